@@ -1,7 +1,7 @@
 """Build the lists and rules of a language pack from public sources and from the file ``LANG/words.toml``.
 
-A word is common if a dictionary of the language has it in lower case and it is frequent. A name is a common word only
-if most of its uses are in lower case. No list is made from text that textveil protects.
+A word is a common word if it is frequent and a dictionary of the language has it in lower case. A name is a common word
+only if most of its uses are in lower case. Texts of users are never a source.
 """
 
 import argparse
@@ -18,36 +18,42 @@ from language_sources import LanguageSources, fold, key_phrase, split_entries, s
 HERE = Path(__file__).resolve().parent
 ENGLISH_RULES = HERE.parent / "runtime/src/textveil/data/rules.json"
 ENGLISH_LISTS = HERE.parent / "artifacts/english-v4"
-#: Smallest share of lower case among all spellings: of a word, of a name, of a word in a text without capitals, and of
-#: a word at the start of a sentence.
+#: Smallest share of lower-case uses among all uses of a word for four decisions: the word is a common word; a name is a
+#: common word; the word is kept in a text without capitals; the word is kept at the start of a sentence.
 SHARE, SHARE_NAME, SHARE_STRICT, SHARE_START = 0.15, 0.6, 0.7, 0.75
-#: The same of an adjective or verb that is also a noun: its capital shows a name, such as *Vereinigte Staaten*.
+#: Share of lower-case uses from which a noun counts as an adjective or verb. With a capital, such a word belongs to a
+#: name, such as *Vereinigte Staaten*, so it is not kept.
 SHARE_ADJECTIVE = 0.9
-#: The same of a word that no dictionary has.
+#: Smallest share of lower-case uses of a common word that is in no dictionary.
 SHARE_UNKNOWN = 0.85
-#: Frequency of a family name that is a word in most of its uses, for languages without counts of capitals.
+#: For languages without counts of capitalized uses: smallest frequency at which a first name or city, and at which a
+#: family name, counts as a word in most of its uses.
 FREQUENT_NAME, FREQUENT_FAMILY_NAME = 3e-5, 3e-6
-#: Frequency of a common word that may lack its accents.
+#: Smallest frequency of a common word that is also recognized without its accents.
 PLAIN_FREQUENCY = 1e-6
-#: A word below this frequency is kept at a start in capitals alone.
+#: At the start of a sentence, a word below this frequency is kept only in ALL CAPS.
 START_FREQUENCY = 1e-6
 PERSONS, CITIES, WORDS = 300, 240, 200
 
 
 @cache
 def read_english(name: str) -> set[str]:
-    """Return the entries of a list of the English bundle."""
+    """Return the members of an entity type in the English bundle, without flags."""
     lines = (ENGLISH_LISTS / f"entity.{name}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0] for line in lines}
 
 
 def join_parts(first: str, last: str) -> str:
-    """Return a made-up name of two parts: a bar is a blank, and at the start of the last part it joins both."""
+    """Join two parts to a made-up name.
+
+    Usually a blank separates the parts. If ``last`` begins with a bar, there is no blank. A bar inside ``last`` becomes
+    a blank.
+    """
     return first + last[1:] if last.startswith("|") else f"{first} {last.replace('|', ' ')}"
 
 
 def list_places(sources: LanguageSources) -> dict[str, set[str]]:
-    """Return cities and countries."""
+    """Return the lookup keys of cities (key ``city``) and countries (key ``country``)."""
     entity = sources.settings["entity"]
     countries = sources.list_countries()
     cities = {name for name, _ in sources.list_cities()} | set(split_entries(entity["city-more"]))
@@ -60,7 +66,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
 
 
 def is_entry(entry: str) -> bool:
-    """Return whether an entry of a list has the form of a look-up key."""
+    """Return whether an entry has the form of a lookup key: words of letters in lower case, with apostrophes."""
     return (
         bool(entry)
         and entry == fold(entry)
@@ -81,14 +87,19 @@ ORDER = (
     "city",
     "organization",
 )
-#: Lists whose nouns are kept with a capital where all nouns have one: *Zimmer*, *Straße*, *Wald*.
+#: Lists whose words are kept with a capital in languages that capitalize nouns, such as *Zimmer*, *Straße* and *Wald*.
 NOUN_LISTS = ("place-word", "street-word", "unit-word")
-#: Types whose words are hidden in lower case too.
+#: Entity types whose members are hidden also in lower case.
 CLOSED = ("weekday", "month", "group")
 
 
 class PackBuilder:
-    """Builds the files of a pack."""
+    """Builder of the files of a language pack.
+
+    Args:
+        settings: Content of ``words.toml``.
+        sources: Public sources of the language.
+    """
 
     def __init__(self, settings: Mapping[str, Any], sources: LanguageSources) -> None:
         self.settings, self.sources = settings, sources
@@ -132,14 +143,17 @@ class PackBuilder:
         return found
 
     def _write_plainly(self, word: str) -> set[str]:
-        """Return spellings of a word without accents, and with replaced letters such as *ae* for *ä*."""
+        """Return other spellings of a word: without accents, and with replaced letters such as *ae* for *ä*."""
         plain = word
         for letter, letters in self.settings.get("plain_letters", []):
             plain = plain.replace(letter, letters)
         return {strip_accents(word), plain} - {word}
 
     def _choose_nouns(self) -> set[str]:
-        """Return the words that are kept with a capital: nouns that are neither names nor on a list of the settings."""
+        """Return the nouns that are kept with a capital, for a language that capitalizes nouns.
+
+        They include the nouns in the settings, and exclude names, inhabitants of places and adjectives.
+        """
         if "nouns" not in self.settings:
             return set()
         by_hand = set(self.settings["nouns"]["kept"].split())
@@ -170,7 +184,7 @@ class PackBuilder:
         return (chosen | by_hand) - closed
 
     def _list_plain_spellings(self) -> set[str]:
-        """Return frequent common words without their accents, as people type them on phones."""
+        """Return the spellings of frequent common words without accents, as people type them on phones."""
         everyone = self.listed | self.members["given-abroad"] | read_english("family")
         closed = set().union(*self.members.values()) | set(self.settings["words"]["not_common"].split())
         frequent = (word for word in self.common if self.sources.frequencies.get(word, 0.0) >= PLAIN_FREQUENCY)
@@ -180,9 +194,14 @@ class PackBuilder:
         return set(self.plain)
 
     def _is_mostly_word(self, word: str, share: float) -> bool:
-        """Return whether a name is a word in most of its uses.
+        """Return whether a name is an ordinary word in most of its uses.
 
-        Without counts of capitals, it must be a frequent word, and no country, group or organization.
+        Without counts of capitalized uses, the result is true for a frequent word that is not a country, a group or an
+        organization.
+
+        Args:
+            word: The name in lower case.
+            share: Share of lower-case uses among all uses of the word.
         """
         if self.sources.cased:
             return share >= SHARE_NAME
@@ -207,7 +226,7 @@ class PackBuilder:
         return pools
 
     def mark_common_words(self) -> dict[str, str]:
-        """Return the flags of every common word."""
+        """Return the flags of every common word, separated by commas (docs/format.md)."""
         marked = {}
         everyone = self.listed | self.members["given-abroad"] | read_english("family")
         hidden = self.listed | set().union(
@@ -248,7 +267,7 @@ class PackBuilder:
         return marked
 
     def list_pools(self) -> dict[str, list[str]]:
-        """Return the surrogate pools."""
+        """Return the surrogates of each pool, by the name of the pool."""
         pools = self.settings["pools"]
         known = self.common | set().union(*self.members.values())
         sources = self.sources
@@ -360,7 +379,7 @@ class PackBuilder:
         return rules
 
     def list_files(self) -> dict[str, str]:
-        """Return the content of each file of the pack's lists."""
+        """Return the content of each file of the pack, by file name."""
         files = {"common-words.txt": format_marked(self.mark_common_words())}
         capitals = self.settings["words"]["kept_capitals"].split()
         files["kept-capitals.txt"] = "".join(f"{word}\n" for word in sorted(capitals))
@@ -380,12 +399,12 @@ class PackBuilder:
 
 
 def format_marked(entries: Mapping[str, str]) -> str:
-    """Return the lines of a list with flags, in order of code points."""
+    """Return the text of a list with flags, one entry per line, in the order of code points."""
     return "".join(f"{entry}\t{marks}\n" if marks else f"{entry}\n" for entry, marks in sorted(entries.items()))
 
 
 def main() -> None:
-    """Write the files of a language pack that the command line names."""
+    """Run the command line: write the lists and rules of one language pack to a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("language")
     parser.add_argument("folder", type=Path)

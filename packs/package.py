@@ -1,10 +1,10 @@
-"""Write the Python distribution ``textveil-LANG`` of a language pack: its bundle, license texts, card and recipe.
+"""Write the Python distribution ``textveil-LANG`` of a language pack: its bundle, license texts, README and sources.
 
     python packs/package.py BUNDLE FOLDER
     pip install FOLDER
 
-BUNDLE is a bundle that ``textveil-export names`` wrote from the lists of ``packs/build.py``. The package has no code to
-run: textveil finds its folder, and reads the bundle as it reads any other.
+BUNDLE is a bundle that ``textveil-export names`` wrote from the lists of ``packs/build.py``. FOLDER is the folder to
+create. The distribution contains only data: textveil searches for its folder, and opens the bundle like any other.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from textveil.bundle.languages import read_language
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parent / "runtime"
-#: Text of each license that a pack may have.
+#: File with the text of each license that a pack may have.
 LICENSE_TEXTS = {
     "Apache-2.0": LIBRARY / "LICENSE",
     "BSD-3-Clause": HERE / "licenses/BSD-3-Clause.txt",
@@ -46,11 +46,15 @@ packages = ["textveil_{language}"]
 
 
 def write_package(bundle_folder: Path, folder: Path) -> Path:
-    """Write the folder of a distribution, and return it.
+    """Write the folder of a distribution, and return its path.
+
+    Args:
+        bundle_folder: Bundle with the lists and rules of one language.
+        folder: The folder to create.
 
     Raises:
-        SystemExit: The folder exists, the text of a license is missing, or the bundle is English or has more than
-            lists of the mode ``names``.
+        SystemExit: The folder exists, the text of a license is missing, the bundle is English, or it contains more than
+            the lists and rules of the mode ``names``.
     """
     bundle = open_bundle(bundle_folder, TextBundle)
     language = read_language(bundle)
@@ -58,7 +62,7 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
         raise SystemExit("the bundle must have lists and rules of another language than English, and nothing else")
     bundle.get_names_lists()
     if folder.exists():
-        raise SystemExit("the folder exists: name a new one")
+        raise SystemExit("the folder exists already: choose another name")
     license_id = json.loads((bundle_folder / "manifest.json").read_text("utf-8"))["license"]
     unknown = set(license_id.split(" AND ")) - LICENSE_TEXTS.keys()
     if unknown:
@@ -79,7 +83,7 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Write the distribution that the command line names."""
+    """Run the command line: write the distribution of one bundle."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path)
     parser.add_argument("folder", type=Path)

@@ -1,7 +1,7 @@
-"""Write files and folders of bundles so that a crash never leaves half of one.
+"""Write files and folders of bundles atomically: after a crash they are complete or absent.
 
-The atomic writer is the runtime's (``textveil.storage.open_atomic_text`` and ``open_atomic_folder``). This module turns
-its errors into ``WriteError``.
+The atomic writers are those of the runtime, ``open_atomic_text`` and ``open_atomic_folder`` of ``textveil.storage``.
+This module converts their errors to ``WriteError``.
 """
 
 import hashlib
@@ -20,7 +20,9 @@ from textveil_export.errors import WriteError
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace a text file atomically: write a temporary file beside it, sync, rename.
+    """Replace a text file atomically.
+
+    The function writes a temporary file in the same folder, syncs it to disk, and renames it to ``path``.
 
     Args:
         path: Target file. Its folder must exist.
@@ -38,14 +40,15 @@ def replace_file(path: Path, text: str) -> None:
 
 @contextmanager
 def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
-    """Create a hidden folder, and rename it to the target when the ``with`` block succeeds.
+    """Create a hidden folder, and rename it to the target folder when the ``with`` block succeeds.
 
     Args:
-        folder: The target. Its parent must exist.
-        force: Whether an existing bundle is replaced.
+        folder: The target folder. Its parent must exist.
+        force: Whether to replace an existing bundle.
 
     Yields:
-        The hidden folder, beside the target. It is removed after any error, and the target is then unchanged.
+        The hidden folder, in the same parent folder as the target. If the block raises an error, the hidden folder is
+        deleted and the target stays unchanged.
 
     Raises:
         WriteError: The target exists, or the disk is full or not writable.

@@ -33,7 +33,7 @@ class WriteError(ExportError):
 
 
 class CertificationError(ExportError):
-    """Signal that no epsilon can be certified for a table, or that a label understates it."""
+    """Signal that no epsilon can be certified for a table, or that a label is below the proven epsilon."""
 
     code = "certification"
 
@@ -65,14 +65,14 @@ class AccuracyError(GateError):
 class CeilingError(GateError):
     """Signal an accuracy above the largest one that the privacy guarantee permits.
 
-    Then the noise is too small, or the evaluation is wrong.
+    In that case the noise is too small, or the evaluation is wrong.
     """
 
     code = "gate-ceiling"
 
 
 class BoundError(GateError):
-    """Signal a quantized vector outside the ball for which the noise is calibrated."""
+    """Signal that a quantized vector is longer than the bound for which the noise is calibrated."""
 
     code = "gate-bound"
 
@@ -84,6 +84,6 @@ class SizeError(GateError):
 
 
 class ClusterError(TextveilError):
-    """Signal that there is no usable Ray cluster, or that it would reveal its work to others."""
+    """Signal that no Ray cluster is usable, or that the cluster would reveal its work to other users."""
 
     code = "cluster"

@@ -1,4 +1,4 @@
-"""Divide work on rows into blocks, and run the blocks in order, on threads or elsewhere."""
+"""Divide rows of arrays into blocks, and apply a function to the blocks in order."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,22 +12,25 @@ from textveil_export.progress import Progress
 
 Ids = NDArray[np.intp]
 Result = TypeVar("Result")
-#: Rows in a block of ``split_rows``: seconds of work for a vocabulary of hundreds of thousands of words.
+#: Rows in a block of ``split_rows``. A block takes seconds for a vocabulary of hundreds of thousands of words.
 BLOCK_ROWS = 4096
 
 
 class BlockRunner(Protocol):
-    """Interface of functions that apply a function to blocks of rows."""
+    """Interface of functions that apply another function to blocks of rows.
+
+    Implementations run the blocks in this process (``run_blocks``) or on a Ray cluster (``open_ray_runner``).
+    """
 
     def __call__(
         self, work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
     ) -> Iterator[Result]:
-        """Yield ``work(*shared, start, stop)`` for each block, in order.
+        """Yield ``work(*shared, start, stop)`` for each block, in the order of the blocks.
 
         Args:
-            work: A function at module level, so that it can be pickled.
+            work: A function at module level, which other processes can unpickle.
             shared: Arguments that are the same for all blocks.
-            blocks: First row of each block, and the row after its last one.
+            blocks: Pairs ``(start, stop)``: the first row of a block, and the row after its last row.
         """
         ...
 
@@ -35,19 +38,27 @@ class BlockRunner(Protocol):
 def run_blocks(
     work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
 ) -> Iterator[Result]:
-    """Apply a function to one block after the other in this process; see ``BlockRunner``."""
+    """Apply a function to each block of rows in this process, one block after the other.
+
+    The arguments are those of ``BlockRunner``.
+    """
     return (work(*shared, start, stop) for start, stop in blocks)
 
 
 def split_rows(rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
-    """Return the start and stop of consecutive blocks that cover ``rows`` rows."""
+    """Split the rows 0 to ``rows - 1`` into consecutive blocks of at most ``size`` rows.
+
+    Returns:
+        Pairs ``(start, stop)``: the first row of a block, and the row after its last row.
+    """
     return [(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
 def map_in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Yield ``work(item)`` in order, with at most one pending item for each core.
+    """Yield ``work(item)`` in the order of the items, with at most one pending item for each core.
 
-    Unlike ``pool.map`` it does not create all items at once.
+    Unlike ``pool.map`` the function takes the next item from ``items`` only when a thread is free, so memory stays
+    small.
     """
     pending: list[Future[Any]] = []
     for item in items:
@@ -59,7 +70,7 @@ def map_in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: It
 
 
 def split_ids(ids: Ids, size: int) -> Iterator[Ids]:
-    """Yield consecutive parts of an array, each of at most ``size`` ids."""
+    """Split an array of ids into consecutive parts of at most ``size`` ids."""
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
@@ -69,9 +80,9 @@ def map_blocks(stage: str, ids: Ids, work: Callable[[Ids], Any], progress: Progr
     Args:
         stage: Name of the stage in progress reports.
         ids: Ids of words.
-        work: Function of a block of ids. It runs on a thread.
-        progress: Called with the stage, the ids processed so far, and all ids.
-        size: Ids in a block.
+        work: Function that takes one block of ids. It runs on a thread.
+        progress: Called with the stage, the number of processed ids, and the number of all ids.
+        size: Largest number of ids in a block.
     """
     results: list[Any] = []
     with ThreadPoolExecutor(cpu_count()) as pool:

@@ -7,15 +7,15 @@ Progress = Callable[[str, int, int], None]
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Ignore a progress report; the default callback."""
+    """Ignore a progress report; callers pass this function when nobody displays progress."""
 
 
 def report_part(progress: Progress, number: int, parts: int) -> Progress:
-    """Return a callback that maps the progress of one part to the progress of the whole.
+    """Return a callback that converts the progress of one part to the progress of the whole.
 
     Args:
         progress: Callback for the whole.
         number: Number of parts that are complete.
-        parts: Number of parts.
+        parts: Number of all parts.
     """
     return lambda stage, done, total: progress(stage, number * total + done, parts * total)

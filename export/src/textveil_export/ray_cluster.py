@@ -1,8 +1,8 @@
-"""Run work on a Ray cluster, either an existing one or one started for the command.
+"""Run work on a Ray cluster: on an existing cluster, or on one that the command starts.
 
-A cluster started here listens on the loopback address only and requires a random token. It has no dashboard and reports
-no usage. Its files are in a folder that only its owner can read, and the folder is removed at the end. Nothing else in
-this package opens a socket.
+A cluster that the command starts listens on the loopback address only and requires a random token. It has no dashboard
+and sends no usage reports. Its files are in a folder that only its owner can read, and the command deletes the folder
+at the end. Nothing else in this package opens a socket.
 """
 
 import json
@@ -42,13 +42,15 @@ def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) ->
     """Connect to a Ray cluster, or start one on this machine, and yield the module ``ray``.
 
     Args:
-        address: ``HOST:PORT`` of a cluster, ``auto`` for the one on this machine, or ``None`` to start one.
-        workers: Number of processes of a cluster that is started.
-        store_bytes: Shared memory for the arrays of the work.
+        address: ``HOST:PORT`` of a cluster, ``auto`` for the cluster that runs on this machine, or ``None`` to start
+            one.
+        workers: Number of processes, if the function starts a cluster.
+        store_bytes: Bytes of shared memory for arrays, if the function starts a cluster.
 
     Raises:
         ExtraMissing: Ray is not installed.
-        ClusterError: No cluster is reachable or can be started, or it reports usage, or it has a dashboard.
+        ClusterError: No cluster is reachable or can be started, or the cluster sends usage reports, or it has a
+            dashboard.
     """
     environment = dict(_RAY_ENVIRONMENT)
     if address is None:
@@ -97,12 +99,12 @@ def run_ray_tasks(
 ) -> Generator[Result, None, None]:
     """Yield ``work(*shared, *item)`` for each item, in order, computed by tasks of a cluster.
 
-    At most twice as many results exist at a time as the cluster has processors. Ray stores arrays in ``shared`` once on
-    each machine.
+    The function limits the number of results in memory to twice the number of the cluster's processors. Ray stores the
+    arrays in ``shared`` once on each machine.
 
     Args:
         ray: The module from ``open_ray_cluster``.
-        work: A function at module level. Ray repeats it at most three times if its process is killed.
+        work: A function at module level. Ray repeats a call at most three times if its process is killed.
         shared: Arguments that are the same for all items.
         items: The remaining arguments of each call.
 
@@ -123,7 +125,7 @@ def run_ray_tasks(
 
 
 def _get_result(ray: Any, reference: Any) -> Any:
-    """Return the result of a task, or raise its error."""
+    """Return the result of a Ray task, or raise the error that the task raised."""
     answer = None
     try:
         answer = ray.get(reference)
@@ -152,7 +154,7 @@ def _open_connection(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Refuse an address that accepts no connection: Ray would retry for minutes."""
+    """Raise an error for an address that accepts no connection; Ray itself would retry for minutes."""
     if address == "auto":
         return
     import socket
@@ -167,7 +169,7 @@ def _check_reachable(address: str) -> None:
 
 
 def _check_reports_nothing(context: Any) -> None:
-    """Refuse a cluster that reports usage or has a dashboard."""
+    """Raise an error if the cluster sends usage reports or has a dashboard."""
     from ray.experimental.internal_kv import _internal_kv_get  # pyright: ignore[reportMissingImports]
 
     if context.dashboard_url:
@@ -181,7 +183,7 @@ def _check_reports_nothing(context: Any) -> None:
 def _create_private_folder() -> Iterator[Path]:
     """Create a temporary folder that only its owner can read, with a subfolder ``spill``.
 
-    Ray makes its own files in it readable by everybody, but nobody else can enter the folder.
+    Ray makes its own files in the folder readable by everybody, but other users cannot enter the folder.
     """
     folder = Path(tempfile.mkdtemp(prefix="textveil-ray-"))
     try:
@@ -195,7 +197,10 @@ def _create_private_folder() -> Iterator[Path]:
 
 @contextmanager
 def _bind_to_loopback() -> Iterator[None]:
-    """Restrict Ray to the loopback address, as on platforms where it cannot form clusters."""
+    """Restrict Ray to the loopback address during the ``with`` block.
+
+    Ray does this on platforms where it cannot form clusters; the function selects that behavior.
+    """
     from ray._private import ray_constants  # pyright: ignore[reportMissingImports]
 
     before = ray_constants.ENABLE_RAY_CLUSTER
@@ -208,9 +213,9 @@ def _bind_to_loopback() -> Iterator[None]:
 
 @contextmanager
 def _discard_stderr() -> Iterator[None]:
-    """Discard what native code of Ray writes to standard error, during the ``with`` block.
+    """Discard the standard error output of Ray's native code during the ``with`` block.
 
-    Standard error is for the command's one line per error.
+    Commands print one line per error on standard error, and nothing else.
     """
     saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -239,18 +244,18 @@ def _set_environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def open_ray_runner(address: str | None, workers: int | None, store_bytes: int) -> Iterator[BlockRunner]:
-    """Open a cluster and yield a ``BlockRunner`` that runs each block as a task.
+    """Open a Ray cluster and yield a ``BlockRunner`` that runs each block as a task of the cluster.
 
-    The results do not depend on where blocks run.
+    The results do not depend on the machine that runs a block.
 
     Args:
-        address: Address of a cluster; ``None`` starts one for the ``with`` block.
-        workers: Number of processes of a cluster that is started; one for each core by default.
-        store_bytes: Shared memory for the arrays.
+        address: Address of a running cluster; ``None`` starts a cluster for the ``with`` block.
+        workers: Number of processes, if the function starts a cluster; ``None`` for one per core.
+        store_bytes: Bytes of shared memory for arrays, if the function starts a cluster.
 
     Raises:
         ExtraMissing: Ray is not installed.
-        ClusterError: No cluster is reachable, or it reports usage.
+        ClusterError: No cluster is reachable, or the cluster sends usage reports or has a dashboard.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with open_ray_cluster(address, workers or cores, store_bytes) as ray:

@@ -14,12 +14,14 @@ _HINT = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 
 
 def sign_bundle(folder: Path, key: Path, **pins: Unpack[ExpectedBundle]) -> str:
-    """Sign a bundle that opens without errors, and write the signature beside its manifest.
+    """Sign a bundle, and write the signature into its folder beside the manifest.
+
+    The function opens the bundle first, so that a damaged bundle never gets a signature.
 
     Args:
         folder: The bundle.
         key: Private Ed25519 key in PEM format, without a password, readable by its owner only.
-        **pins: Expected properties of the bundle, as ``textveil.bundle.open_bundle`` takes them.
+        **pins: Expected properties of the bundle, with the names and types of ``textveil.bundle.open_bundle``.
 
     Returns:
         The public key, 64 hexadecimal digits, which users pass to ``--signer``.

@@ -41,10 +41,9 @@ __version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name at its first use.
+    """Import a public name of the package at its first use.
 
-    Rewriting a text then does not import the code for vectors, and encoding a vector does not import the code for
-    texts.
+    Thus a program that only rewrites texts does not import the modules for vectors, and vice versa.
     """
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module

@@ -1,4 +1,4 @@
-"""``python -m textveil``: the command line, which is a separate distribution."""
+"""Entry point of ``python -m textveil``, which runs the command line of the separate package ``textveil-cli``."""
 
 import sys
 from importlib import import_module
@@ -7,7 +7,7 @@ _INSTALL = "textveil: the command is not installed: pip install textveil-cli (in
 
 
 def main() -> None:
-    """Run the command line, or print how to install it if only the library is installed."""
+    """Run the command line. If only the library is installed, print how to install the command line."""
     try:
         command = import_module("textveil_cli.main")
     except ModuleNotFoundError as error:

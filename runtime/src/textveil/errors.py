@@ -1,6 +1,6 @@
-"""Errors that the library on a device can raise: one class tree with stable codes.
+"""Error classes of the library on a device.
 
-Every message has one line. The classes with their codes, which are stable across versions and safe to log::
+Every error message has one line. Every class has a code, which is stable across versions and safe to log::
 
     TextveilError                     textveil
     |-- BundleError                   bundle
@@ -35,15 +35,15 @@ Every message has one line. The classes with their codes, which are stable acros
     |-- ReceiptError                  receipt
     `-- RestoredNotJson               restored-not-json
 
-``MixedLossTypes`` is a ``TypeError``: a mistake in a program. The command line, its services and its integrations add
-errors in ``textveil_cli.errors``.
+``MixedLossTypes`` is a ``TypeError``, which reports a mistake in a program. The module ``textveil_cli.errors`` has
+further errors of the command line, its services and its integrations.
 
 Privacy:
-    No message contains a character of the protected text or a word of a query. The message gives the place as a
-    position ("token 17 of 40", "byte 512"), and the code gives the problem. Some other names are shown only if they
-    cannot be private text: the last part of a file's path if the file exists, has the extension of a text file, or is
-    the value of an option; the name of a bundle or ledger if it looks like a file name; the name of a column if it
-    looks like a heading; and a level if it is a short number.
+    No message contains a character of the protected text or a word of a query. A message states a position instead,
+    such as "token 17 of 40" or "byte 512". A message contains another name only if the name cannot be private text: the
+    last part of a file's path if the file exists, has the extension of a text file, or is the value of an option; the
+    name of a bundle or ledger if it looks like a file name; the name of a column if it looks like a heading; and a
+    level if it is a short number.
 """
 
 import re
@@ -90,7 +90,7 @@ __all__ = [
 
 
 class TextveilError(Exception):
-    """Base of all named errors. ``code`` is stable across versions and safe to log.
+    """Base class of all errors of this package. The attribute ``code`` is stable across versions and safe to log.
 
     >>> from textveil import Sanitizer
     >>> try:
@@ -103,14 +103,14 @@ class TextveilError(Exception):
     code: ClassVar[str] = "textveil"
 
     def __init_subclass__(cls, code: str | None = None) -> None:
-        """Set the code of an error class: ``class Damaged(BundleError, code="damaged")``."""
+        """Set the code of a new error class, as in ``class Damaged(BundleError, code="damaged")``."""
         super().__init_subclass__()
         if code is not None:
             cls.code = code
 
 
 class BundleError(TextveilError, code="bundle"):
-    """A bundle cannot be used.
+    """Base class of the errors for bundles that cannot be used.
 
     >>> issubclass(BundleNotFound, BundleError), BundleNotFound.code
     (True, 'bundle-not-found')
@@ -118,7 +118,7 @@ class BundleError(TextveilError, code="bundle"):
 
 
 class BundleNotFound(BundleError, code="bundle-not-found"):
-    """There is no bundle at the given path.
+    """The given folder is missing or does not contain a bundle, or a language pack is not installed.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load("no-such-folder")
@@ -138,7 +138,7 @@ class BundleDamaged(BundleError, code="bundle-damaged"):
 
 
 class BundleTooLarge(BundleError, code="bundle-too-large"):
-    """A file of the bundle, or all files together, exceed the caller's or a reader's size limit.
+    """A file of the bundle is too large, or all files together are larger than the limit of the caller.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(max_bytes=1000)
@@ -156,7 +156,7 @@ class BundleVersion(BundleError, code="bundle-version"):
 
 
 class WrongBundle(BundleError, code="bundle-type"):
-    """The bundle has another type than the caller needs: text, vectors or class labels.
+    """The type of the bundle (text, vectors or class labels) differs from the type that the caller needs.
 
     >>> from textveil import Encoder
     >>> from textveil.bundle import DEFAULT_BUNDLE
@@ -167,7 +167,7 @@ class WrongBundle(BundleError, code="bundle-type"):
 
 
 class ModelRefused(BundleError, code="model-refused"):
-    """The model of an encoder bundle needs a feature that this package does not run.
+    """The model of a bundle contains something that this package does not run.
 
     >>> issubclass(ModelRefused, BundleError), ModelRefused.code
     (True, 'model-refused')
@@ -175,7 +175,7 @@ class ModelRefused(BundleError, code="model-refused"):
 
 
 class ModelNotExpected(BundleError, code="model-not-expected"):
-    """A bundle runs a model, and the user gave neither its content hash nor its signer.
+    """The bundle has a model, but the caller stated neither the content hash nor the signer of the bundle.
 
     >>> from textveil import Encoder
     >>> from textveil.bundle import find_artifact
@@ -186,7 +186,7 @@ class ModelNotExpected(BundleError, code="model-not-expected"):
 
 
 class ContentHashMismatch(BundleError, code="bundle-content-hash"):
-    """The bundle does not have the content hash that the caller expects; it may be valid.
+    """The content hash of the bundle differs from the expected one. The bundle may still be valid.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(expect_id=64 * "0")
@@ -196,7 +196,7 @@ class ContentHashMismatch(BundleError, code="bundle-content-hash"):
 
 
 class WrongSigner(BundleError, code="bundle-signer"):
-    """The bundle has no signature of the signer whose key the caller gave.
+    """The bundle has no valid signature by the key that the caller passed.
 
     >>> issubclass(WrongSigner, BundleError), WrongSigner.code
     (True, 'bundle-signer')
@@ -204,7 +204,7 @@ class WrongSigner(BundleError, code="bundle-signer"):
 
 
 class OptionError(TextveilError, code="option"):
-    """An option has a value that this bundle or mechanism does not support.
+    """An option is unknown, or its value is not supported.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize("Hello", protect="sentences")
@@ -214,7 +214,7 @@ class OptionError(TextveilError, code="option"):
 
 
 class UnknownMechanism(OptionError, code="unknown-mechanism"):
-    """No mechanism has this name.
+    """The mechanism is unknown, or the bundle does not contain it.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize("Hello", mechanism="santext")
@@ -224,7 +224,7 @@ class UnknownMechanism(OptionError, code="unknown-mechanism"):
 
 
 class UnknownLevel(OptionError, code="unknown-epsilon"):
-    """The bundle has no such privacy level (epsilon).
+    """The bundle does not have the requested privacy level (epsilon).
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize("Hello", protect="words", epsilon=10.5)
@@ -234,16 +234,18 @@ class UnknownLevel(OptionError, code="unknown-epsilon"):
 
     @classmethod
     def from_epsilon(cls, epsilon: object, available: str) -> "UnknownLevel":
-        """Return the error with the available levels.
+        """Create the error for a requested epsilon.
 
-        The requested level is repeated only if it is a short number.
+        Args:
+            epsilon: The requested epsilon. The message repeats it only if it is a short number.
+            available: Text for the message that lists the available levels.
         """
         short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
         return cls(f"no such level{f': {epsilon}' if short else ''}; {available}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
-    """The library that runs encoders is missing, or its version is not verified to stay offline.
+    """The package onnxruntime is not installed, or it is not known whether this version works offline.
 
     >>> issubclass(EncoderUnavailable, TextveilError), EncoderUnavailable.code
     (True, 'encoder-unavailable')
@@ -251,7 +253,7 @@ class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
 
 
 class EncoderFailed(TextveilError, code="encoder-failed"):
-    """The model of an encoder bundle cannot start, or fails on an input.
+    """The model of a bundle cannot be loaded, or fails for an input.
 
     >>> issubclass(EncoderFailed, TextveilError), EncoderFailed.code
     (True, 'encoder-failed')
@@ -270,7 +272,7 @@ class DetectorFailed(TextveilError, code="detector-failed"):
 
 
 class InputError(TextveilError, code="input"):
-    """The input cannot be read as text.
+    """The input is not a text, or has an unsupported format.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize(88213)
@@ -290,7 +292,7 @@ class DocumentTooLong(InputError, code="document-too-long"):
 
 
 class EntropyFailed(TextveilError, code="entropy"):
-    """The operating system's random bytes are missing or unusable. Nothing was released.
+    """The operating system returned no random bytes, or they are not random. Nothing was released.
 
     >>> issubclass(EntropyFailed, TextveilError), EntropyFailed.code
     (True, 'entropy')
@@ -298,9 +300,9 @@ class EntropyFailed(TextveilError, code="entropy"):
 
 
 class EngineFailed(TextveilError, code="engine"):
-    """The regular expressions of Python, or of the package ``regex``, split a test text wrongly.
+    """A regular expression of Python, or of the package ``regex``, splits a test text in a wrong way.
 
-    No text was read.
+    The error is raised before any text of the user is read.
 
     >>> issubclass(EngineFailed, TextveilError), EngineFailed.code
     (True, 'engine')
@@ -308,7 +310,7 @@ class EngineFailed(TextveilError, code="engine"):
 
 
 class OutputError(TextveilError, code="output"):
-    """The output cannot be written.
+    """An output file or folder cannot be written, or must not be overwritten.
 
     >>> from pathlib import Path
     >>> from textveil.storage import open_atomic_text
@@ -320,7 +322,7 @@ class OutputError(TextveilError, code="output"):
 
 
 class WorkStopped(TextveilError, code="timeout"):
-    """A time limit or a canceled request stopped rewriting or restoring. Nothing was released.
+    """Rewriting or restoring was stopped by a time limit or because the request was canceled. Nothing was released.
 
     >>> issubclass(WorkStopped, TextveilError), WorkStopped.code
     (True, 'timeout')
@@ -328,7 +330,7 @@ class WorkStopped(TextveilError, code="timeout"):
 
 
 class LedgerError(TextveilError, code="ledger"):
-    """The ledger cannot be opened, read or written; nothing was released.
+    """The ledger cannot be opened, read or written. Nothing was released.
 
     >>> issubclass(LedgerBusy, LedgerError), LedgerBusy.code
     (True, 'ledger-busy')
@@ -336,7 +338,7 @@ class LedgerError(TextveilError, code="ledger"):
 
 
 class LedgerBusy(LedgerError, code="ledger-busy"):
-    """Another process kept the ledger locked for too long; nothing was released.
+    """Another process kept the ledger locked for too long. Nothing was released.
 
     >>> issubclass(LedgerBusy, LedgerError), LedgerBusy.code
     (True, 'ledger-busy')
@@ -344,7 +346,7 @@ class LedgerBusy(LedgerError, code="ledger-busy"):
 
 
 class LedgerDamaged(LedgerError, code="ledger-damaged"):
-    """The file is not a ledger, or its contents contradict each other.
+    """The file is not a ledger of this version, or its contents are inconsistent.
 
     >>> from pathlib import Path
     >>> from textveil import Ledger
@@ -356,15 +358,16 @@ class LedgerDamaged(LedgerError, code="ledger-damaged"):
 
 
 class BudgetError(LedgerError, code="budget"):
-    """A release would exceed the budget of its privacy unit; nothing was released.
+    """A release would exceed the budget of its privacy unit. Nothing was released.
+
+    The first four attributes are ``None`` if the error does not come from a ledger.
 
     Attributes:
-        spent: Exact epsilon that the privacy unit had spent.
-        budget: Exact epsilon of its budget.
-        spent_delta: Exact delta that it had spent.
-        budget_delta: Exact delta of its budget. This and the three values above are ``None`` if the error is not from a
-            ledger.
-        privacy_unit: The caller's name of the privacy unit. The message does not contain it, because it may be private.
+        spent: Exact epsilon that the privacy unit has already spent.
+        budget: Exact epsilon of the budget.
+        spent_delta: Exact delta that the privacy unit has already spent.
+        budget_delta: Exact delta of the budget.
+        privacy_unit: Name of the privacy unit. The message does not contain it, because it may be private.
 
     >>> from textveil import Budget, Ledger, Sanitizer
     >>> try:
@@ -393,12 +396,12 @@ class BudgetError(LedgerError, code="budget"):
         self.privacy_unit: str | None = privacy_unit
 
     def with_message(self, message: str) -> "BudgetError":
-        """Return the same error with another message."""
+        """Return a copy of this error with another message."""
         return BudgetError(message, **vars(self))
 
 
 class KeyFileError(TextveilError, code="key"):
-    """A key file is missing, readable by others, in a forbidden place, or belongs to other data.
+    """A key file is missing or invalid, can be read by other users, is in a wrong folder, or belongs to other data.
 
     >>> from pathlib import Path
     >>> from textveil.storage import read_key
@@ -409,7 +412,7 @@ class KeyFileError(TextveilError, code="key"):
 
 
 class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
-    """The library for encryption and signatures is not installed.
+    """The package ``cryptography``, for encryption and signatures, is not installed.
 
     >>> issubclass(CryptoUnavailable, TextveilError), CryptoUnavailable.code
     (True, 'crypto-unavailable')
@@ -417,7 +420,7 @@ class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
 
 
 class ReceiptError(TextveilError, code="receipt"):
-    """A receipt is malformed or altered, or is for another output.
+    """A receipt is malformed, was altered, or belongs to another output or signer.
 
     >>> from textveil.ledger import read_receipt
     >>> read_receipt(b"{}")
@@ -427,7 +430,7 @@ class ReceiptError(TextveilError, code="receipt"):
 
 
 class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
-    """A restored reply object was passed to a JSON encoder; use its ``.text`` or ``.to_dict()``.
+    """A restored reply object was passed to a JSON encoder. Pass its ``.text`` or ``.to_dict()`` instead.
 
     >>> import json
     >>> from textveil import Sanitizer
@@ -439,7 +442,7 @@ class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
 
 
 class ConversationChanged(OutputError, code="conversation-changed"):
-    """The file of a conversation is not the version that was last read or written.
+    """The file of a conversation differs from the version that this conversation last read or wrote.
 
     >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
     (True, 'conversation-changed')
@@ -449,7 +452,7 @@ class ConversationChanged(OutputError, code="conversation-changed"):
 class MixedLossTypes(TypeError):
     """A program compared or mixed two types of privacy loss.
 
-    It is a mistake in the program, never in its input.
+    This is a mistake in the program, never in its input.
 
     >>> from decimal import Decimal
     >>> from textveil.release import PerWord, WholeText

@@ -1,13 +1,11 @@
-"""Lazy loading for a fast start.
+"""Lazy loading of modules, regular expressions and data files at their first use, for a fast start.
 
-Names are imported, patterns compiled and data read at their first use.
+The TypeScript package has exact copies of the data files (``web/scripts/data.mjs``):
 
-The data files are shared with the TypeScript package, which has byte-for-byte copies (``web/scripts/data.mjs``):
-
-- ``rules.json``: words, patterns and surrogates of a language. A bundle may have its own file in this format.
-- ``entity_types.json``: lists and pools of the mode ``names``, and how the types relate.
-- ``character_tables.json``: Unicode tables, punctuation, and the gaps between words that join them.
-- ``statements.json``: texts of privacy statements; names in braces are replaced by figures.
+- ``rules.json``: words, patterns and surrogates of English. A bundle may have a file of this format for its language.
+- ``entity_types.json``: entity types of the mode ``names``, with their lists, surrogate pools and relations.
+- ``character_tables.json``: Unicode tables, punctuation, and the characters between two words that can be one name.
+- ``statements.json``: texts of privacy statements, in which numbers replace the names in braces.
 """
 
 import json
@@ -20,7 +18,7 @@ from typing import Any
 
 #: Names of data files.
 ENTITY_TYPES, CHARACTERS, STATEMENTS = "entity_types.json", "character_tables.json", "statements.json"
-#: The ``__getattr__`` of a module.
+#: Type of the function ``__getattr__`` of a module.
 AttributeGetter = Callable[[str], Any]
 
 
@@ -28,16 +26,16 @@ class LazyPattern:
     """A regular expression that is compiled at its first use.
 
     Args:
-        compile: ``compile`` of ``re`` or ``regex``.
-        pattern: The pattern, or a function that returns it.
-        flags: Its flags.
+        compile: Function ``compile`` of the module ``re`` or ``regex``.
+        pattern: The pattern, or a function that returns the pattern.
+        flags: Flags for ``compile``.
     """
 
     def __init__(self, compile: Callable[..., Any], pattern: str | Callable[[], str], flags: int = 0) -> None:
         self._arguments = compile, pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of the pattern, and cache it as an attribute."""
+        """Return an attribute of the compiled pattern, such as the method ``match``, and cache it in this object."""
         compile, pattern, flags = self._arguments
         attribute = getattr(compile(pattern() if callable(pattern) else pattern, flags), name)
         setattr(self, name, attribute)
@@ -45,12 +43,12 @@ class LazyPattern:
 
 
 def make_lazy_getattr(package: str, names: Collection[str], *modules: str) -> AttributeGetter:
-    """Return a ``__getattr__`` for a package, which imports each public name at its first use.
+    """Create a function ``__getattr__`` for a package, which imports each public name at its first use.
 
     Args:
-        package: ``__name__`` of the package.
-        names: ``__all__`` of the package.
-        modules: Modules of the package that define the names together, in the order of the search.
+        package: Value of ``__name__`` in the package.
+        names: Value of ``__all__`` in the package.
+        modules: Names of the modules that define the public names. They are searched in this order.
     """
 
     def get_attribute(name: str) -> Any:
@@ -64,20 +62,21 @@ def make_lazy_getattr(package: str, names: Collection[str], *modules: str) -> At
 
 
 def read_data(name: str) -> bytes:
-    """Return the content of a data file."""
+    """Return the bytes of a data file of this package."""
     return (Path(__file__).parent / "data" / name).read_bytes()
 
 
 @cache
 def load_data(name: str) -> dict[str, Any]:
-    """Return the parsed content of a data file. It is read once, so callers must not change it."""
+    """Return the parsed JSON of a data file of this package. Callers share the result and must not change it."""
     return json.loads(read_data(name))
 
 
 def decode_table(lines: "list[str]") -> list[int]:
-    """Decode a table of code point ranges: return the start and the end (exclusive) of each range, in one list.
+    """Decode a table of code point ranges into a flat list with the start and the end (exclusive) of each range.
 
-    A table has two numbers for each range: the distance from the end of the previous range (or from 0), and its length.
-    ``48 10`` gives [48, 58], the ASCII digits.
+    Args:
+        lines: The table. It has two numbers for each range: the distance from the end of the previous range (or from
+            0), and the length. For example, ``48 10`` gives ``[48, 58]``, the range of the ASCII digits.
     """
     return [*accumulate(map(int, " ".join(lines).split()))]

@@ -1,11 +1,11 @@
-"""The privacy loss of a release, by type, so that no type is mistaken for another.
+"""Privacy losses of a release, with a class for each type of epsilon, so that types cannot be confused.
 
-A release can have several epsilons, and printing one in place of another misleads readers:
+A release can have several epsilons with different meanings:
 
 * for any two texts (``WholeText``): local differential privacy;
-* for one coordinate of a vector (``PerCoordinate``): this is the type of the epsilon of Lyu, He, Li 2020. The epsilon
-  of the whole text is ``dimension`` times larger;
-* for two texts that differ in one token (``PerWord``): random removal of words makes it smaller (their Theorem 2);
+* for one coordinate of a vector (``PerCoordinate``), as in Lyu, He, Li 2020. The epsilon of the whole text is
+  ``dimension`` times larger;
+* for two texts that differ in one token (``PerWord``). Random removal of words reduces it (their Theorem 2);
 * for one token of a rewritten text (``PerToken``), or for one token per unit of word distance (``PerDistance``).
 
 Comparing two types, or using a loss as a bare number, raises ``MixedLossTypes``.
@@ -20,17 +20,17 @@ from typing import Any, ClassVar, Self
 
 from textveil.errors import MixedLossTypes
 
-#: A ledger counts spend in integer units: the number of units of one nat, and of a delta of 1.
+#: A ledger sums spends in integer units: number of units of an epsilon of 1, and of a delta of 1.
 EPSILON_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
 
 
 @dataclass(frozen=True, eq=False)
 class PrivacyLoss:
-    """An epsilon and a delta of one type. Only losses of the same type can be compared.
+    """An upper bound of a privacy loss: an epsilon and a delta. Only losses of the same class can be compared.
 
     Attributes:
-        epsilon: Rounded up if it is not exact.
-        delta: Rounded up if it is not exact; 0 for pure differential privacy.
+        epsilon: The epsilon, exact or rounded up.
+        delta: The delta, exact or rounded up; 0 for pure differential privacy.
     """
 
     epsilon: Decimal
@@ -39,10 +39,10 @@ class PrivacyLoss:
     about: ClassVar[str] = ""
 
     def covers(self, other: Self) -> bool:
-        """Return whether this loss bounds the other: epsilon and delta are at least as large.
+        """Return whether the epsilon and the delta of this loss are both at least those of another loss.
 
         Raises:
-            MixedLossTypes: The other loss has another type.
+            MixedLossTypes: The other loss has another class.
         """
         self._check_same_type(other)
         return other.epsilon <= self.epsilon and other.delta <= self.delta
@@ -82,38 +82,38 @@ class PrivacyLoss:
 
 
 class WholeText(PrivacyLoss):
-    """Privacy loss between any two texts: local differential privacy."""
+    """Privacy loss for any two texts, that is, local differential privacy."""
 
     about = "the whole text (any two texts)"
 
 
 class PerCoordinate(PrivacyLoss):
-    """Privacy loss between any two texts, for an observer who sees only one coordinate."""
+    """Privacy loss for any two texts, for an observer who sees only one coordinate of a vector."""
 
     about = "a single coordinate"
 
 
 class PerToken(PrivacyLoss):
-    """Privacy loss between two texts that differ in one token, whatever the two tokens are."""
+    """Privacy loss for two texts that differ in one token, for any two tokens."""
 
     about = "one token"
 
 
 class PerDistance(PrivacyLoss):
-    """Privacy loss between two texts that differ in one token, per unit of the tokens' distance.
+    """Privacy loss for two texts that differ in one token, per unit of the distance between the two tokens.
 
-    This is metric privacy: the loss is larger for two tokens that are farther apart.
+    This is metric differential privacy: the loss grows with the distance.
     """
 
     about = "one token, per unit of distance"
 
 
 class PerWord(PrivacyLoss):
-    """Privacy loss between two texts that differ in one basic token: replaced, or removed.
+    """Privacy loss for two texts that differ in one basic token, which is replaced or removed.
 
-    A basic token is a run of letters and digits, or one punctuation mark; ``O'Brien`` is three. With word dropout, the
-    loss depends on the probability ``mu`` of removing a token. For two texts that differ in ``j`` tokens, ``mu ** j``
-    takes the place of ``mu``.
+    A basic token is a sequence of letters and digits, or one punctuation mark; ``O'Brien`` has three. With word
+    dropout, the loss depends on the probability ``mu`` of removing a token. For two texts that differ in ``j`` tokens,
+    use ``mu ** j`` instead of ``mu``.
     """
 
     about = "two texts that differ in one token"
@@ -121,14 +121,14 @@ class PerWord(PrivacyLoss):
 
 @dataclass(frozen=True)
 class Spend:
-    """The spend of one release in a ledger: an upper bound of its privacy loss, in whole units.
+    """The spend of one release in a ledger: an upper bound of its privacy loss, in integer units.
 
-    For any two inputs ``x`` and ``y`` that the bound covers, and any set of outputs, the probability of the set under
-    ``x`` is at most ``exp(epsilon)`` times that under ``y``, plus ``delta``. Units are rounded up once per release, and
-    their sums are exact (docs/proofs/ledger.md).
+    The bound means: for any two inputs ``x`` and ``y`` and any set of outputs, the probability of the set for ``x`` is
+    at most ``exp(epsilon)`` times its probability for ``y``, plus ``delta``. Epsilon and delta are rounded up to units
+    once per release, and sums of units are exact (docs/proofs/ledger.md).
 
     Attributes:
-        epsilon_units: Epsilon in units of 2**-20 nat; ``None`` if no finite bound is proven.
+        epsilon_units: Epsilon in units of 2**-20; ``None`` if no finite bound is proven.
         delta_units: Delta in units of 2**-50.
     """
 
@@ -137,16 +137,16 @@ class Spend:
 
     @classmethod
     def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
-        """Return the spend of ``times`` releases that have the same loss."""
+        """Return the total spend of ``times`` releases that have the same privacy loss."""
         return cls(
             _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
         )
 
 
 def _round_up_units(value: Decimal, units: int) -> int:
-    """Return ``value`` times ``units`` as an integer, rounded up.
+    """Return ``value * units`` as an integer, rounded up.
 
-    Integer arithmetic is fast enough for tables, which have one spend per row.
+    The function uses integer arithmetic, which is fast enough for a table with one spend for each row.
     """
     numerator, denominator = value.as_integer_ratio()
     return -(-numerator * units // denominator)
@@ -157,20 +157,20 @@ UNBOUNDED_SPEND = Spend(None)
 
 
 class ReleaseStatement(ABC):
-    """The privacy statement of a release of a text or a vector.
+    """Interface of the privacy statement of a release.
 
-    It is a function of the output and of public parameters alone.
+    A statement depends only on the output and on public parameters.
     """
 
     @property
     @abstractmethod
     def bundle_hash(self) -> str:
-        """Content hash of the bundle that made the release."""
+        """Content hash of the bundle with which the release was created."""
 
     @property
     @abstractmethod
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The privacy losses of the release, one of each type."""
+        """The privacy losses of the release, with at most one of each class."""
 
     @property
     @abstractmethod
@@ -188,18 +188,18 @@ class ReleaseStatement(ABC):
     @property
     @abstractmethod
     def not_protected(self) -> tuple[str, ...]:
-        """Information that the release reveals in spite of the noise, in plain words."""
+        """Sentences that explain what the release reveals in spite of the protection."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON. They are safe to publish with the output."""
+        """Return the statement as plain values for JSON. They are safe to publish with the output."""
 
     @abstractmethod
     def summary(self) -> str:
-        """Return one line for a terminal."""
+        """Return a summary of the statement as one line for a terminal."""
 
     def _list_details(self) -> tuple[str, ...]:
-        """Return the lines between the summary and the content hash of the bundle."""
+        """Return the lines of the printed statement between the summary and the content hash of the bundle."""
         return ()
 
     def __str__(self) -> str:
@@ -213,20 +213,20 @@ def _format_number(value: Decimal) -> str:
 
 @lru_cache
 def compute_largest_odds(epsilon: Decimal) -> int:
-    """Return ``e**epsilon``, rounded up.
+    """Return ``e**epsilon``, rounded up to an integer.
 
-    This is the largest factor by which an output can change the odds of two inputs.
+    This is the largest factor by which an output can change an observer's odds between two inputs.
     """
     with localcontext(prec=50, rounding=ROUND_CEILING):
         return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
 
 
 def round_up(value: float, decimals: int = 4) -> float:
-    """Return ``value`` rounded up to ``decimals`` decimals, as for a bound that is printed."""
+    """Round ``value`` up to ``decimals`` decimals. Use this for printing an upper bound."""
     scale = 10**decimals
     return math.ceil(value * scale) / scale
 
 
 def round_down(value: float, decimals: int = 4) -> float:
-    """Return ``value`` rounded down to ``decimals`` decimals."""
+    """Round ``value`` down to ``decimals`` decimals. Use this for printing a lower bound."""
     return -round_up(-value, decimals)

@@ -7,23 +7,31 @@ from textveil.errors import InputError
 
 
 def check_string(value: object, name: str = "the text") -> None:
-    """Raise ``InputError`` unless ``value`` is a string; the message calls it ``name``."""
+    """Check that an argument is a string.
+
+    Args:
+        value: The argument.
+        name: Description of the argument for the error message.
+
+    Raises:
+        InputError: ``value`` is not a string.
+    """
     if not isinstance(value, str):
         raise InputError(f"{name} must be a string")
 
 
 def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
-    """Return the items of a list, a column, a one-dimensional array or an iterator.
+    """Return the items of a list, a column, a one-dimensional array or an iterator, as a sequence.
 
-    Other values are refused, because iterating over them does not give texts: a string gives its characters, a mapping
-    its keys, and a data frame the names of its columns.
+    Other values raise an error, because iterating over them does not give texts: a string gives its characters, a
+    mapping its keys, and a data frame the names of its columns.
 
     Args:
-        value: An object of the caller or of another library. Its items are not checked.
-        description: What the items are, for the error message.
+        value: The object. Its items are not checked.
+        description: Description of the items for the error message, such as ``texts``.
 
     Raises:
-        InputError: ``value`` is one string, a set, a mapping, a table, or has no items.
+        InputError: ``value`` is a single string, a set, a mapping or a table, or cannot be iterated.
     """
     if isinstance(value, list | tuple):
         return value
@@ -44,10 +52,10 @@ def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
 
 
 def wrap_texts(texts: Iterable[str]) -> list[tuple[str]]:
-    """Return texts as documents of one text each.
+    """Convert texts to documents with one text each, after checking that each text is a string.
 
     Raises:
-        InputError: ``texts`` is one string or not a sequence, or an item is not a string.
+        InputError: ``texts`` is a single string or not a sequence, or an item is not a string.
     """
     items = list_items(texts)
     for number, text in enumerate(items, 1):
@@ -57,10 +65,10 @@ def wrap_texts(texts: Iterable[str]) -> list[tuple[str]]:
 
 
 def check_documents(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return documents of several texts each, after checking that each text is a string.
+    """Return a list of documents, each a sequence of texts, after checking that each text is a string.
 
     Raises:
-        InputError: A document is one string or not a sequence, or one of its texts is not a string.
+        InputError: A document is a single string or not a sequence, or one of its texts is not a string.
     """
     documents = list_items(documents, "documents")
     checked = []

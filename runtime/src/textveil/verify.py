@@ -1,8 +1,8 @@
-"""Checks of an opened bundle on a device: weights, distances, outputs and privacy losses.
+"""Checks of an opened bundle on a device: weights, distances, possible outputs and privacy losses.
 
-Hashes and structure were checked when the bundle was opened. The losses of pairs of words are computed from the
-``Randomizer`` of each mechanism, which is the exact output distribution of the sampler. Only a sample of SanText's
-pairs is checked; ``textveil-export certify`` searches all of them.
+Opening a bundle has already checked hashes and structure. This module computes the privacy losses of pairs of words
+from the ``Randomizer`` of each mechanism, which has the exact output distribution. For SanText, it checks only a random
+sample of pairs; ``textveil-export certify`` checks all pairs.
 """
 
 import math
@@ -36,29 +36,29 @@ from textveil.text.statement import TEXTBOOK
 from textveil.vector.statement import make_vector_statement
 
 AUDITED_PAIRS = 250_000
-#: Number of inputs of the staircase mechanism whose rows are compared pairwise, at every level and under every rule.
+#: Number of inputs of the staircase mechanism that are compared in pairs, for all levels and modes.
 _STAIRCASE_INPUTS = 24
-#: Number of row entries compared at once: they fit a processor's cache.
+#: Number of entries that are compared at a time, small enough for the cache of a processor.
 _BLOCK_ENTRIES = 1 << 16
 _MAX_SQUARED = np.iinfo(np.int64).max
-#: Stands for the logarithm of 0, so that the difference of two of them is 0.
+#: Value in place of the logarithm of 0, so that the difference of two such values is 0.
 _LOG_OF_ZERO = -1e300
-#: More than the rounding error of logarithms of doubles, less than a visible digit.
+#: Tolerance: larger than the rounding error of logarithms of doubles, smaller than a printed digit.
 _MARGIN = 1e-9
 
 
 def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> Floats:
-    """Return the largest privacy loss of each pair of some inputs, over all outputs.
+    """Return the largest privacy loss over all outputs, for each pair of the given inputs.
 
-    The loss of a pair at an output is the logarithm of the output's probability under the first input, minus that under
-    the second.
+    The privacy loss of a pair at an output is ``ln(p / q)``, where ``p`` and ``q`` are the probabilities of the output
+    for the first and the second input.
 
     Args:
         randomizer: The output distribution of any mechanism.
         inputs: Ids of the inputs, shape ``(inputs,)``.
 
     Returns:
-        Shape ``(inputs, inputs)``: row for the first input, column for the second.
+        Losses, shape ``(inputs, inputs)``, with a row for the first input and a column for the second input.
     """
     logs = np.maximum(randomizer.compute_log_rows(inputs)[:, randomizer.output_ids], _LOG_OF_ZERO)
     losses = np.full((len(inputs), len(inputs)), -np.inf)
@@ -73,19 +73,19 @@ def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> 
 def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
     """Check an opened text bundle, and return a report of the checks.
 
-    - SanText: the weight of every score; every stored distance; that no nearer word is missing; and the losses of all
-      pairs of a random sample of words. Half of the sample are stored neighbors of the other half.
-    - Staircase mechanism: the allowed outputs of every mode, and the losses of a smaller sample.
+    - SanText: the weight of every score; every stored distance; whether a nearer word is missing; and the privacy
+      losses of all pairs of a random sample of words. Half of the sample are stored neighbors of the other half.
+    - Staircase mechanism: the possible outputs of every mode, and the privacy losses of a smaller sample.
     - Mode ``names``: its lists.
 
     Args:
         bundle: An opened bundle.
-        pairs: Number of SanText pairs to check, divided among all levels and mechanisms.
+        pairs: Number of pairs of words to check for SanText, divided among all levels and mechanisms.
 
     Raises:
-        BundleDamaged: A weight does not follow its exponent, a stored distance is wrong, a neighbor is missing, an
-            output is not allowed, a loss is above its bound, or a list is malformed. The message names the level, the
-            score, the row or the line.
+        BundleDamaged: A weight does not follow from its exponent, a stored distance is wrong, a neighbor is missing, an
+            output is not allowed, a privacy loss exceeds its bound, or a list is malformed. The message contains the
+            level, the score, the row or the line.
     """
     files = read_bundle_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
     lines = [f"{format_count(len(files), 'file')} with the right size and hash, structure sound"]
@@ -102,11 +102,12 @@ def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
 def verify_encoder(bundle: VectorBundle) -> str:
     """Check an opened vector bundle, and return a report of the checks.
 
-    The model was checked when the bundle was opened. This function computes, from the exact distribution of the noise
-    of every level, the loss between any two texts. It must not be above the stated one.
+    Opening the bundle has already checked the model. For every level, this function computes the privacy loss for any
+    two texts from the exact distribution of the noise. The loss must not exceed the stated loss.
 
     Raises:
-        BundleDamaged: A level has no noise, or its noise loses more than stated. The message names the level.
+        BundleDamaged: No noise is possible for a level, or the loss exceeds the stated loss. The message names the
+            level.
     """
     for level in bundle.levels:
         try:
@@ -132,13 +133,13 @@ def verify_encoder(bundle: VectorBundle) -> str:
 def verify_labels(bundle: LabelBundle) -> str:
     """Check an opened label bundle, and return a report of the checks.
 
-    The randomizers were checked when the bundle was opened. This function computes the output distribution of every
-    class label in exact rational numbers. The largest ratio of two probabilities of one output must not be above
-    ``exp(epsilon)``, and a certificate in the manifest must have the same integers.
+    Opening the bundle has already checked the randomizers. This function computes the output distribution of every
+    class label in exact rational numbers. For any two labels, the probabilities of an output must not differ by more
+    than the factor ``exp(epsilon)``. If the manifest has a certificate, its integers must equal those of the bundle.
 
     Raises:
-        BundleDamaged: A randomizer loses more than stated, or the certificate belongs to another bundle. The message
-            names the level.
+        BundleDamaged: The privacy loss of a randomizer exceeds its epsilon, or the certificate belongs to another
+            bundle. The message names the level.
     """
     certificate = bundle.manifest.get("certificate")
     entries: list[Any] = certificate if isinstance(certificate, list) else []
@@ -173,13 +174,13 @@ def verify_labels(bundle: LabelBundle) -> str:
 
 
 def exceeds_epsilon(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
-    """Return whether two rows differ by a factor above ``exp(epsilon)`` at any output.
+    """Return whether the probabilities of an output differ by more than the factor ``exp(epsilon)`` for two inputs.
 
     The comparison uses exact rational numbers.
 
     Args:
         rows: Exact weights of the outputs, one row for each input.
-        epsilon: The stated upper bound of the loss.
+        epsilon: The stated upper bound of the privacy loss.
     """
     totals = [sum(row) for row in rows]
     ratio = Fraction(0)
@@ -231,16 +232,16 @@ def _compute_allowed(bundle: TextBundle, level: SanTextLevel, mechanism: str, di
 
 
 def _sample_inputs(table: SanTextTable, pairs: int) -> NDArray[np.intp]:
-    """Sample some words and a stored neighbor of each; they make about ``pairs`` pairs."""
+    """Sample random inputs, and a stored neighbor of each. The sample is small enough for about ``pairs`` pairs."""
     half = _draw_below(table.symbol_count + 1, max(1, math.isqrt(pairs) // 2))
     column = _draw_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
 
 
 def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
-    """Check every stored distance, and that no word lacks a neighbor nearer than its last one.
+    """Check every stored distance, and that every word nearer than the last stored neighbor is also stored.
 
-    The sampler proposes outputs from the stored neighbors, so a missing one would be an output too rarely.
+    Sampling depends on this: a nearer word that is not stored would be an output too rarely.
     """
     no_candidate = np.append((table.roles & SANTEXT_OUTPUT_ROLE) == 0, True)
     for rows, squared in metric.iterate_squared_blocks(np.arange(len(table.neighbors))):
@@ -259,9 +260,10 @@ def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
 
 
 def _verify_staircase(bundle: TextBundle) -> str:
-    """Check the losses and the allowed outputs of every mode.
+    """Check the possible outputs and the privacy losses of the staircase mechanism in every mode.
 
-    No output may be a function word in a mode that keeps them, a surrogate of an entity type, or look like one.
+    No output may be a function word in a mode that keeps function words. No output may be a surrogate of an entity
+    type, or look like a surrogate.
     """
     plans = StaircasePlanFactory(bundle)
     assert bundle.staircase_table is not None
@@ -293,5 +295,5 @@ def _verify_staircase(bundle: TextBundle) -> str:
 
 
 def _draw_below(limit: int, count: int) -> NDArray[np.intp]:
-    # The choice of pairs to check; a bias of limit / 2**64 does not matter here.
+    # The modulo causes a bias of limit / 2**64, which does not matter for the choice of pairs to check.
     return (entropy.random_uint64(count) % np.uint64(limit)).astype(np.intp)

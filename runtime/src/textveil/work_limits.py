@@ -1,26 +1,26 @@
-"""Limits for long work: long loops call a check of the caller about every thousand steps.
+"""Limits for long work: long loops regularly call a function of the caller, which can stop the work.
 
-A caller of the library sets the check for one call. It applies only to the calling thread, through a context variable,
-so that no function between the caller and the innermost loop needs a parameter for it.
+The caller of the library sets this function for one call. It is stored in a context variable, so it applies only to
+the calling thread, and the functions between the caller and the innermost loop need no parameter for it.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-#: Number of steps between two checks, for steps of a few microseconds.
+#: Number of steps of a loop between two calls of the check, if a step takes a few microseconds.
 STEPS_PER_CHECK = 1 << 10
-#: Raises an error to stop the work; ``None`` without a limit.
+#: Function that raises an error to stop the work; ``None`` if there is no limit.
 _check: ContextVar[Callable[[], None] | None] = ContextVar("textveil_check_work", default=None)
 
 
 @contextmanager
 def limit_work(check: Callable[[], None]) -> Iterator[None]:
-    """Call ``check`` repeatedly while the body of the ``with`` runs.
+    """Call ``check`` repeatedly while functions of this library run in the body of a ``with`` statement.
 
     Args:
-        check: Raises ``WorkStopped`` to stop the work, for example after it has read a clock or a flag. It runs often,
-            so it must be fast.
+        check: Function that raises ``WorkStopped`` to stop the work, for example after a certain time. It is called
+            often, so it must be fast.
     """
     token = _check.set(check)
     try:
@@ -30,7 +30,10 @@ def limit_work(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_work() -> None:
-    """Run the check that the caller has set, which may raise an error; without one, do nothing."""
+    """Call the function that the caller has set with ``limit_work``, which may raise an error to stop the work.
+
+    Without such a function, do nothing.
+    """
     check = _check.get()
     if check is not None:
         check()

@@ -1,7 +1,7 @@
 """Long operations on JSON and texts in short steps, between which other threads can run.
 
-One call of a C function holds the interpreter until it returns. With some megabytes of JSON that is a tenth of a
-second, and all other threads of a server wait. The functions here return exactly what the standard library returns.
+A call of a C function blocks all other threads until it returns. For some megabytes of JSON, this takes a tenth of a
+second. The functions of this module have exactly the same results as those of the standard library.
 """
 
 import json
@@ -12,18 +12,18 @@ from typing import Any
 
 from textveil.work_limits import check_work
 
-#: Maximum number of values that are encoded in one step; of characters that are encoded, decoded or split in one step;
-#: and of strings that are sorted in one step.
+#: Maximum size of one step: number of values to encode; number of characters to encode, decode or split; and number of
+#: strings to sort.
 _STEP_VALUES, _STEP_CHARACTERS, _STEP_STRINGS = 1 << 11, 1 << 16, 1 << 14
-#: Number of characters that take as long to encode as one value.
+#: Number of characters whose encoding takes as long as the encoding of one short value.
 _CHARACTERS_PER_VALUE = 1 << 5
-#: The scanner in Python, in which the interpreter can change threads after each value. It is no public interface, so
-#: that a Python without it decodes in one step.
+#: JSON scanner of the standard library in pure Python, which lets other threads run after each value. Since it is not a
+#: public interface, it may be missing. Then a text is decoded in one step.
 _make_stepped_scanner: Any = getattr(json.scanner, "py_make_scanner", json.scanner.make_scanner)
 
 
 class SteppedJSONEncoder(json.JSONEncoder):
-    """Encoder of JSON that encodes a large value in steps.
+    """JSON encoder that encodes a large value in steps.
 
     >>> from textveil.work_steps import SteppedJSONEncoder
     >>> SteppedJSONEncoder(sort_keys=True).encode({"b": [1, None], "a": "text"})
@@ -31,11 +31,14 @@ class SteppedJSONEncoder(json.JSONEncoder):
     """
 
     def encode(self, o: Any) -> str:
-        """Return the JSON of a value.
+        """Encode a value as JSON text.
+
+        Args:
+            o: The value.
 
         Raises:
-            TypeError: The value has an object that JSON does not support.
-            ValueError: A number is not finite, and the option ``allow_nan`` is off.
+            TypeError: The value contains an object that JSON does not support.
+            ValueError: A number is not finite, and the option ``allow_nan`` is false.
             RecursionError: The value is nested too deeply.
         """
         if _count_values(o, _STEP_VALUES) < _STEP_VALUES:
@@ -45,7 +48,7 @@ class SteppedJSONEncoder(json.JSONEncoder):
         return "".join(parts)
 
     def _append_parts(self, value: Any, parts: list[str]) -> None:
-        """Append the JSON of a value to a list, in parts."""
+        """Encode a value in steps, and append the parts of the JSON text to the list ``parts``."""
         check_work()
         encode = super().encode
         if isinstance(value, str):
@@ -76,7 +79,16 @@ class SteppedJSONEncoder(json.JSONEncoder):
         get_value: Callable[[Any], Any],
         parts: list[str],
     ) -> None:
-        """Append the entries of a container; small ones are encoded together."""
+        """Encode the entries of a list or an object, and append the parts of the JSON text to ``parts``.
+
+        Small entries are encoded together in one step.
+
+        Args:
+            entries: The entries.
+            make_batch: Function that builds a container of several entries.
+            get_value: Function that returns the value of an entry.
+            parts: List of parts of the JSON text.
+        """
         encode, batch, size, separator = super().encode, list[Any](), 0, ""
 
         def end_batch() -> None:
@@ -103,7 +115,7 @@ class SteppedJSONEncoder(json.JSONEncoder):
 
 
 class _SteppedJSONDecoder(json.JSONDecoder):
-    """Decoder that the interpreter can leave between two values."""
+    """JSON decoder that lets other threads run between two values."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -111,7 +123,7 @@ class _SteppedJSONDecoder(json.JSONDecoder):
 
 
 def decode_json(text: str, **options: Any) -> Any:
-    """Return the value of a JSON text; a long one is decoded in steps.
+    """Decode a JSON text. A long text is decoded in steps.
 
     >>> from textveil.work_steps import decode_json
     >>> decode_json('{"a": [1, null]}')
@@ -133,14 +145,14 @@ def decode_json(text: str, **options: Any) -> Any:
 
 
 def join_words(text: str) -> str:
-    """Return a text with single blanks between its words, and none at its ends.
+    """Join the words of a text with single spaces, without spaces at the ends.
 
     >>> from textveil.work_steps import join_words
     >>> join_words("  one   two ")
     'one two'
 
     Args:
-        text: The text; a long one is split in steps.
+        text: The text. A long text is split in steps.
     """
     if len(text) <= _STEP_CHARACTERS:
         return " ".join(text.split())
@@ -166,7 +178,7 @@ def join_words(text: str) -> str:
 
 
 def sort_strings(strings: Iterable[str]) -> Sequence[str]:
-    """Return strings in order; many strings are sorted in steps.
+    """Return strings in ascending order. Many strings are sorted in steps.
 
     >>> from textveil.work_steps import sort_strings
     >>> sort_strings({"b", "a"})
@@ -185,9 +197,10 @@ def sort_strings(strings: Iterable[str]) -> Sequence[str]:
 
 
 def free_in_steps(*containers: Any) -> None:
-    """Empty containers, and the lists, dictionaries and sets in them, so that their memory is freed in steps.
+    """Free the memory of containers in steps, by removing their entries.
 
-    Python frees a container with all its entries in one step. Nobody else may use the containers.
+    Without this function, Python frees a container with all its entries in one step. No other code may use the
+    containers or the lists, dictionaries and sets in them.
 
     >>> from textveil.work_steps import free_in_steps
     >>> value = {"a": [1, 2]}
@@ -214,7 +227,7 @@ def free_in_steps(*containers: Any) -> None:
 
 
 def _count_values(value: Any, limit: int) -> int:
-    """Return about how many values a value has, or ``limit`` if they are more; long strings count as several."""
+    """Return the approximate number of values in a JSON value, at most ``limit``. A long string counts as several."""
     if isinstance(value, str):
         return min(limit, 1 + len(value) // _CHARACTERS_PER_VALUE)
     if not isinstance(value, list | tuple | dict):

@@ -1,4 +1,4 @@
-"""Server side of textveil: reads data, trains on what devices release, and attacks it."""
+"""Server side of textveil: read data, train models on released data, and measure attacks on releases."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""``python -m textveil_training`` is the command ``textveil-train``."""
+"""Run the command ``textveil-train`` by ``python -m textveil_training``."""
 
 from textveil_training.cli import main
 

@@ -1,7 +1,9 @@
-"""The errors of this package: a tree under ``TextveilError``; each class has a stable code and one-line messages.
+"""Errors of this package, all subclasses of ``TextveilError``.
 
-A message names the place (file name, line number, byte) and the fault. It never contains a character of a file's
-content or an argument of the caller: a file is named only after it has been opened.
+Each class has a stable code and one-line messages.
+
+A message names the location (file name, line number, byte) and the fault. It never contains a character of a file's
+content or an argument of the caller. A message contains a file's name only after the file has been opened.
 """
 
 from dataclasses import dataclass
@@ -11,11 +13,11 @@ from textveil.errors import TextveilError
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A file and a line that an error message names.
+    """File and line that an error message names.
 
     Attributes:
         file_name: Last part of the file's path, made printable (see ``make_printable``).
-        line: Line number from 1, or None for the file as a whole.
+        line: Line number from 1; ``None`` if the error concerns the whole file.
     """
 
     file_name: str
@@ -34,7 +36,7 @@ class DataError(TextveilError):
     """Base class of errors in data files.
 
     Attributes:
-        location: File and line of the fault, or None if no file had been opened yet.
+        location: File and line of the fault; ``None`` if no file had been opened.
         reason: The message without file and line.
 
     Example:
@@ -50,37 +52,37 @@ class DataError(TextveilError):
 
 
 class DataOptionError(DataError):
-    """The caller chose an option that the format does not support."""
+    """Signal that the caller chose an option that the file format does not support."""
 
     code = "data-option"
 
 
 class UnknownFormat(DataOptionError):
-    """No format has this name."""
+    """Signal that no file format has the requested name."""
 
     code = "data-format"
 
 
 class UnreadableFile(DataError):
-    """The file or folder does not exist or cannot be read."""
+    """Signal that a file or folder does not exist or cannot be read."""
 
     code = "data-file"
 
 
 class EmptyData(DataError):
-    """The file has no example."""
+    """Signal that a data file has no example."""
 
     code = "data-empty"
 
 
 class MissingSplit(DataError):
-    """A split that the format names is missing from the data, or empty."""
+    """Signal that a split (train, dev or test) of the format is missing from the data, or is empty."""
 
     code = "data-split"
 
 
 class InvalidUtf8(DataError):
-    """A line is not UTF-8.
+    """Signal that a line is not UTF-8.
 
     Attributes:
         byte: Offset of the first invalid byte, from the beginning of the file.
@@ -94,67 +96,67 @@ class InvalidUtf8(DataError):
 
 
 class WrongLayout(DataError):
-    """The header is not that of the format, or rows follow where the format ends."""
+    """Signal that a file has another header than its format, or rows after the format's end."""
 
     code = "data-layout"
 
 
 class WrongColumnCount(DataError):
-    """A row has too many or too few columns."""
+    """Signal that a row has too many or too few columns."""
 
     code = "data-columns"
 
 
 class MissingColumn(DataError):
-    """A table has no column with this name or number, or has two."""
+    """Signal that a table has no column with the requested name or number, or has two."""
 
     code = "data-column"
 
 
 class MissingText(DataError):
-    """A row has no text."""
+    """Signal that a row has no text."""
 
     code = "data-text"
 
 
 class MissingLabel(DataError):
-    """A row has no label."""
+    """Signal that a row has no label."""
 
     code = "data-no-label"
 
 
 class UnknownLabel(DataError):
-    """A row has a label that neither the format nor the caller lists."""
+    """Signal that a row has a label that neither the format nor the caller lists."""
 
     code = "data-label"
 
 
 class InvalidScore(DataError):
-    """A score is not a number, or is out of range."""
+    """Signal that a score is not a number, or is out of range."""
 
     code = "data-score"
 
 
 class InvalidAttributes(DataError):
-    """The private attributes of a row are not ascending indices in range."""
+    """Signal that the private attributes of a row are not ascending indices in range."""
 
     code = "data-attributes"
 
 
 class InvalidJson(DataError):
-    """A line is not a JSON object with the expected keys."""
+    """Signal that a line is not a JSON object with the expected keys."""
 
     code = "data-json"
 
 
 class ReleaseMismatch(DataError):
-    """Sanitized text does not match the record beside it."""
+    """Signal that sanitized texts do not match the record in their folder."""
 
     code = "data-release"
 
 
 class UnfinishedCorpus(DataError):
-    """The run that sanitizes a corpus has not ended."""
+    """Signal that the run that sanitizes a corpus has not ended."""
 
     code = "data-unfinished"
 
@@ -166,43 +168,46 @@ class TrainingError(TextveilError):
 
 
 class MissingExtra(TrainingError):
-    """A command needs a package that an extra installs."""
+    """Signal that a command needs a package that is not installed.
+
+    The message names the extra that installs the package.
+    """
 
     code = "extra"
 
 
 class RecipeError(TrainingError):
-    """A recipe is not TOML, lacks a key, has an unknown key, or has an invalid value."""
+    """Signal that a recipe is not TOML, lacks a key, has an unknown key, or has an invalid value."""
 
     code = "recipe"
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint is missing, damaged, or of another architecture."""
+    """Signal that a checkpoint is missing, damaged, or of another architecture."""
 
     code = "checkpoint"
 
 
 class DeviceError(TrainingError):
-    """The requested device does not exist."""
+    """Signal that the requested device (CPU or GPU) does not exist."""
 
     code = "device"
 
 
 class SettingError(TrainingError):
-    """A setting is out of range."""
+    """Signal that a setting is out of range."""
 
     code = "setting"
 
 
 class LossError(TrainingError):
-    """The loss of a step, or its gradient, is not a finite number."""
+    """Signal that the loss of a training step, or its gradient, is not a finite number."""
 
     code = "loss"
 
 
 class StaircaseUnsupported(TrainingError):
-    """The staircase mechanism cannot be applied to single words.
+    """Signal that the staircase mechanism cannot be applied to single words.
 
     With this mechanism, the treatment of a word depends on the text around it. To train on its outputs, write a corpus
     with ``sanitize-corpus``.
@@ -212,19 +217,19 @@ class StaircaseUnsupported(TrainingError):
 
 
 class EncoderMismatch(TrainingError):
-    """An encoder is cased, and sanitized words are in lower case."""
+    """Signal that an encoder is cased, but sanitized words are in lower case."""
 
     code = "encoder-mismatch"
 
 
 class EmptyClass(TrainingError):
-    """A training class has no example, or another split has a class without training examples."""
+    """Signal that a class has no training example."""
 
     code = "class-empty"
 
 
 class InvalidClasses(TrainingError):
-    """The labels do not define a task.
+    """Signal that the labels of the data do not define a classification task.
 
     There is one class, or too many; a class has too few texts, or occurs in the test part only.
     """
@@ -233,13 +238,13 @@ class InvalidClasses(TrainingError):
 
 
 class InvalidRandomizer(TrainingError):
-    """A confusion matrix, an epsilon or a delta does not define a randomizer of classes."""
+    """Signal that a confusion matrix, an epsilon or a delta does not define a randomizer of classes."""
 
     code = "randomizer"
 
 
 class RewriterError(TrainingError):
-    """A mechanism under audit cannot be run, or its outputs cannot be read.
+    """Signal that a mechanism under audit cannot be run, or that its outputs cannot be read.
 
     No message contains an input or an output.
     """
@@ -248,12 +253,15 @@ class RewriterError(TrainingError):
 
 
 class ClaimRefuted(TrainingError):
-    """An audit refuted the claim of a mechanism, or could not test it since its draws repeat."""
+    """Signal that an audit refuted a mechanism's claim, or that the mechanism repeats its random draws.
+
+    If draws repeat, the audit cannot test the claim.
+    """
 
     code = "claim"
 
 
 class SamplerFault(TrainingError):
-    """The installed sampler of a bundle fails its statistical test."""
+    """Signal that the installed sampler of a bundle fails its statistical test."""
 
     code = "sampler"

@@ -1,4 +1,6 @@
-"""Randomizers that release a class label: the most accurate one, and one whose counts can be corrected.
+"""Construct randomizers of class labels: the most accurate one, and one with correctable counts.
+
+``Q(y|x)`` is the probability that the label ``y`` is released if the model decided on the class ``x``.
 
 **accuracy.** With ``C`` the shares of (decision, true class) on a calibration split, this linear program:
 
@@ -23,17 +25,18 @@ Floats = NDArray[np.float64]
 
 
 def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
-    """Solve the linear program of ``accuracy``; it is private up to the solver's tolerance.
+    """Solve the linear program of the randomizer ``accuracy``, the most accurate one at an epsilon.
 
-    The program bounds each probability from both sides by a variable per output (``lo``). This needs ``2 n^2``
-    constraints instead of ``n^3`` for all pairs of inputs, and has the same optimum.
+    The result is private up to the solver's tolerance. The program bounds each probability from both sides by a
+    variable per output (``lo``). This needs ``2 n^2`` constraints instead of ``n^3`` for all pairs of inputs, and has
+    the same optimum.
 
     Args:
         confusion: Counts or shares by true class (row) and decision without noise (column), shape ``(n, n)``.
-        epsilon: Whole-text epsilon, above 0.
+        epsilon: Epsilon per text, above 0.
 
     Returns:
-        ``Q(y|x)``, shape ``(n, n)``.
+        ``Q(y|x)``, the probability of each released label (column) for each decision (row), shape ``(n, n)``.
 
     Raises:
         InvalidRandomizer: The matrix is not a confusion matrix, or the solver finds no solution.
@@ -63,7 +66,11 @@ def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
 
 
 def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
-    """Return k-ary randomized response as a matrix ``Q(o|i)``, ``(classes, classes)``.
+    """Return the probabilities of k-ary randomized response for each input (row) and output (column).
+
+    Args:
+        classes: Number of classes.
+        epsilon: Epsilon per text, at least 0.
 
     Raises:
         InvalidRandomizer: Epsilon is negative or not a number.
@@ -73,7 +80,7 @@ def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
 
 
 def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Compute the exact probability that a text of each class gets its own class as output.
+    """Compute for each class the exact probability that one of its texts gets this class as output.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
@@ -90,15 +97,15 @@ def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
 def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
     """Estimate the probability of each true label given a released label, from a calibration split.
 
-    One text of each class and decision is added to the counts.
+    The function adds one text of each class and decision to the counts, so that no probability is 0.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
         randomizer: Probability of each output (column) for each decision (row), shape ``(n, n)``.
 
     Returns:
-        Probabilities, shape ``(released labels, true labels)``; rows sum to 1. The row of a label that is never
-        released has the shares of the true labels.
+        Probabilities, shape ``(released labels, true labels)``; rows sum to 1. For a label that is never released the
+        row contains the shares of the true labels.
     """
     counts = np.asarray(confusion, dtype=np.float64) + 1 / len(np.asarray(confusion))
     joint = (counts @ np.asarray(randomizer)).T
@@ -133,7 +140,7 @@ def normalize_counts(counts: Floats) -> Floats:
 
 
 def check_epsilon(epsilon: float, delta: float = 0.0) -> float:
-    """Return ``epsilon`` if it and ``delta`` are valid parameters of a randomizer.
+    """Return ``epsilon`` if ``epsilon`` and ``delta`` are valid parameters of a randomizer.
 
     Raises:
         InvalidRandomizer: Epsilon is negative or not a number, or delta is not from 0 to 1.

@@ -1,4 +1,7 @@
-"""The type of progress callbacks; ``textveil_cli.console.show_progress_bars`` displays them."""
+"""Define the type of progress callbacks.
+
+``textveil_cli.console.show_progress_bars`` displays their reports.
+"""
 
 from collections.abc import Callable
 
@@ -7,4 +10,4 @@ ProgressCallback = Callable[[str, int, int], None]
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Do nothing with a progress report."""
+    """Ignore a progress report; callers pass this function when nobody displays progress."""

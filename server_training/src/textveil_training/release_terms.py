@@ -1,4 +1,4 @@
-"""Terms of a text release as plain values, for the records of corpora, trainings and attacks."""
+"""Describe the privacy terms of a text release for the records of corpora, training runs and attacks."""
 
 from decimal import Decimal
 from typing import Any
@@ -11,7 +11,7 @@ MECHANISM_OF_MODE = {"names": "names", "words": "staircase", "all": "staircase"}
 
 
 def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str, Any]:
-    """Describe the terms of a release for a record.
+    """Describe the privacy terms of a release as a dictionary, for a record.
 
     The result does not depend on the texts: two releases under the same options have equal descriptions.
 
@@ -41,10 +41,10 @@ def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str,
 
 
 def format_release_terms(terms: dict[str, Any] | None) -> str:
-    """Return the mode and the mechanism of described terms in a few words, for a table or an error.
+    """Format the mode and the mechanism of a release in a few words, for a table or an error message.
 
     Args:
-        terms: Terms of ``describe_release_terms``, or ``None`` for raw text.
+        terms: Result of ``describe_release_terms``, or ``None`` for raw text.
     """
     if terms is None:
         return "raw text"

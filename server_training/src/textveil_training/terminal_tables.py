@@ -1,14 +1,15 @@
-"""Tables for a terminal."""
+"""Format tables for a terminal."""
 
 from collections.abc import Sequence
 
 
 def format_table(rows: Sequence[Sequence[str]], left_columns: int | None = None) -> str:
-    """Format rows as aligned columns, two blanks apart, without trailing blanks.
+    """Format rows as aligned columns with two blanks between them, without trailing blanks.
 
     Args:
         rows: Rows of the same length, the header first.
-        left_columns: How many columns, from the first, are aligned to the left; the others are to the right. None: all.
+        left_columns: Number of columns, from the first, that are aligned to the left; the others are aligned to the
+            right. ``None`` aligns all columns to the left.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []

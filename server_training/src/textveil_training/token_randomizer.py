@@ -1,4 +1,4 @@
-"""A bundle with one set of options, as a randomizer from tokens to tokens.
+"""Apply a bundle's mechanism to the tokens of a text, and keep the pairs of input and output token.
 
 Training on sanitized text, and attacks on it, need to know which input token became which output token. A device never
 stores these pairs. Here they come from public text, or from text that belongs to the caller.
@@ -28,10 +28,10 @@ class TokenizedText:
     """The tokens of one text, as the mechanism reads them.
 
     Attributes:
-        inputs: Input id of each token, the last id for ``<unk>``, shape ``(n,)``.
+        inputs: Input id of each token, shape ``(n,)``; the last id stands for unknown words (``<unk>``).
         whole_words: Whether each token is a whole word, not a part of one, shape ``(n,)``.
         spellings: Spelling of each token in the text, in lower case, also of unknown words.
-        gaps: The ``n + 1`` strings before each token and after the last one, which are never changed.
+        gaps: The ``n + 1`` strings before each token and after the last one, which a mechanism never changes.
     """
 
     inputs: Ids = field(repr=False)
@@ -44,18 +44,18 @@ class TokenRandomizer:
     """A mechanism of a bundle, applied token by token.
 
     Args:
-        bundle: Folder of a bundle; `artifacts/english-santext` if left out.
+        bundle: Folder of a bundle; ``None`` for `artifacts/english-santext`.
         pins: Expected content hash and signer of the bundle.
-        options: Options as in ``Sanitizer.sanitize``. If they name no mechanism, the bundle's default SanText
-            mechanism is used, since the staircase mechanism does not work token by token.
+        options: Options as in ``Sanitizer.sanitize``. If they name no mechanism, the bundle's default SanText mechanism
+            is used, since the staircase mechanism does not work token by token.
 
     Attributes:
         bundle: The opened bundle.
-        plan: Rule, mechanism and privacy terms that the options select.
+        plan: Template rule, mechanism and privacy terms that the options select.
 
     Raises:
-        BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
-        StaircaseUnsupported: The options name the staircase mechanism, or the bundle has no other.
+        BundleError, OptionError: For the same reasons as in ``Sanitizer.load`` and ``Sanitizer.sanitize``.
+        StaircaseUnsupported: The options name the staircase mechanism, or the bundle has no other mechanism.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class TokenRandomizer:
 
     @property
     def unknown_id(self) -> int:
-        """Input id of ``<unk>``, which is never an output; also the number of symbols."""
+        """Input id of the unknown word ``<unk>``, equal to the number of symbols; it is never an output."""
         return self.bundle.symbol_count
 
     def tokenize(self, text: str) -> TokenizedText:
@@ -106,10 +106,10 @@ class TokenRandomizer:
         )
 
     def randomize_texts(self, texts: Sequence[TokenizedText]) -> list[Ids]:
-        """Randomize texts with the distribution of ``Sanitizer.sanitize``; return the output ids.
+        """Randomize texts with the distribution of ``Sanitizer.sanitize``, and return each text's output ids.
 
         Privacy:
-            A release of every text.
+            Each call is a release of every text.
         """
         if not texts:
             return []
@@ -118,14 +118,14 @@ class TokenRandomizer:
         return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
 
     def randomize_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
-        """Randomize tokens and return the output ids, in the same order.
+        """Randomize tokens, and return their output ids in the same order.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
             whole: Whether each token is a whole word, not a part of one, shape ``(n,)``.
 
         Privacy:
-            A release of every token.
+            Each call is a release of every token.
         """
         return self.plan.mechanism.draw_symbols(
             inputs, IsolatedSlots(np.zeros(len(inputs), bool), whole), random_uint64
@@ -133,28 +133,28 @@ class TokenRandomizer:
 
     @property
     def has_distribution(self) -> bool:
-        """Whether the exact output distribution is available; for ``fbdd`` it is not."""
+        """Whether the mechanism's exact output distribution is available; for ``fbdd`` it is not."""
         return self.plan.terms.mechanism != "fbdd"
 
     @cached_property
     def keepable_ids(self) -> NDArray[np.bool_]:
-        """Which inputs SanText+ may keep, ``<unk>`` last, shape ``(symbols + 1,)``."""
+        """Booleans for the inputs that SanText+ may keep, ``<unk>`` last, shape ``(symbols + 1,)``."""
         kept = getattr(self.get_distribution(), "is_keepable", None) if self.has_distribution else None
         return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
 
     @property
     def release_terms(self) -> dict[str, Any]:
-        """Mechanism and privacy guarantee as plain values, for a run record."""
+        """Mechanism and privacy guarantee as a dictionary, for the record of a run."""
         return describe_release_terms(self.plan.terms, self.bundle)
 
     def spell_token(self, token: int) -> str:
-        """Return the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
+        """Return the vocabulary's spelling of a symbol; ``<unk>`` for the id of unknown words."""
         return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
 
     def get_distribution(self) -> Randomizer:
-        """Return the output distribution ``Pr[M(x) = y]``.
+        """Return the mechanism's output distribution ``Pr[M(x) = y]``.
 
-        It is that of whole words, which SanText+'s coin may keep.
+        It is the distribution of whole words, including the probability with which SanText+ keeps a word.
 
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).

@@ -25,9 +25,7 @@ GEOMETRIES = {"scattered": small_bundles.scattered(24, 6, 1), "twins": small_bun
 
 
 def test_a_bundle_without_santext_is_refused(tmp_path):
-    with pytest.raises(
-        CertificationError, match="no SanText to certify; its staircase is checked whenever it is opened"
-    ):
+    with pytest.raises(CertificationError, match="no SanText to certify; its staircase mechanism is checked whenever"):
         certify_bundle(open_bundle(small_staircase(tmp_path), TextBundle))
 
 

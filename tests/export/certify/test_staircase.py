@@ -39,9 +39,9 @@ def set_at(name, place, value):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (set_at("neighbors", (7, 2), 7), "row 7: the ids"),
-        (set_at("neighbors", (7, 0), 9), "row 7: the ids"),
-        (set_at("neighbors", (79, 7), 80), "row 79: the ids"),
+        (set_at("neighbors", (7, 2), 7), "row 7: the stored ids"),
+        (set_at("neighbors", (7, 0), 9), "row 7: the stored ids"),
+        (set_at("neighbors", (79, 7), 80), "row 79: the stored ids"),
     ],
 )
 def test_the_error_identifies_a_faulty_row(tensors, fault, message):

@@ -61,7 +61,7 @@ def test_a_pooler_is_ignored_and_any_other_surplus_array_is_refused(folder: Path
     load_checkpoint(folder)
     save_file({**arrays, "adapter.bias": np.zeros(32, np.float32)}, weights)
     resign(folder)
-    assert "does not fit" in refused(folder)
+    assert "does not match" in refused(folder)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_an_altered_or_missing_file_is_refused(folder: Path, name: str) -> None:
     (folder / name).write_bytes((folder / name).read_bytes() + b" ")
     assert refused(folder) == f"{name}: does not match its hash: copy the checkpoint again"
     (folder / name).unlink()
-    assert refused(folder) == f"{name}: cannot be read"
+    assert refused(folder) == f"{name}: cannot be read: copy the checkpoint again"
 
 
 def test_a_file_outside_the_checkpoint_is_refused(folder: Path) -> None:
@@ -128,7 +128,7 @@ def test_numbers_that_are_not_finite_are_refused(folder: Path, name: str) -> Non
     arrays[first] = np.full_like(arrays[first], np.nan)
     save_file(arrays, folder / name)
     resign(folder)
-    assert refused(folder) == f"{name}: an array is not finite float32"
+    assert refused(folder) == f"{name}: an array is not float32, or has infinite or NaN values: train again"
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_checkpoint_in_the_middle_of_training_is_refused(folder: Path) -> None
 
 
 def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
-    assert refused(tmp_path) == "checkpoint.json: cannot be read"
+    assert refused(tmp_path) == "checkpoint.json: cannot be read: pass a folder that textveil-train dpnr wrote"
     (tmp_path / "checkpoint.json").write_text("[1]", "utf-8")
-    assert refused(tmp_path) == "checkpoint.json: is not a JSON object"
+    assert refused(tmp_path) == "checkpoint.json: is not a JSON object: copy the checkpoint again"
     (tmp_path / "checkpoint.json").write_text("{", "utf-8")
-    assert refused(tmp_path) == "checkpoint.json: is not readable JSON"
+    assert refused(tmp_path) == "checkpoint.json: is not valid JSON: copy the checkpoint again"

@@ -103,7 +103,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
 def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> None:
     """Without the words that tell the labels apart, the accuracy gate closes."""
     error = refused("--keep-pieces", str(len({*SPECIAL_PIECES, *LETTERS})))
-    assert re.match("textveil-export: gate-accuracy: .*: int8 loses ", error)
+    assert re.match("textveil-export: gate-accuracy: .*: the int8 model loses ", error)
     assert "without noise" in error
     assert "(2 int8 recipes tried)" in error
 
@@ -124,7 +124,7 @@ def test_weights_scrambled_by_quantization_do_not_ship(
         onnx.save(model, target)
 
     monkeypatch.setattr("textveil_export.encoder.int8_recipes.quantize_graph", scrambled)
-    assert re.search("gate-accuracy: .*: int8 loses", refused())
+    assert re.search("gate-accuracy: .*: the int8 model loses", refused())
 
 
 @pytest.mark.parametrize(

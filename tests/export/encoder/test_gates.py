@@ -46,7 +46,7 @@ def test_equal_models_pass() -> None:
 
 def test_half_a_point_is_allowed_and_more_is_not() -> None:
     assert check_gates(SOUND, flipped(5), LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 0.995
-    with pytest.raises(AccuracyError, match=r"loses 0\.60 points of accuracy without noise: 99\.40 after 100\.00"):
+    with pytest.raises(AccuracyError, match=r"loses 0\.60 points of accuracy without noise: 99\.40 instead of 100\.00"):
         check_gates(SOUND, flipped(6), LABELS, CLASSIFIER, LEVELS)
     assert check_gates(flipped(6), SOUND, LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 1  # better is not a fault
 

@@ -65,7 +65,7 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
     source = WordVectors(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), provenance={})
-    with pytest.raises(ExportError, match="set them with --exponent"):
+    with pytest.raises(ExportError, match="set levels with --exponent"):
         build_text_bundle(source, TextBundleRecipe(name="tiny", policy=POLICY, k=2))
 
 

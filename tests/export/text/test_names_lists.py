@@ -184,4 +184,4 @@ def test_options_and_bundles_that_do_not_fit_are_refused(
     assert export("names", lists, "-o", tmp_path / "new") == 1
     assert "pass --license" in capfd.readouterr().err
     assert export("names", lists, "--beside", GOLDEN / "words", "-o", tmp_path / "new") == 1
-    assert "--beside needs a bundle that has a staircase" in capfd.readouterr().err
+    assert "--beside needs a bundle with the staircase mechanism" in capfd.readouterr().err

@@ -51,10 +51,12 @@ def test_there_are_shipped_recipes() -> None:
 
 
 def test_an_unknown_key_is_named_with_its_file(fails: Callable[[str], str]) -> None:
-    assert fails("epochs = 3\n" + recipe_text()) == "mine.toml: the key epochs is unknown"
+    assert (
+        fails("epochs = 3\n" + recipe_text()) == "mine.toml: the key epochs is unknown: remove it, or correct its name"
+    )
     text = recipe_text().replace("tuned = true", "tuned = true\nfrozen = false")
-    assert fails(text) == "mine.toml: the key extractor.frozen is unknown"
-    assert fails("sha256 = 'x'\n" + recipe_text()) == "mine.toml: the key sha256 is unknown"
+    assert fails(text) == "mine.toml: the key extractor.frozen is unknown: remove it, or correct its name"
+    assert fails("sha256 = 'x'\n" + recipe_text()) == "mine.toml: the key sha256 is unknown: remove it"
 
 
 def test_a_missing_key_is_named_with_its_file(fails: Callable[[str], str]) -> None:

@@ -279,7 +279,7 @@ def test_a_folder_with_a_checkpoint_is_not_overwritten(place: Path) -> None:
 
 def test_a_start_of_another_architecture(place: Path) -> None:
     wide = private(place, "wide", dimension=3, num_epochs=1)
-    with pytest.raises(CheckpointError, match="another mode, dimension or head: pass another one"):
+    with pytest.raises(CheckpointError, match="another mode, dimension or head than the recipe: pass"):
         run(place, private_recipe(), "narrow", start=wide)
     with pytest.raises(CheckpointError, match="placed_epochs needs --start with a checkpoint trained without noise"):
         run(place, private_recipe(dimension=3, placed_epochs=1), "narrow", start=wide)

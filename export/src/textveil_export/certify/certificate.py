@@ -1,10 +1,10 @@
-"""Certify epsilons: compute the worst case over all pairs of the shipped table.
+"""Certify the epsilons of SanText: find the largest loss over all pairs of words of a finished table.
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
 replaces the textbook bound ``2 alpha``. The computation uses the finished integers, rounds distances down and
-log-ratios up. It bounds losses from above so tightly that the attained value, printed beside the bound, is nearly equal
-(docs/proofs/santext.md).
+log-ratios up. The upper bound is tight: the largest loss found for a pair, printed beside the bound, is nearly equal to
+it (docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass
@@ -29,12 +29,12 @@ Certificates = dict[str, dict[str, "LevelCertificate"]]
 
 @dataclass(frozen=True, kw_only=True)
 class AttainedPair:
-    """A pair of words and an output that nearly attain a certified bound.
+    """A pair of words and an output whose privacy loss is nearly the certified bound.
 
     Attributes:
         input: The word ``x``.
         other_input: The word ``x'``.
-        output: The output at which the log-ratio is largest.
+        output: The output at which the log-ratio of probabilities is largest.
         distance: ``d(x, x')``.
         epsilon: Log-ratio at the output, divided by ``d``, rounded down.
     """
@@ -48,16 +48,16 @@ class AttainedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCertificate:
-    """Proven bounds of one level and mechanism.
+    """Proven bounds of one mechanism at one level.
 
     Attributes:
         exponent: ``alpha``.
         epsilon_textbook: ``2 alpha``.
         epsilon_certified: ``eps*`` over all ordered pairs of inputs, rounded up.
         attained: A pair and an output whose loss is nearly ``eps*``.
-        epsilon_certified_sensitive: The same bound over sensitive inputs and ``<unk>`` only.
+        epsilon_certified_sensitive: The bound ``eps*`` over sensitive inputs and ``<unk>`` only.
         epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever their distance, rounded up.
-        pure_ldp_output: The output that attains it.
+        pure_ldp_output: The output with this largest log-ratio.
         infinite_ratios: Number of outputs that are possible for one input and impossible for another; must be 0.
         pairs: Number of ordered pairs.
     """
@@ -73,16 +73,16 @@ class LevelCertificate:
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values for JSON."""
+        """Return the fields as values that JSON can store."""
         return asdict(self)
 
 
 def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> Certificates:
-    """Certify each mechanism of each level of a bundle.
+    """Certify each SanText mechanism of each level of a bundle.
 
     Args:
         bundle: A bundle with SanText.
-        progress: Called with the number of rows processed.
+        progress: Called with the number of processed rows.
 
     Returns:
         A certificate by level name and mechanism.
@@ -92,7 +92,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
     """
     if not bundle.santext_levels:
         raise CertificationError(
-            "this bundle has no SanText to certify; its staircase is checked whenever it is opened"
+            "this bundle has no SanText to certify; its staircase mechanism is checked whenever the bundle is opened"
         )
     pair_scores = PairScores.compute(bundle.metric, progress)
     _check_stored_neighbors(bundle.table, pair_scores, progress)
@@ -118,7 +118,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Return one line for each level whose label is below the proven epsilon."""
+    """Find levels whose label is below the proven epsilon, and return a line of text for each."""
     false = []
     for level in bundle.santext_levels:
         for mechanism in level.parameters:
@@ -132,10 +132,13 @@ def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[st
 
 
 def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progress: Progress) -> None:
-    """Refuse a table that does not store the nearest outputs of each input with their scores.
+    """Check that the table stores the nearest outputs of each input with their correct scores.
 
-    The sampler proposes outputs from the table and accepts them with a probability that depends on their distance.
-    Its output distribution is the certified one only if the table is complete.
+    The sampler proposes outputs from the table and accepts them with a probability that depends on their distance. Its
+    output distribution is the certified one only if the table is complete.
+
+    Raises:
+        CertificationError: The stored outputs of an input are incomplete, or have wrong scores.
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
 
@@ -155,7 +158,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
-    """Describe the worst pair in words."""
+    """Return the certificate's description of the pair with the largest loss, with words instead of ids."""
     names = [*bundle.vocabulary, UNKNOWN_SYMBOL]
     return AttainedPair(
         input=names[worst.first],
@@ -169,7 +172,15 @@ def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, o
 def _make_level_certificate(
     bundle: TextBundle, parameters: LevelParameters, worst: WorstPairs, attained: AttainedPair, pure: tuple[float, int]
 ) -> LevelCertificate:
-    """Assemble the certificate of one level and mechanism."""
+    """Assemble the certificate of one level and mechanism.
+
+    Args:
+        bundle: The bundle.
+        parameters: Integer weights of the level.
+        worst: Pairs with the largest loss per unit of distance.
+        attained: A pair and an output whose loss is nearly the bound.
+        pure: Pure local DP epsilon, and the id of the output that attains it.
+    """
     inputs = bundle.symbol_count + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),

@@ -1,8 +1,7 @@
-"""Bound the privacy losses of all pairs of words without looking at each output.
+"""Compute upper bounds on the privacy losses of all pairs of words without evaluating each output.
 
-Let ``u(x, y) = floor(grid d(x, y))`` be the integer score of a pair, ``W`` the integer weights by score and
-``Z(x)`` the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u(x, x') + 1`` for each output,
-so that
+Let ``u(x, y) = floor(grid d(x, y))`` be the integer score of a pair, ``W`` the integer weights by score and ``Z(x)``
+the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u(x, x') + 1`` for each output, so that
 
     loss(x, x') = max over y of ln W[u(x, y)] - ln W[u(x', y)]  + ln Z(x') - ln Z(x)
                <= E[u(x, x') + 1] + ln Z(x') - ln Z(x),        E[n] = max over a of ln W[a] - ln W[a + n].
@@ -20,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Floats, ScoreRandomizer
 
-#: Added to each log-ratio: far above the rounding error of double precision, far below a displayed digit.
+#: Margin added to each log-ratio. It is far above the rounding error of double precision, and too small to change a
+#: printed digit.
 LOG_MARGIN = 1e-11
 _OUTPUTS_AT_ONCE = 256
 
@@ -28,9 +28,9 @@ _OUTPUTS_AT_ONCE = 256
 class LossEnvelope:
     """Function ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
 
-    ``E[n]`` is the most by which ``n`` score steps change a log-weight. Scores beyond the last have the weight of the
-    last, so ``E`` is constant from there on. Each value is computed at its first use: all values take time quadratic in
-    the number of scores, and small vocabularies need few of them.
+    ``E[n]`` is the largest change of a log-weight by at most ``n`` score steps. Scores beyond the last one have the
+    weight of the last, so ``E`` is constant for larger ``n``. The class computes each value at its first use: all
+    values take time quadratic in the number of scores, and small vocabularies need few of them.
 
     Args:
         log_weights: ``ln W``, shape ``(scores,)``.
@@ -39,7 +39,7 @@ class LossEnvelope:
     def __init__(self, log_weights: Floats) -> None:
         self._log_weights = log_weights
         self._values = np.full(len(log_weights), np.nan)
-        if (np.diff(log_weights) > 0).any():  # where weights never grow, the largest m is the worst
+        if (np.diff(log_weights) > 0).any():  # if weights never increase with the score, the maximum is at m = n
             self._compute_values(np.arange(len(log_weights)))
             self._values = np.maximum.accumulate(self._values)
 
@@ -50,7 +50,7 @@ class LossEnvelope:
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
-        """Compute ``E[n]`` for the given steps."""
+        """Compute and store ``E[n]`` for the given steps."""
         count = len(self._log_weights)
         for n in steps:
             self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()
@@ -58,10 +58,10 @@ class LossEnvelope:
 
 @dataclass(frozen=True)
 class LossBounds:
-    """Upper bounds on the losses of one mechanism.
+    """Upper bounds on the privacy losses of one mechanism.
 
     Attributes:
-        randomizer: Its output distribution, on the scores of all pairs.
+        randomizer: Output distribution of the mechanism, on the scores of all pairs.
     """
 
     randomizer: ScoreRandomizer
@@ -73,11 +73,13 @@ class LossBounds:
 
     @cached_property
     def envelope(self) -> LossEnvelope:
-        """``E[n]`` of the weights of this mechanism."""
+        """The function ``E[n]`` for the weights of this mechanism (see ``LossEnvelope``)."""
         return LossEnvelope(np.log(self.randomizer.score_weights.astype(np.float64)))
 
     def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
-        """Return upper bounds on losses from the largest score differences of pairs; broadcasts.
+        """Return an upper bound on the loss of each pair ``(x, x')`` from its largest score difference.
+
+        The three arguments are broadcast to a common shape.
 
         Args:
             first: Inputs ``x``.
@@ -87,7 +89,11 @@ class LossBounds:
         return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
 
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
-        """Return the loss of one pair over all outputs, and the output that attains it."""
+        """Compute the loss of one pair of inputs over all outputs.
+
+        Returns:
+            The loss, and the id of the output at which it is largest.
+        """
         weights = self.randomizer.log_weights[self.randomizer.scores.score_inputs(np.array([first, second]))]
         ratios = np.where(self.randomizer.base > 0, weights[0] - weights[1], -np.inf)
         output = int(ratios.argmax())
@@ -95,7 +101,7 @@ class LossBounds:
 
 
 def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the largest ``u(x', y) - u(x, y)`` over outputs for one ``x`` and several ``x'``.
+    """Return the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, for one ``x`` and several ``x'``.
 
     Args:
         scores: ``u(x, y)`` of all symbols, shape ``(symbols,)`` or longer.
@@ -103,23 +109,23 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
         outputs: Ids of the outputs.
 
     Returns:
-        Shape ``(n,)``.
+        One difference for each ``x'``, shape ``(n,)``.
     """
     return (others[:, outputs] - scores[outputs]).max(axis=1)
 
 
 def compute_pure_ldp_epsilons(randomizers: Sequence[ScoreRandomizer]) -> list[tuple[float, int]]:
-    """Compute the pure local DP epsilon of mechanisms, and the output that attains each.
+    """Compute the epsilon of pure local differential privacy for mechanisms.
 
-    It is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized words, plus
-    ``LOG_MARGIN``. The maximum and minimum are over all inputs, also those for which the output is not a stored
+    The epsilon is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized
+    words, plus ``LOG_MARGIN``. The maximum and minimum are over all inputs, also inputs for which ``y`` is not a stored
     neighbor.
 
     Args:
         randomizers: Output distributions that share their ``scores``.
 
     Returns:
-        Epsilon and output id of each mechanism.
+        For each mechanism its epsilon, and the id of the output ``y`` with the maximum.
     """
     scores = randomizers[0].scores
     gaps: Floats = np.full((len(randomizers), scores.symbol_count), -np.inf)

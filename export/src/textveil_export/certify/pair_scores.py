@@ -1,4 +1,4 @@
-"""Store the scores of all pairs of words in a temporary file, for look-ups by later stages."""
+"""Store the scores of all pairs of words in a temporary file, from which later stages read them."""
 
 import tempfile
 from collections.abc import Callable, Iterable
@@ -20,8 +20,8 @@ _BLOCK = 64
 class PairScores:
     """The scores ``floor(grid d(x, y))`` of all pairs of inputs.
 
-    It has the interface ``PairScoring`` that a ``ScoreRandomizer`` needs, and reads scores from a file instead of
-    computing them.
+    The class has the interface ``PairScoring`` that a ``ScoreRandomizer`` needs, and reads scores from a file instead
+    of computing them.
 
     Attributes:
         metric: Distances between words.
@@ -41,7 +41,7 @@ class PairScores:
 
     @classmethod
     def compute(cls, metric: WordMetric, progress: Progress = ignore_progress) -> "PairScores":
-        """Compute the scores into an unnamed temporary file of two bytes per pair.
+        """Compute the scores of all pairs, and write them to an unnamed temporary file of two bytes per pair.
 
         Raises:
             ExportError: A distance is too large for 16 bits, or the disk is full.
@@ -67,18 +67,18 @@ class PairScores:
         return cls(metric=metric, scores=scores, max_score=largest)
 
     def score_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores from some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return the scores between the given inputs and all symbols, shape ``(n, symbols)``."""
         return self.scores[inputs, :-1]
 
     def score_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return the scores between the given outputs and all inputs, shape ``(n, inputs)``."""
         return self.scores[outputs]
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
         """Compute the normalizers of all inputs exactly, shape ``(inputs,)``.
 
-        The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, with ``u(x, y)`` the score of input x and output
-        y.
+        The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, where ``u(x, y)`` is the score of input ``x`` and
+        output ``y``.
 
         Args:
             weights: Weight ``W`` of each score up to ``max_score``.
@@ -89,18 +89,24 @@ class PairScores:
         )
 
     def get_or_make(self, key: bytes, make: Callable[[], Any]) -> Any:
-        """Return the cached value of a key, or make and cache it.
+        """Return the cached value of a key; if there is none, compute it with ``make`` and cache it.
 
-        Values that depend on distances alone are shared by all levels.
+        All levels share these values, which depend on distances alone.
         """
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
 
     def split_inputs(self, size: int = _BLOCK) -> Iterable[Ids]:
-        """Yield all inputs in consecutive blocks."""
+        """Yield the ids of all inputs in consecutive blocks of at most ``size`` ids."""
         return split_ids(np.arange(len(self.scores)), size)
 
     def map_blocks(self, stage: str, work: Callable[[Ids], Any], progress: Progress) -> list[Any]:
-        """Apply a function to blocks of all inputs on all cores, and return the results in order."""
+        """Apply a function to blocks of all inputs on all cores, and return the results in order.
+
+        Args:
+            stage: Name of the stage in progress reports.
+            work: Function that takes one block of ids. It runs on a thread.
+            progress: Called with the number of processed inputs.
+        """
         return map_blocks(stage, np.arange(len(self.scores)), work, progress, _BLOCK)

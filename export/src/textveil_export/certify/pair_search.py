@@ -1,8 +1,8 @@
-"""Search the largest loss per unit of distance of SanText over all pairs of words.
+"""Find the largest privacy loss per unit of distance of SanText over all pairs of words.
 
-For an input that is itself an output, ``loss_bounds`` bounds the loss without looking at other outputs. For other
-inputs, cheap bounds exclude most pairs. The remaining pairs are scanned over all outputs, once for all levels, since
-the scan depends on distances alone. Proof: docs/proofs/santext.md.
+If an input is also an output, ``loss_bounds`` bounds its losses without evaluating other outputs. For other inputs,
+cheap bounds exclude most pairs. The remaining pairs are evaluated at all outputs, once for all levels, since the score
+differences depend on distances alone. Proof: docs/proofs/santext.md.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _SEED_NEIGHBORS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class WorstPair:
-    """The pair with the largest loss per unit of distance so far.
+    """The pair of inputs with the largest loss per unit of distance found so far.
 
     Attributes:
         ratio: ``loss / d``.
@@ -44,7 +44,14 @@ class WorstPair:
     def include_pairs(
         self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats
     ) -> "WorstPair":
-        """Return the worst pair among this one and further ones; arrays have shape ``(n,)``."""
+        """Return the pair with the largest ratio among this pair and others.
+
+        Args:
+            losses: Loss of each other pair, shape ``(n,)``.
+            first: Inputs ``x``, shape ``(n,)``.
+            second: Inputs ``x'``, shape ``(n,)``.
+            distances: Distances of the pairs, shape ``(n,)``.
+        """
         if not len(losses):
             return self
         ratios = losses / distances
@@ -60,7 +67,7 @@ class WorstPair:
 
 
 class WorstPairs:
-    """Thread-safe record of the worst pair over all inputs, and over sensitive inputs.
+    """Thread-safe record of two worst pairs: over all inputs, and over sensitive inputs only.
 
     Args:
         sensitive: Whether each input is sensitive, shape ``(inputs,)``.
@@ -76,12 +83,19 @@ class WorstPairs:
     def threshold(self) -> float:
         """Ratio below which a pair cannot change the result.
 
-        The worst ratio over sensitive inputs is never above the one over all inputs, so it is the threshold of both.
+        It is the worst ratio over sensitive inputs, which is never above the worst ratio over all inputs.
         """
         return max(self.among_sensitive.ratio, 1e-9)
 
     def add_pairs(self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats) -> None:
-        """Include the losses of pairs; all arrays have shape ``(n,)``."""
+        """Update both worst pairs with further pairs.
+
+        Args:
+            losses: Loss of each pair, shape ``(n,)``.
+            first: Inputs ``x``, shape ``(n,)``.
+            second: Inputs ``x'``, shape ``(n,)``.
+            distances: Distances of the pairs, shape ``(n,)``.
+        """
         both = self.sensitive[first] & self.sensitive[second]
         with self._lock:
             self.overall = self.overall.include_pairs(losses, first, second, distances)
@@ -91,14 +105,17 @@ class WorstPairs:
 
 
 def find_sensitive_inputs(table: SanTextTable) -> NDArray[np.bool_]:
-    """Return which inputs SanText+ always randomizes, ``<unk>`` included; shape ``(inputs,)``."""
+    """Return a boolean for each input: whether SanText+ always randomizes it; true for ``<unk>``."""
     return np.append((table.roles & KEPT_ROLE) == 0, True)
 
 
 def list_near_pairs(neighbors: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return pairs of near inputs in both orders.
+    """Return pairs of an input and one of its nearest neighbors, in both orders.
 
-    Their losses are a good first threshold, which lets the search skip nearly all other pairs.
+    The losses of these pairs are a good first threshold, which lets the search skip nearly all other pairs.
+
+    Returns:
+        First and second inputs, each of shape ``(pairs,)``.
     """
     near = neighbors[:, :_SEED_NEIGHBORS].astype(np.intp)
     first = np.repeat(np.arange(len(near)), near.shape[1])
@@ -115,16 +132,16 @@ _SCANNED_AT_ONCE = 512
 def find_worst_ratios(
     pair_scores: PairScores, table: SanTextTable, losses: Sequence[LossBounds], progress: Progress = ignore_progress
 ) -> list[WorstPairs]:
-    """Find ``eps*`` of several mechanisms over all ordered pairs; each result is an upper bound.
+    """Find an upper bound of ``eps*``, the largest loss per unit of distance, for several mechanisms.
 
     Args:
         pair_scores: Scores of all pairs.
         table: Table of the mechanisms: neighbors and roles of inputs.
         losses: Loss bounds of the mechanisms on these scores.
-        progress: Called with the number of inputs processed.
+        progress: Called with the number of processed inputs.
 
     Returns:
-        The worst pairs of each mechanism.
+        The worst pairs of each mechanism, over all ordered pairs.
     """
     sensitive = find_sensitive_inputs(table)
     searches = [_PairSearch(pair_scores, of_one, WorstPairs(sensitive)) for of_one in losses]
@@ -133,7 +150,7 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
-        """Find the pair of a block with the largest loss, for each mechanism."""
+        """Search the pairs whose first input is in a block, for each mechanism."""
         for search in searches:
             search.scan_outputs(block)
 
@@ -151,43 +168,47 @@ def find_worst_ratios(
 
 
 class _PairSearch:
-    """Search for the worst pair of one mechanism."""
+    """Search for the pair of inputs with the largest loss per unit of distance, for one mechanism."""
 
     def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
         self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
         self.is_output = np.append(losses.randomizer.base > 0, False)
 
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
-        """Record an upper bound of the loss of each pair.
+        """Record an upper bound on the loss of each pair.
 
-        Pairs of a word with itself, and pairs whose first word cannot be an output, are skipped.
+        The function skips pairs of a word with itself, and pairs whose first word cannot be an output.
         """
         apart = self.is_output[first] & (first != second)
         first, second = first[apart], second[apart]
         self.record_losses(first, second, self.pair_scores.scores[first, second].astype(np.int64) + 1)
 
     def record_losses(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
-        """Record upper bounds of the losses of pairs, given their largest score differences.
+        """Record an upper bound on the loss of each pair, and its exact distance.
 
-        The distances of the pairs are computed exactly.
+        Args:
+            first: Inputs ``x``, shape ``(n,)``.
+            second: Inputs ``x'``, shape ``(n,)``.
+            differences: Upper bound on the score difference ``u(x', y) - u(x, y)`` over all outputs ``y``, shape
+                ``(n,)``.
         """
         distances = self.pair_scores.metric.compute_scaled(self.pair_scores.metric.compute_squared(first, second))
-        apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal rows
+        apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal output distributions
         losses = self.losses.bound_losses(first, second, differences)
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Search all pairs ``(x, x')`` whose ``x`` is in the block and is an output."""
+        """Search all pairs ``(x, x')`` in which ``x`` belongs to the block and is an output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)
 
     def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which pairs of ``x`` in a block and any ``x'`` may exceed the worst ratio so far.
+        """Return which pairs of an ``x`` in a block and any ``x'`` may exceed the worst ratio so far.
 
-        With score ``u``, distance ``d``, normalizer ``Z`` and ``E`` as in ``loss_bounds``: since ``d >= u / grid``,
-        a pair cannot exceed it if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends on
-        the score only, so it is computed once per score.
+        Let ``u`` be the score, ``d`` the distance, and ``Z`` and ``E`` as in ``loss_bounds``. Since ``d >= u / grid``,
+        a pair cannot exceed the ratio if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends
+        on the score only, so the function computes it once per score.
 
         Returns:
             Boolean array, shape ``(block, inputs)``.
@@ -205,7 +226,13 @@ class _PairSearch:
 
 
 def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch], position: int) -> None:
-    """Search all pairs of one input that is not an output, for mechanisms with equal outputs."""
+    """Search all pairs of one input that is not an output.
+
+    Args:
+        differences: Score differences between inputs.
+        searches: Searches of mechanisms that have the same outputs.
+        position: Position of the input in ``differences.inputs``.
+    """
     x = int(differences.inputs[position])
     pair_scores, upper = differences.pair_scores, differences.bound_row(position)
     all_inputs = np.arange(len(upper))
@@ -221,12 +248,11 @@ def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch]
 
 
 class ScoreDifferences:
-    """Largest score differences ``n(x, x')`` over outputs, for inputs that are not outputs.
+    """Largest score differences ``n(x, x')`` for all inputs ``x`` that are not outputs.
 
-    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``.
-
-    It depends on distances alone, so mechanisms with equal outputs share it. The first use of an ``x`` computes a
-    cheap upper bound for all its pairs; exact values are computed for single pairs on demand.
+    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``. It depends on distances alone, so
+    mechanisms with equal outputs share it. At the first use of an ``x`` the class computes a cheap upper bound for all
+    its pairs; it computes exact values for single pairs on demand.
     """
 
     def __init__(self, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> None:
@@ -241,7 +267,7 @@ class ScoreDifferences:
 
     @classmethod
     def get_or_make(cls, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> "ScoreDifferences":
-        """Return the differences for a set of outputs, cached by an earlier search if there was one.
+        """Return the differences for a set of outputs, from the cache if an earlier search computed them.
 
         Args:
             pair_scores: Scores of all pairs; it holds the cache.
@@ -250,7 +276,7 @@ class ScoreDifferences:
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))
 
     def bound_row(self, position: int) -> NDArray[np.int32]:
-        """Return upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
+        """Return upper bounds of ``n(x, x')`` for ``x = inputs[position]`` and all ``x'``, ``(inputs,)``."""
         x = self.inputs[position]
         if not self._exact[position, x]:  # this entry also marks that the row is computed
             self._upper[position] = self._bound_differences(self.pair_scores.scores[x].astype(np.int32))
@@ -259,7 +285,7 @@ class ScoreDifferences:
         return self._upper[position]
 
     def compute_exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Return exact values for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
+        """Return exact values of ``n(x, x')`` for ``x = inputs[position]`` and the ``x'`` in ``seconds``."""
         scores = self.pair_scores.scores[self.inputs[position]].astype(np.int32)
         unknown = seconds[~self._exact[position, seconds]]
         for start in range(0, len(unknown), _SCANNED_AT_ONCE):
@@ -270,9 +296,13 @@ class ScoreDifferences:
         return self._upper[position, seconds]
 
     def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return an upper bound of the score differences of one input, given its scores.
+        """Return upper bounds of the score differences between one input and all inputs.
 
-        The nearest outputs are compared exactly. All others are farther than those, which bounds them together.
+        The function compares the nearest outputs of the input exactly. All other outputs are farther, which gives one
+        bound for all of them.
+
+        Args:
+            scores: Scores between the input and all inputs.
         """
         order = self._outputs[np.argsort(scores[self._outputs])]
         near, rest = order[:_NEAREST_OUTPUTS], order[_NEAREST_OUTPUTS:]

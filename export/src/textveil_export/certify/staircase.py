@@ -1,8 +1,9 @@
-"""Certify a staircase: check on each row the conditions of docs/proofs/staircase.md.
+"""Certify a staircase mechanism: check the conditions of docs/proofs/staircase.md on each row.
 
-On each row: the ids are distinct symbols, the word itself is first, and at each level and for each set of allowed
-outputs the budgets are between 0 and the base weights and sum to at most ``H``. For each level and set of outputs:
-``Staircase.from_table`` checks the integers that sampling uses. The theorem covers pairs of words: none is compared.
+A row has the stored ids of one word. They must be distinct symbols, the word itself first. At each level and for each
+set of allowed outputs the budgets must be between 0 and the base weights and sum to at most ``H``.
+``Staircase.from_table`` checks the integers of the sampler for each level and set of outputs. The theorem then holds
+for all pairs of words, so the module compares no pairs.
 """
 
 from collections.abc import Sequence
@@ -25,13 +26,13 @@ def certify_staircase(
     progress: Progress = ignore_progress,
     run: BlockRunner = run_blocks,
 ) -> None:
-    """Check each row and level of a staircase before its bundle is written.
+    """Check each row and level of a staircase mechanism before its bundle is written.
 
     Args:
         tensors: Arrays of ``staircase.safetensors``.
-        levels: Levels of the staircase.
-        progress: Called with the number of rows processed.
-        run: Function that applies another one to blocks of rows, such as in parallel processes.
+        levels: Levels of epsilon.
+        progress: Called with the number of processed rows.
+        run: Function that applies another function to blocks of rows, such as in parallel processes.
 
     Raises:
         CertificationError: A row or a level violates a condition of the theorem.
@@ -53,25 +54,25 @@ def certify_rows(
     start: int,
     stop: int,
 ) -> str | None:
-    """Check a block of rows.
+    """Check the conditions of the staircase mechanism on a block of rows.
 
     Args:
         neighbors: Stored ids of all rows, shape ``(symbols, k)``.
         base: Base weights, shape ``(symbols,)``.
         roles: Bits of the sets of outputs to which each symbol belongs, shape ``(symbols,)``.
-        levels: Levels of the staircase.
+        levels: Levels of epsilon.
         start: First row of the block.
-        stop: The row after its last.
+        stop: The row after the last row of the block.
 
     Returns:
-        The first violation as text, ``None`` if there is none.
+        A message about the first violation, or ``None`` if all rows are correct.
     """
     block = neighbors[start:stop].astype(np.int64)
     ordered = np.sort(block, axis=1)
     unsound = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     unsound |= (block[:, 0] != np.arange(start, stop)) | (ordered[:, -1] >= len(base))
     if unsound.any():
-        return f"row {start + int(np.argmax(unsound))}: the ids are not distinct symbols beginning with the row's own"
+        return f"row {start + int(np.argmax(unsound))}: the stored ids must be distinct symbols, the row's own id first"
     table = StaircaseTable(neighbors, base, roles)
     for visible, lower in product((True, False), repeat=2):
         outputs = table.get_output_mask(function_words_kept=visible, lower=lower)

@@ -21,9 +21,9 @@ def certify(
 ) -> None:
     """Prove the epsilon of each level over all pairs of words, and label the levels with it.
 
-    A level keeps the epsilons that selected it before as aliases. A label below the proven epsilon is false and is
-    reported; with --dry-run it is an error. The content hash of the bundle changes, since it covers the labels. An
-    interruption leaves the bundle as it was, or without a certificate.
+    A level keeps the epsilons that selected it before as aliases. A label below the proven epsilon is false, and the
+    command reports it; with --dry-run it is an error. The content hash of the bundle changes, since it covers labels.
+    An interruption leaves the bundle as it was, or without a certificate.
     """
     text_bundle = open_bundle(bundle, TextBundle, **expected.expected_bundle)
     with show_progress_bars() as progress:
@@ -40,7 +40,7 @@ def certify(
 
 
 def _format_table(certificates: certificate.Certificates) -> str:
-    """Return certificates as a table for a terminal."""
+    """Format certificates as a table for a terminal."""
     lines = [
         f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
         f"{'sensitive':>11}{'pure LDP':>10}  at"

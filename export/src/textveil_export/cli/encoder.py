@@ -15,7 +15,7 @@ from textveil_export.errors import ExportError
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderLevelOptions:
-    """Options of the levels and the noise."""
+    """Options that set the levels and the noise of an encoder bundle."""
 
     heading: ClassVar[str] = "Levels and noise"
     levels: Annotated[
@@ -35,7 +35,7 @@ class EncoderLevelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WordPieceOptions:
-    """Options of the WordPieces that the bundle keeps."""
+    """Options that select the WordPieces of an encoder bundle."""
 
     heading: ClassVar[str] = "WordPieces"
     keep_pieces: Annotated[
@@ -57,7 +57,7 @@ class WordPieceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderCardOptions:
-    """Options of the card."""
+    """Options that set the content of the model card."""
 
     heading: ClassVar[str] = "Card"
     measured: Annotated[
@@ -91,9 +91,9 @@ def encoder(
 ) -> None:
     """Build an encoder bundle for textveil encode from a trained checkpoint.
 
-    Each way to quantize is measured on --data. The selected one loses at most half a point of accuracy, without noise
-    and with the noise of each level, its vectors are within their bound, and the bundle has at most 25 MB. Otherwise
-    the command ends with an error and writes nothing.
+    Each int8 recipe is measured on --data. The selected one loses at most half a point of accuracy, without noise and
+    with the noise of each level. Its vectors are within their bound, and the bundle has at most 25 MB. If no recipe
+    passes, the command ends with an error and writes nothing.
     """
     from textveil_export.encoder.build import (  # torch and onnx take seconds to import
         EncoderBuildSettings,
@@ -129,7 +129,7 @@ def encoder(
 def _format_command(
     output: Path, data: Path, levels: EncoderLevelOptions, pieces: WordPieceOptions, card: EncoderCardOptions
 ) -> str:
-    """Return the command that builds the bundle, with names of files instead of paths."""
+    """Return the command that builds the bundle, with file names instead of full paths."""
     options = {"--data": data.name, **_collect_options(levels), **_collect_options(pieces), **_collect_options(card)}
     options["--attribution"] = card.attribution or None
     arguments = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
@@ -137,7 +137,7 @@ def _format_command(
 
 
 def _collect_options(group: EncoderLevelOptions | WordPieceOptions | EncoderCardOptions) -> dict[str, object]:
-    """Return the options of a group by name, with names of files instead of paths."""
+    """Return the values of a group's options by option name, with file names instead of full paths."""
     return {
         f"--{name.replace('_', '-')}": value.name if isinstance(value, Path) else value
         for name, value in vars(group).items()

@@ -1,19 +1,22 @@
-"""Define the command line ``textveil-export``; each command is imported when it is called."""
+"""Define the command line ``textveil-export``.
+
+The module of a command is imported when the command runs.
+"""
 
 import sys
 
 from textveil import __version__
 from textveil_cli.console import make_command_line, run
 
-#: Commands with the first sentence of their documentation.
+#: Name of each command, with the first sentence of its help.
 COMMANDS = {
-    "table": "Build a text bundle from words and vectors: a staircase, SanText, or both.",
-    "staircase": "Build a bundle with only a staircase, over the words of a finished bundle.",
-    "names": "Build a bundle with the lists of the mode names, alone or beside a copy of a staircase.",
+    "table": "Build a text bundle from words and vectors: the staircase mechanism, SanText, or both.",
+    "staircase": "Build a bundle with only the staircase mechanism, over the words of a finished bundle.",
+    "names": "Build a bundle with the lists of the mode names, alone or with a copy of the staircase mechanism.",
     "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
-    "statistics": "Measure what each level does to words, and add the figures to the bundle.",
+    "statistics": "Measure the effect of each level on words, and add the figures to the bundle.",
     "sign": "Sign a bundle, and print the public key that users pass to --signer.",
-    "sentences": "Copy a class label bundle and add the sentences of textveil encode --as-text.",
+    "sentences": "Copy a class label bundle and add the sentences that textveil encode --as-text prints.",
     "encoder": "Build an encoder bundle for textveil encode from a trained checkpoint.",
 }
 

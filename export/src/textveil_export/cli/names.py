@@ -1,4 +1,4 @@
-"""Define ``textveil-export names``, which adds the lists of the mode ``names``."""
+"""Define ``textveil-export names``, which adds the lists of the mode ``names`` to a bundle."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,7 +35,7 @@ def names(
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Build a bundle with the lists of the mode names, alone or beside a copy of a staircase."""
+    """Build a bundle with the lists of the mode names, alone or with a copy of the staircase mechanism."""
     names_lists = read_names_lists(lists)
     if beside is None:
         if license is None:

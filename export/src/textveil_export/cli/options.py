@@ -17,7 +17,7 @@ from textveil_export.text.word_roles import LISTS
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt.gz"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _OPPOSITES, _ALARMING = (LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
-#: Names of entity types are parts of file names, and are printed.
+#: Pattern of the names of entity types. They become parts of file names, and commands print them.
 _TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
@@ -27,7 +27,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an existing bundle
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseOptions:
-    """Options of a staircase."""
+    """Options of the staircase mechanism."""
 
     heading: ClassVar[str] = "Staircase"
     staircase_neighbors: Annotated[
@@ -55,17 +55,17 @@ class StaircaseOptions:
 
     @property
     def has_lists(self) -> bool:
-        """Whether an option with a list is given."""
+        """Whether the user passed an option that names a list."""
         lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
         return bool(self.entity_type) or any(one is not None for one in lists)
 
     def make_recipe(
         self, vectors: word_vectors.WordVectors | None, *, english: bool, never_output: frozenset[str]
     ) -> StaircaseRecipe:
-        """Return the recipe of the staircase.
+        """Return the recipe of the staircase mechanism.
 
         Args:
-            vectors: A vector for each word; ``None`` for those of the bundle.
+            vectors: A vector for each word; ``None`` for the vectors of the bundle.
             english: Whether the words are those of the built-in English list.
             never_output: Words that are never outputs.
 
@@ -85,7 +85,7 @@ class StaircaseOptions:
         )
 
     def _read_template_lists(self) -> TemplateLists:
-        """Read the given lists of the template, or the built-in English ones."""
+        """Read the template's lists from the given files, or by default the built-in English lists."""
         if self.function_words is None:
             if self.entity_type:
                 raise ExportError("--entity-type requires --function-words")
@@ -98,13 +98,20 @@ class StaircaseOptions:
         return read_template_lists(self.function_words, [(name, Path(path)) for name, _, path in entries])
 
     def _read_frequencies(self, english: bool) -> dict[str, int] | None:
-        """Read the given frequencies, or those of the built-in English list."""
+        """Read the word frequencies from the given file, or those of the built-in English words.
+
+        Args:
+            english: Whether the words are those of the built-in English list.
+
+        Returns:
+            Frequency by word; ``None`` if there is no file and the words are not the English ones.
+        """
         if self.word_frequencies is None:
             return read_frequencies(_ENGLISH_FREQUENCIES) if english else None
         return read_frequencies(self.word_frequencies)
 
 
 def check_lists_option(lists: str) -> None:
-    """Raise ``ExportError`` unless ``--lists`` is ``english`` or ``none``."""
+    """Raise ``ExportError`` if the value of ``--lists`` is neither ``english`` nor ``none``."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")

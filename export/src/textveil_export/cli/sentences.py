@@ -19,7 +19,7 @@ def sentences(
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Copy a class label bundle and add the sentences of textveil encode --as-text.
+    """Copy a class label bundle and add the sentences that textveil encode --as-text prints.
 
     The randomizers are copied byte for byte.
     """

@@ -1,4 +1,4 @@
-"""Define ``textveil-export staircase``, which builds a staircase over the words of a bundle."""
+"""Define ``textveil-export staircase``, which builds the staircase mechanism over a bundle's words."""
 
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +43,7 @@ def staircase(
     options: StaircaseOptions,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Build a bundle with only a staircase, over the words of a finished bundle."""
+    """Build a bundle with only the staircase mechanism, over the words of a finished bundle."""
     check_lists_option(lists)
     names_lists = None if names is None else read_names_lists(names)
     opened = open_bundle(bundle, TextBundle, **expected.expected_bundle)

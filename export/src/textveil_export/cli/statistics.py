@@ -28,10 +28,10 @@ def statistics(
     fbdd: FbddOptions,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Measure what each level does to words, and add the figures to the bundle.
+    """Measure the effect of each level on words, and add the figures to the bundle.
 
-    textveil levels prints them. The content hash of the bundle changes. An interruption leaves the bundle as it was, or
-    without statistics. FBDD has no levels: with --mechanism fbdd the bundle stays as it is.
+    The command textveil levels prints the figures. The content hash of the bundle changes. An interruption leaves the
+    bundle as it was, or without statistics. FBDD has no levels: with --mechanism fbdd the bundle does not change.
     """
     if output is not None and not fbdd.is_requested:
         raise ExportError("--output needs --mechanism fbdd: other statistics are stored in the bundle")

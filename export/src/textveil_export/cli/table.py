@@ -41,7 +41,7 @@ LevelNumbers = dict[str, Decimal]
 
 @dataclass(frozen=True, kw_only=True)
 class WordSourceOptions:
-    """Options of the words and their vectors."""
+    """Options that select the words and their vectors."""
 
     heading: ClassVar[str] = "Words and vectors"
     encoder: Annotated[
@@ -78,7 +78,7 @@ class WordSourceOptions:
         """Read the words and their vectors in order of frequency.
 
         Args:
-            santext: Whether SanText is built; otherwise the built-in words need no encoder.
+            santext: Whether SanText is built. Without SanText the built-in words need no vectors from an encoder.
             progress: Called as stages advance.
         """
         if self.uses_english_words and not santext:
@@ -96,7 +96,7 @@ class WordSourceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SanTextOptions:
-    """Options of the tables and levels of SanText."""
+    """Options of SanText's tables and levels."""
 
     heading: ClassVar[str] = "SanText"
     neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K
@@ -135,9 +135,11 @@ class SanTextOptions:
     ] = True
 
     def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:
-        """Return exponents by level name, targets by level name, and the name of the default level.
+        """Parse the options of the levels. A level is named by its epsilon.
 
-        Exponents or targets are ``None`` if the option is not given. A level is named by its epsilon.
+        Returns:
+            Exponents by level name, certified epsilons to reach by level name, and the name of the default level. Each
+            is ``None`` if its option is not given.
 
         Raises:
             ExportError: The options conflict.
@@ -161,17 +163,17 @@ class SanTextOptions:
         )
 
     def parse_vector_epsilons(self) -> tuple[Decimal, ...] | None:
-        """Return the epsilons of ``--epsilon``, or ``None`` without the option.
+        """Parse the values of ``--epsilon``; ``None`` without the option.
 
         Raises:
-            ExportError: One is not a number above 0, or they do not ascend.
+            ExportError: A value is not a number above 0, or the values do not ascend.
         """
         return None if self.epsilon is None else tuple(_parse_ascending("--epsilon", self.epsilon.split(",")))
 
 
 @dataclass(frozen=True, kw_only=True)
 class WordPolicyOptions:
-    """Options of sensitive words and of words that are never outputs."""
+    """Options of the lists of sensitive words and of words that are never outputs."""
 
     heading: ClassVar[str] = "Lists of words"
     share: Annotated[float, typer.Option(help="Share of the words, the rarest ones, that is sensitive (w).")] = 0.9
@@ -183,7 +185,7 @@ class WordPolicyOptions:
     never_output: Annotated[list[Path] | None, typer.Option(help="More words that are never outputs.")] = None
 
     def make_policy(self) -> WordPolicy:
-        """Return the word sets.
+        """Read the lists of words that the options name.
 
         Raises:
             ExportError: A list cannot be used.
@@ -199,10 +201,7 @@ class WordPolicyOptions:
         )
 
     def report_matches(self, bundle: TextBundle) -> None:
-        """Print how many words of each given list are in the vocabulary.
-
-        The user must notice a list without effect.
-        """
+        """Print how many words of each given list are in the vocabulary, to show lists without effect."""
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
             if words := _read_entries(paths):
                 matches = sum(word_vectors.make_lookup_key(word) in bundle.symbol_ids for word in words)
@@ -211,7 +210,7 @@ class WordPolicyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextCardOptions:
-    """Options of the card."""
+    """Options that set the content of the model card."""
 
     heading: ClassVar[str] = "Name and license"
     name: Annotated[str | None, typer.Option(help="Name of the bundle. Default: that of the output folder.")] = None
@@ -223,21 +222,24 @@ class TextCardOptions:
 
 
 def _read_entries(paths: list[Path] | None) -> frozenset[str]:
-    """Read the entries of several lists."""
+    """Read several lists, and return all their entries."""
     return frozenset(word for path in paths or [] for word in word_vectors.read_list(path))
 
 
 def _format_epsilon(epsilon: Decimal) -> str:
-    """Return the name of a level."""
+    """Return the level name for an epsilon: a decimal number without trailing zeros."""
     return f"{epsilon.normalize():f}"
 
 
 def _parse_ascending(option: str, values: list[str]) -> list[Decimal]:
-    """Parse positive numbers, each larger than the one before.
+    """Parse positive numbers in ascending order.
 
     Args:
-        option: The option, for messages.
-        values: Its values.
+        option: Name of the option, for error messages.
+        values: Values of the option.
+
+    Raises:
+        ExportError: A value is not a number above 0, or the values do not ascend.
     """
     try:
         numbers = [Decimal(value.strip()) for value in values]
@@ -255,7 +257,7 @@ DEFAULT_MECHANISMS = "staircase,santext"
 
 @dataclass(frozen=True, kw_only=True)
 class TableArguments:
-    """All arguments of the command."""
+    """All arguments of the command ``textveil-export table``."""
 
     output: NewBundle
     mechanisms: Annotated[
@@ -281,12 +283,12 @@ class TableArguments:
         return _parse_mechanisms(self.mechanisms)
 
     def check_options(self) -> None:
-        """Raise ``ExportError`` for options that conflict."""
+        """Raise ``ExportError`` if options conflict."""
         source, mechanisms = self.source, self.chosen_mechanisms
         if "staircase" not in mechanisms and self.staircase.has_lists:
             raise ExportError("--function-words, --entity-type and --word-frequencies need --mechanisms staircase")
         if "santext" not in mechanisms and self.santext.epsilon is not None:
-            raise ExportError("--epsilon needs --mechanisms santext: a staircase has its own epsilons")
+            raise ExportError("--epsilon needs --mechanisms santext: the staircase mechanism has its own epsilons")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):
@@ -296,10 +298,10 @@ class TableArguments:
         if not self.ray.ray and (self.ray.ray_address is not None or self.workers is not None):
             raise ExportError("--ray-address and --workers require --ray")
         if self.ray.ray and mechanisms != ("staircase",):
-            raise ExportError("--ray builds only staircases: pass --mechanisms staircase")
+            raise ExportError("--ray builds only the staircase mechanism: pass --mechanisms staircase")
 
     def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
-        """Return the recipe of the bundle.
+        """Return the recipe of the bundle from the arguments.
 
         Raises:
             ExportError: Options conflict, or a list cannot be used.
@@ -330,7 +332,7 @@ class TableArguments:
         )
 
     def _make_staircase_recipe(self, policy: WordPolicy) -> StaircaseRecipe | None:
-        """Return the recipe of the staircase, if there is one."""
+        """Return the recipe of the staircase mechanism, or ``None`` for a bundle without it."""
         if "staircase" not in self.chosen_mechanisms:
             return None
         english = self.source.uses_english_words
@@ -338,7 +340,11 @@ class TableArguments:
         return self.staircase.make_recipe(vectors, english=english, never_output=policy.never_output)
 
     def _collect_credits(self, staircase: bool) -> tuple[list[str], str]:
-        """Return the credits of the attribution, and the license."""
+        """Return the credits for the bundle's attribution, and the bundle's license.
+
+        Args:
+            staircase: Whether the bundle has the staircase mechanism.
+        """
         english_lists_used = staircase and self.staircase.function_words is None
         credits = {
             MINILM_CREDIT: self.source.uses_default_encoder and "santext" in self.chosen_mechanisms,
@@ -353,7 +359,7 @@ class TableArguments:
 
 
 def table(options: TableArguments) -> None:
-    """Build a text bundle from words and vectors: a staircase, SanText, or both."""
+    """Build a text bundle from words and vectors: the staircase mechanism, SanText, or both."""
     options.check_options()
     recipe = options.make_recipe(options.policy.make_policy())
     with show_progress_bars() as progress, ExitStack() as stack:
@@ -378,7 +384,7 @@ def table(options: TableArguments) -> None:
 
 
 def _parse_mechanisms(names: str) -> tuple[str, ...]:
-    """Parse ``--mechanisms``."""
+    """Parse the value of ``--mechanisms`` to the names of mechanisms."""
     mechanisms = tuple(name.strip() for name in names.split(","))
     if set(mechanisms) - {"staircase", "santext"} or len(set(mechanisms)) != len(mechanisms):
         raise ExportError("--mechanisms must be staircase, santext or both, each once")

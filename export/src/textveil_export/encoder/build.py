@@ -1,4 +1,4 @@
-"""Build an encoder bundle from a checkpoint: export, quantize, check and measure it."""
+"""Build an encoder bundle from a checkpoint: export the model, quantize it, check it and measure it."""
 
 import importlib.metadata
 import json
@@ -47,13 +47,13 @@ class EncoderBuildSettings:
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        data: Public labeled texts for recipes, gates and the card.
-        levels: Epsilons of the whole text, decimal strings; ``None`` for those of the checkpoint.
-        default_level: Level for users who choose none; ``None`` for ``"4"``, or the middle one.
-        delta: Delta of the mode ``l2``, a decimal string; ``None`` for that of the checkpoint.
-        grid: Integer steps per unit; ``None`` for ``choose_grid``.
-        keep_pieces: Number of WordPieces to keep, or ``None``.
-        vocabulary_from: Public text that selects WordPieces, or ``None``.
+        data: File of public labeled texts, on which int8 recipes and gates are measured.
+        levels: Epsilons per text, decimal strings; ``None`` for the checkpoint's epsilons.
+        default_level: Epsilon for users who choose none; ``None`` for ``"4"``, or the middle level if there is no 4.
+        delta: Delta of the mode ``l2``, a decimal string; ``None`` for the checkpoint's delta.
+        grid: Number of integer steps per unit of the vector; ``None`` for the result of ``choose_grid``.
+        keep_pieces: Number of WordPieces to keep; ``None`` for no limit.
+        vocabulary_from: Public text that selects WordPieces by frequency, or ``None``.
         sample: Number of texts on which int8 recipes are measured.
         measured: File of external figures for the card, or ``None``.
         license: SPDX expression of the bundle.
@@ -82,12 +82,12 @@ class EncoderBuildSettings:
 
 @dataclass(frozen=True)
 class EncoderContents:
-    """Content of an encoder bundle.
+    """Content of an encoder bundle in memory.
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
         release: Manifest entry ``release``: all settings of the release, besides model and vocabulary.
-        manifest: ``manifest.json`` without ``release`` and ``files``.
+        manifest: Content of ``manifest.json`` without ``release`` and ``files``.
     """
 
     files: dict[str, bytes]
@@ -98,12 +98,12 @@ class EncoderContents:
 def build_encoder(
     folder: Path, settings: EncoderBuildSettings, scratch: Path, progress: Progress = ignore_progress
 ) -> EncoderContents:
-    """Export a checkpoint, quantize it by each recipe, and select the first that passes.
+    """Export a checkpoint, quantize it by each recipe, and select the first recipe that passes the gates.
 
     Args:
         folder: The checkpoint.
         settings: Settings of the bundle.
-        scratch: An empty folder for graphs, which the caller removes.
+        scratch: An empty folder for temporary ONNX graphs, which the caller deletes afterwards.
         progress: Called as stages advance.
 
     Raises:
@@ -214,7 +214,7 @@ def build_encoder(
 def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) -> tuple[ReleaseParameters, ...]:
     """Return the release parameters of each level, epsilon ascending.
 
-    The noise of each level is constructed once, which validates it.
+    The function constructs the noise of each level once, to check its parameters.
 
     Raises:
         OptionError: A level, delta or the grid is out of range.
@@ -236,9 +236,9 @@ def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) 
 
 
 def choose_grid(checkpoint: Checkpoint) -> int:
-    """Return the default number of steps per unit: 1024, and 64 or 16 for the mode ``box``.
+    """Return the default number of integer steps per unit of the vector.
 
-    The noise of ``box`` spans many more units, so a coarser grid suffices.
+    The number is 1024 for the modes ``l1`` and ``l2``, and 64 or 16 for ``box``, whose noise spans many more units.
     """
     if checkpoint.mode != BOX:
         return 1024
@@ -246,10 +246,10 @@ def choose_grid(checkpoint: Checkpoint) -> int:
 
 
 def read_external_figures(path: Path) -> dict[str, Any]:
-    """Read figures that were measured elsewhere, such as a ceiling by epsilon.
+    """Read a JSON file of figures that were measured elsewhere, such as accuracy limits by epsilon.
 
-    The file is a JSON object with ``columns``, an object from title to an object from epsilon (a decimal string) to a
-    number, and optionally ``notes``, a list of strings.
+    The file is an object. Its value ``columns`` maps titles to objects, which map an epsilon (a decimal string) to a
+    number. Its optional value ``notes`` is a list of strings.
 
     Raises:
         SourceError: The file has another format.
@@ -268,7 +268,11 @@ def read_external_figures(path: Path) -> dict[str, Any]:
 
 
 def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
-    """Return the requested level, or "4", or the middle one."""
+    """Return the requested level; without a request the level "4" if it exists, else the middle level.
+
+    Raises:
+        ExportError: The requested level is not one of the levels.
+    """
     if requested is None:
         return "4" if "4" in levels else levels[len(levels) // 2]
     if requested not in levels:
@@ -277,7 +281,13 @@ def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
 
 
 def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
-    """Return the manifest entry about the origin of the model."""
+    """Return the manifest entry about the origin of the model.
+
+    Args:
+        original: The checkpoint as training wrote it.
+        shipped: The checkpoint after its vocabulary was reduced.
+        settings: Settings of the bundle.
+    """
     trimmed = len(shipped.vocabulary) < len(original.vocabulary)
     recipe = original.record.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}

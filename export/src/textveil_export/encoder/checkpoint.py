@@ -31,7 +31,7 @@ FORMAT, FORMAT_VERSION = "textveil-checkpoint", 1
 CHECKPOINT, HEAD, CLASSIFIER, RECORD = "checkpoint.json", "head.safetensors", "classifier.safetensors", "record.json"
 CONFIG, WEIGHTS, VOCABULARY = "extractor/config.json", "extractor/model.safetensors", "extractor/vocab.txt"
 MODES = ("l1", "l2", "box")
-#: Pieces with a meaning of their own: no text produces them, and ``keep_pieces`` never removes them.
+#: Special WordPieces. The tokenizer never produces them from a text, and ``keep_pieces`` never removes them.
 SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 _KEYS = {
@@ -52,7 +52,7 @@ _KEYS = {
 _REQUIRED = {CONFIG, WEIGHTS, VOCABULARY, HEAD, CLASSIFIER}
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+e-[0-9]+")
 
-#: Values of ``model_type`` in a configuration that can be exported.
+#: Values of ``model_type`` in a configuration whose models can be exported.
 SUPPORTED_MODELS = ("bert",)
 _MODEL_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -61,27 +61,28 @@ Arrays = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A trained encoder and the classifier for the vectors it releases.
+    """A trained encoder, and the server's classifier for its released vectors.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``: the set that contains the vector.
-        dimension: Coordinates of the vector, k.
-        head_hidden: Width of the head's hidden layer, or ``None`` for a linear head.
+        dimension: Number of coordinates of the vector, ``k``.
+        head_hidden: Width of the hidden layer in the head, which maps BERT's output to the vector; ``None`` for a
+            linear head.
         max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
         labels: Labels of the classifier, in the order of its outputs.
-        lowercase: Whether texts are lower-cased and stripped of accents.
-        levels: Epsilons of the whole text in training, decimal strings, ascending.
+        lowercase: Whether the tokenizer lower-cases texts and strips accents.
+        levels: Epsilons per text in training, decimal strings, ascending.
         delta: Delta of the mode ``l2``, a decimal string; ``None`` for other modes.
         word_dropout: Probability with which training dropped words, a decimal string.
         extractor: The BERT model in float32, in evaluation mode.
         vocabulary: WordPieces by id.
         head: Arrays ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` if there is a hidden layer,
             ``out.weight`` (k, head_hidden or width) and ``out.bias``.
-        classifier: Arrays named like those of the head, from k + 1 inputs (the released vector, then ln epsilon) to one
-            output per label.
+        classifier: Arrays with the same names as in ``head``, for k + 1 inputs (the released vector, then ln epsilon)
+            and one output per label.
         classifier_bytes: Content of the classifier's file.
         content_hash: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
-        record: Record of the training run, empty if there is none.
+        record: Record of the training run; empty if the checkpoint has no record.
     """
 
     mode: str
@@ -103,7 +104,7 @@ class Checkpoint:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:
-    """Read a checkpoint, and check each key, hash and shape.
+    """Read the checkpoint of a trained encoder, and check its keys, hashes and shapes.
 
     Args:
         folder: Folder that training wrote.
@@ -120,14 +121,14 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         _check_settings(content)
         _check_files(folder, content["files"])
     except (AttributeError, TypeError, ValueError) as error:
-        raise EncoderCheckpointError(f"{CHECKPOINT}: a value is malformed") from error
+        raise EncoderCheckpointError(f"{CHECKPOINT}: a value is malformed: copy the checkpoint again") from error
     extractor = _load_extractor(folder, content)
     vocabulary = _read_vocabulary(folder, extractor.config.vocab_size)
     width, dimension = extractor.config.hidden_size, content["dimension"]
     head = _read_layers(_read_bytes(folder, HEAD), HEAD, width, dimension)
     hidden = head["hidden.bias"].shape[0] if "hidden.bias" in head else None
     if hidden != content["head_hidden"]:
-        raise EncoderCheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
+        raise EncoderCheckpointError(f"{HEAD}: the arrays differ from {CHECKPOINT}: copy the checkpoint again")
     classifier_bytes = _read_bytes(folder, CLASSIFIER)
     classifier = _read_layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
     return Checkpoint(
@@ -151,12 +152,16 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 
 
 def is_decimal(text: object) -> bool:
-    """Return whether a value is a positive decimal number as text, such as ``"1e-6"``."""
+    """Return whether a value is a string with a positive decimal number, such as ``"1e-6"``."""
     return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    """Read the record of the training run."""
+    """Read the record of the training run.
+
+    Raises:
+        EncoderCheckpointError: The training has not finished.
+    """
     if not (folder / RECORD).is_file():
         return {}
     record = _read_json(folder, RECORD)
@@ -166,15 +171,15 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 
 def _check_settings(content: dict[str, Any]) -> None:
-    """Check the type and range of each setting."""
+    """Check the type and range of each setting in ``checkpoint.json``."""
 
     def refuse_unless(condition: bool, complaint: str) -> None:
-        """Raise an error unless a condition holds."""
+        """Raise ``EncoderCheckpointError`` with the text ``complaint`` if ``condition`` is false."""
         if not condition:
             raise EncoderCheckpointError(f"{CHECKPOINT}: {complaint}")
 
     def positive(value: object) -> bool:
-        """Return whether a value is a positive integer."""
+        """Return whether a value is a positive integer, and not a boolean."""
         return type(value) is int and value >= 1
 
     refuse_unless(content["mode"] != "none", "the model was trained without noise, so it has no private release")
@@ -198,10 +203,15 @@ def _check_settings(content: dict[str, Any]) -> None:
 
 
 def _check_files(folder: Path, files: dict[str, str]) -> None:
-    """Check that the required files are listed, and the hash of each listed file."""
+    """Check that ``files`` lists all required files, and that each listed file has its hash.
+
+    Args:
+        folder: The checkpoint.
+        files: SHA-256 by file name.
+    """
     missing = sorted(_REQUIRED - files.keys())
     if missing:
-        raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}: copy the checkpoint again")
     for name, digest in files.items():
         parts = Path(name).parts
         if Path(name).is_absolute() or ".." in parts or name == CHECKPOINT:
@@ -210,13 +220,13 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
             with (folder / name).open("rb") as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise EncoderCheckpointError(f"{name}: cannot be read") from error
+            raise EncoderCheckpointError(f"{name}: cannot be read: copy the checkpoint again") from error
         if actual != digest:
             raise EncoderCheckpointError(f"{name}: does not match its hash: copy the checkpoint again")
 
 
 def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
-    """Load the BERT model from configuration and weights."""
+    """Load the BERT model of a checkpoint from its configuration and weights."""
     config = _read_json(folder, CONFIG)
     if (obstacle := find_export_obstacle(config)) is not None:
         raise EncoderCheckpointError(f"{CONFIG}: {obstacle}")
@@ -226,16 +236,16 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
         model = BertModel(configuration, add_pooling_layer=False)
         state = load_tensors(_read_bytes(folder, WEIGHTS))
     except (SafetensorError, TypeError, ValueError, KeyError, RuntimeError) as error:
-        raise EncoderCheckpointError(f"{WEIGHTS}: does not fit {CONFIG}") from error
+        raise EncoderCheckpointError(f"{WEIGHTS}: does not match {CONFIG}: copy the checkpoint again") from error
     expected = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
     # Sentence encoders have a pooler from pretraining; it is not used.
     arrays = {name: value for name, value in state.items() if name in expected}
     surplus = [name for name in state if name not in expected and not name.startswith("pooler.")]
     shapes = {name: value.shape for name, value in arrays.items()}
     if shapes != expected or [name for name in surplus if "position_ids" not in name]:
-        raise EncoderCheckpointError(f"{WEIGHTS}: does not fit {CONFIG}")
+        raise EncoderCheckpointError(f"{WEIGHTS}: does not match {CONFIG}: copy the checkpoint again")
     if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in arrays.values()):
-        raise EncoderCheckpointError(f"{WEIGHTS}: an array is not finite float32")
+        raise EncoderCheckpointError(f"{WEIGHTS}: an array is not float32, or has infinite or NaN values: train again")
     model.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()}, strict=False)
     if content["max_tokens"] > configuration.max_position_embeddings:
         raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model")
@@ -243,7 +253,9 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
 
 
 def find_export_obstacle(config: Mapping[str, Any]) -> str | None:
-    """Return why a model with a configuration cannot be exported, and what can; None if it can be.
+    """Return the reason why a model cannot be exported, or ``None`` if it can.
+
+    The reason is a message that also names the supported models.
 
     Args:
         config: Content of the model's ``config.json``.
@@ -266,18 +278,18 @@ def find_export_obstacle(config: Mapping[str, Any]) -> str | None:
 
 
 def _describe_model_type(model_type: object) -> str:
-    """Return a model type of a configuration for a message; a long or unusual one is not repeated."""
+    """Return a model type for an error message; a long or unusual one is replaced by a description."""
     if isinstance(model_type, str) and _MODEL_TYPE.fullmatch(model_type):
         return f"a model of type {model_type}"
     return "a model without a known type"
 
 
 def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
-    """Read the vocabulary, and check its size and special WordPieces."""
+    """Read the vocabulary of a checkpoint, and check its size and special WordPieces."""
     try:
         pieces = _read_bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        raise EncoderCheckpointError(f"{VOCABULARY}: must be UTF-8") from error
+        raise EncoderCheckpointError(f"{VOCABULARY}: is not UTF-8 text: copy the checkpoint again") from error
     if len(pieces) != size or len(set(pieces)) != size or "" in pieces:
         raise EncoderCheckpointError(f"{VOCABULARY}: must have {size} distinct pieces, one per row of the model")
     missing = [piece for piece in ("[UNK]", "[CLS]", "[SEP]") if piece not in pieces]
@@ -287,55 +299,68 @@ def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
 
 
 def _read_layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
-    """Read a linear layer ``out`` from ``width`` inputs, optionally after a layer ``hidden``."""
+    """Read the arrays of a network from a safetensors file, and check their shapes.
+
+    The network has a linear layer ``out``, and optionally a layer ``hidden`` before it.
+
+    Args:
+        data: Content of the file.
+        name: Name of the file, for error messages.
+        width: Number of inputs of the network.
+        outputs: Number of outputs of the network.
+    """
     try:
         arrays = load_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise EncoderCheckpointError(f"{name}: is not a safetensors file") from error
+        raise EncoderCheckpointError(f"{name}: is not a safetensors file: copy the checkpoint again") from error
     shapes = {"out.bias": (outputs,), "out.weight": (outputs, width)}
     if "hidden.bias" in arrays:
         units = arrays["hidden.bias"].size
         shapes |= {"out.weight": (outputs, units), "hidden.weight": (units, width), "hidden.bias": (units,)}
     if {key: array.shape for key, array in arrays.items()} != shapes:
-        raise EncoderCheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
+        raise EncoderCheckpointError(f"{name}: the arrays differ from {CHECKPOINT}: copy the checkpoint again")
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
-        raise EncoderCheckpointError(f"{name}: an array is not finite float32")
+        raise EncoderCheckpointError(f"{name}: an array is not float32, or has infinite or NaN values: train again")
     return arrays
 
 
 def _read_bytes(folder: Path, name: str) -> bytes:
-    """Read a file."""
+    """Read a file of a checkpoint.
+
+    Raises:
+        EncoderCheckpointError: The file cannot be read.
+    """
     try:
         return (folder / name).read_bytes()
     except (OSError, ValueError) as error:
-        raise EncoderCheckpointError(f"{name}: cannot be read") from error
+        raise EncoderCheckpointError(f"{name}: cannot be read: pass a folder that textveil-train dpnr wrote") from error
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
-    """Read a JSON object without repeated keys."""
+    """Read a JSON object from a file of a checkpoint; repeated keys are an error."""
     try:
         content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=make_unique_dict)
     except (ValueError, RecursionError) as error:
-        raise EncoderCheckpointError(f"{name}: is not readable JSON") from error
+        raise EncoderCheckpointError(f"{name}: is not valid JSON: copy the checkpoint again") from error
     if not isinstance(content, dict):
-        raise EncoderCheckpointError(f"{name}: is not a JSON object")
+        raise EncoderCheckpointError(f"{name}: is not a JSON object: copy the checkpoint again")
     return content
 
 
 def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) -> Checkpoint:
-    """Return the encoder with fewer WordPieces, renumbered in their old order.
+    """Return a copy of the encoder with fewer WordPieces, which get new ids in their old order.
 
-    Special WordPieces and single characters always remain, so that any word can be spelled. Then follow the
-    WordPieces most frequent in a public text, then those first in the vocabulary (BERT's is sorted by frequency).
-    The tokenizer takes the longest WordPiece first, so a text whose WordPieces all remain is tokenized as before.
+    Special WordPieces and single characters always remain, so that any word can be spelled. The function then keeps the
+    WordPieces that are most frequent in a public text, then those that come first in the vocabulary, which BERT sorts
+    by frequency. The tokenizer prefers longer WordPieces, so a text whose WordPieces all remain is tokenized as before.
 
     Args:
-        checkpoint: The encoder; it is not changed.
+        checkpoint: The encoder; the function does not change it.
         count: Number of WordPieces to keep; ``None`` for all that occur in ``text``.
-        text: Public UTF-8 text; ``None`` to use the order of the vocabulary alone.
+        text: Public UTF-8 text; ``None`` to use only the order of the vocabulary.
 
     Raises:
-        ExportError: Neither ``count`` nor ``text`` is given, or ``count`` is out of range.
+        ExportError: Both ``count`` and ``text`` are ``None``, or ``count`` is out of range.
         SourceError: The text cannot be read.
     """
     if count is None and text is None:

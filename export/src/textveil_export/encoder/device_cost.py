@@ -1,6 +1,7 @@
-"""Measure the cost of a bundle on a device: memory, and speed relative to PyTorch.
+"""Measure the cost of an encoder bundle on a device: memory, and speed relative to PyTorch.
 
-Times depend on the processor, so they are ratios within one run, published with ``describe_processor``.
+Times depend on the processor. So the module reports ratios of times measured in one process, and ``describe_processor``
+names the processor.
 """
 
 import json
@@ -46,7 +47,7 @@ print(json.dumps({"resident_mb": round(resident / 1e6, 1), "peak_mb": round(peak
 
 @contextmanager
 def use_one_thread() -> Iterator[None]:
-    """Let PyTorch compute on one thread, as a device's session does."""
+    """Restrict PyTorch to one thread during the ``with`` block, as on a device."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -57,14 +58,17 @@ def use_one_thread() -> Iterator[None]:
 
 @use_one_thread()
 def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: Checkpoint) -> dict[str, float]:
-    """Measure how many times as fast as PyTorch in float32 a graph is, by number of tokens.
+    """Measure how many times faster than PyTorch in float32 an ONNX graph is, by number of tokens.
 
-    Both run alternately, and the best of several calls counts.
+    Graph and PyTorch run alternately, and the function compares their shortest times of several calls.
 
     Args:
-        graph: The graph as a device runs it.
+        graph: The graph with the settings of a device.
         reference: The same function in PyTorch.
         checkpoint: The encoder, for its longest input.
+
+    Returns:
+        Ratio of the times by number of tokens; 2.0 means that the graph takes half the time of PyTorch.
     """
     ratios = {}
     for tokens in TIMED_LENGTHS:
@@ -100,13 +104,13 @@ def measure_memory(bundle: Path, content_hash: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-#: Processor features that determine the speed of int8 products.
+#: Processor features that determine the speed of int8 matrix products.
 PROCESSOR_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
 _CPUINFO = Path("/proc/cpuinfo")
 
 
 def describe_processor() -> str:
-    """Return the architecture, and on Linux which of ``PROCESSOR_FEATURES`` the processor has."""
+    """Return the processor's architecture, and on Linux its features among ``PROCESSOR_FEATURES``."""
     features: set[str] = set()
     try:
         for line in _CPUINFO.read_text("utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""Evaluate an encoder on labeled texts as a device runs it: one text at a time, unpadded."""
+"""Evaluate an encoder on labeled texts, one text at a time and unpadded, as on a device."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class LabeledTexts:
     """Tokenized texts with labels.
 
     Attributes:
-        ids: Ids of each text, [CLS] and [SEP] included, at most ``max_tokens``.
-        labels: Index of the label of each text, shape (texts,).
-        truncated: Number of texts longer than the model's input.
+        ids: Token ids of each text, [CLS] and [SEP] included, at most ``max_tokens``.
+        labels: Index of each text's label, shape (texts,).
+        truncated: Number of texts that were cut because they exceed the model's longest input.
     """
 
     ids: tuple[NDArray[np.int64], ...]
@@ -33,7 +33,7 @@ class LabeledTexts:
     truncated: int
 
     def sample_evenly(self, count: int) -> "LabeledTexts":
-        """Return at most ``count`` of the texts, evenly spaced."""
+        """Return at most ``count`` of the texts, at equal intervals."""
         chosen = np.unique(np.linspace(0, len(self.ids) - 1, min(count, len(self.ids))).astype(int))
         return LabeledTexts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
 
@@ -46,10 +46,11 @@ def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str
         labels: Known labels, in the order of the classifier's outputs.
 
     Returns:
-        Index of the label and the text of each line.
+        Index of the label, and text, of each line.
 
     Raises:
-        SourceError: The file cannot be read, or a line has another format (with its number, never its text).
+        SourceError: The file cannot be read, or a line has another format. The message contains the line number, never
+            the text.
     """
     index = {label: number for number, label in enumerate(labels)}
     rows: list[tuple[int, str]] = []
@@ -69,11 +70,11 @@ def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str
 
 
 class TokenizerSettings(Protocol):
-    """Interface of models that define how texts are tokenized: ``Checkpoint``, ``PooledModel``."""
+    """Interface of the models ``Checkpoint`` and ``PooledModel``, which define how to tokenize texts."""
 
     @property
     def lowercase(self) -> bool:
-        """Whether texts are lower-cased and stripped of accents."""
+        """Whether the tokenizer lower-cases texts and strips accents."""
         ...
 
     @property
@@ -89,7 +90,7 @@ def encode_texts(
 
     Args:
         rows: Index of the label, and text.
-        vocabulary: WordPieces by id, all of the model or a part.
+        vocabulary: WordPieces by id, all of the model's or some of them.
         settings: Model whose ``lowercase`` and ``max_tokens`` apply.
     """
     numbers = {piece: number for number, piece in enumerate(vocabulary)}
@@ -116,15 +117,15 @@ def compute_vectors(
 
 
 def classify_vectors(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
-    """Classify released vectors with the code that servers run.
+    """Classify released vectors with the same code as servers.
 
     Args:
         classifier: Arrays of the classifier, as in a checkpoint.
         released: Released vectors, shape (texts, k).
-        epsilon: Epsilon of the whole text, an input of the classifier.
+        epsilon: Epsilon per text, an input of the classifier.
 
     Returns:
-        Index of the label of each text, shape (texts,).
+        Index of each text's predicted label, shape (texts,).
     """
     scores = compute_label_scores(
         extract_layers(classifier), released.astype(np.float32), np.full((1, 1), np.log(epsilon))

@@ -1,7 +1,7 @@
-"""Check an int8 encoder before it ships: as accurate as in float32, and bounded.
+"""Check an int8 encoder before its bundle is written: its accuracy, and the bound on its vectors.
 
-Released vectors come from ``textveil.mechanisms``, the code that runs on devices. Both models get the *same* noise, so
-that the difference of their accuracies is due to the models alone.
+Noise comes from ``textveil.mechanisms``, the code that runs on devices. The float32 and the int8 model get the *same*
+noise, so that the difference of their accuracies is due to the models alone.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,14 @@ from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.evaluation import classify_vectors
 from textveil_export.errors import AccuracyError, BoundError, CeilingError
 
-#: Percentage points of accuracy that quantization may cost.
+#: Percentage points of accuracy that the int8 model may lose.
 ALLOWED_POINTS = 0.5
-#: Number of texts that quantization may cost, if this is more: half a point of a small set is less than one text.
+#: Number of texts that the int8 model may lose even if this exceeds ``ALLOWED_POINTS``, since in a small set of texts
+#: half a point is less than one text.
 ALLOWED_TEXTS = 2
 #: Number of noise samples over which accuracies are averaged.
 DRAWS = 20
-#: Seed of the generator of these samples. Evaluation is reproducible; releases are not.
+#: Seed of the noise samples. It makes the evaluation reproducible; releases to users have no seed.
 SEED = 20
 # A float32 vector on the surface of the ball may exceed it by a rounding error and does not count as outside.
 _ROUNDING = 1 + 1e-5
@@ -31,15 +32,14 @@ _EXACT = 1e-9  # floating-point error of half a percentage point
 
 @dataclass(frozen=True, kw_only=True)
 class GateReport:
-    """Measurements of an encoder that passed all gates: the checks before an export.
+    """Measurements of an encoder that passed all gates, which are the checks before an export.
 
     Attributes:
         texts: Number of texts.
-        accuracy: Accuracy without noise, ``float32`` and ``int8``, as shares.
-        agreement: Share of texts with the same label from both models, without noise.
-        by_level: Mean accuracy over ``DRAWS`` noise samples by epsilon, ``float32`` and ``int8``.
-        outside: Number of int8 vectors that exceeded the norm bound of the mode before they were clipped to it in
-            integers.
+        accuracy: Accuracy without noise, by model (``float32`` and ``int8``), as shares from 0 to 1.
+        agreement: Share of texts to which both models assign the same label, without noise.
+        by_level: Mean accuracy over ``DRAWS`` noise samples, by epsilon and then by model.
+        outside: Number of int8 vectors that exceeded the norm bound of the mode before they were clipped to it.
     """
 
     texts: int
@@ -70,19 +70,19 @@ def check_gates(
     classifier: Arrays,
     levels: Sequence[ReleaseParameters],
 ) -> GateReport:
-    """Check an int8 encoder against its float32 original.
+    """Check an int8 encoder against its float32 original: its accuracy, and the bound on its vectors.
 
     Args:
-        expected: Vectors of the original before the noise, in units, shape (texts, k).
-        shipped: Vectors of the int8 graph for the same texts.
+        expected: Vectors of the original before the noise, shape (texts, k).
+        shipped: Vectors of the int8 graph for the same texts, shape (texts, k).
         labels: True labels, as indices.
-        classifier: The server's classifier.
+        classifier: Arrays of the server's classifier.
         levels: Release parameters of each level, which differ in epsilon only.
 
     Raises:
         BoundError: A vector is not finite, or exceeds the norm bound after it was clipped in integers.
-        AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS`` and more than ``ALLOWED_TEXTS`` texts,
-            without noise or at a level.
+        AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS`` percentage points and more than
+            ``ALLOWED_TEXTS`` texts, without noise or at a level.
     """
     outside = check_bound(shipped, levels[0])
     largest = max(levels, key=lambda level: level.exact_epsilon)
@@ -106,13 +106,16 @@ def check_gates(
 def measure_noisy_accuracy(
     vectors: dict[str, NDArray[np.float32]], labels: NDArray[np.intp], classifier: Arrays, level: ReleaseParameters
 ) -> dict[str, float]:
-    """Measure mean accuracy over ``DRAWS`` noise samples, the same for each form of the model.
+    """Measure the mean accuracy of several models over ``DRAWS`` noise samples, equal for all models.
 
     Args:
-        vectors: Vectors before the noise by form, each of shape (texts, k).
+        vectors: Vectors before the noise by name of the model, each of shape (texts, k).
         labels: True labels, as indices.
-        classifier: The server's classifier.
+        classifier: Arrays of the server's classifier.
         level: Release parameters.
+
+    Returns:
+        Accuracy from 0 to 1, by name of the model.
     """
     releaser, generator = VectorReleaser(level), np.random.default_rng(SEED)
     bounded = {form: releaser.quantize_vectors(unbounded)[0] for form, unbounded in vectors.items()}
@@ -129,14 +132,14 @@ def measure_noisy_accuracy(
 
 
 def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
-    """Check that no accuracy exceeds the ceiling of private releases by four standard errors.
+    """Check that no accuracy is more than four standard errors above the largest possible one.
 
     Args:
         report: Measurements of the gates.
-        ceiling: Largest accuracy of any private release of these texts by epsilon, as a share.
+        ceiling: Largest accuracy that any private release of these texts can reach, by epsilon, as a share from 0 to 1.
 
     Raises:
-        CeilingError: An accuracy exceeds the ceiling, so the noise is too small or the evaluation is wrong.
+        CeilingError: An accuracy exceeds its limit, so the noise is too small or the evaluation is wrong.
     """
     for epsilon, forms in report.by_level.items():
         most = ceiling.get(epsilon, 1)
@@ -151,11 +154,11 @@ def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
 
 
 def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
-    """Check that clipping in integers puts each vector within the norm bound of the noise.
+    """Check that every vector is within the norm bound of the noise after it was clipped in integers.
 
-    The noise is calibrated to the largest distance of two vectors within the bound (the sensitivity). Since every
-    vector is clipped, quantization can reduce accuracy but not privacy. This function checks the clipping
-    independently, on real vectors.
+    The noise is calibrated to the sensitivity, the largest distance of two vectors within the bound. Since every vector
+    is clipped, quantization can reduce accuracy but not privacy. This function checks the clipping independently, on
+    real vectors.
 
     Args:
         vectors: Output of the graph, shape (texts, k).
@@ -187,9 +190,14 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
 
 
 def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
-    """Return the norm of each vector in integer steps, squared for ``l2``.
+    """Return the norm of each vector in integer steps, for ``l2`` the squared norm.
 
-    For ``box`` it is the largest coordinate; a negative coordinate ``v`` counts as ``grid - v``.
+    The vectors of ``box`` must be between 0 and ``grid`` in each coordinate. Their norm is the largest coordinate; a
+    negative coordinate ``v`` counts as ``grid - v``, so that it exceeds the bound.
+
+    Args:
+        vectors: Vectors in integer steps, shape (texts, k).
+        level: Release parameters.
     """
     if level.mode == BOX:
         return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)
@@ -197,20 +205,31 @@ def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[A
 
 
 def _compute_limit(level: ReleaseParameters) -> int:
-    """Return the norm bound in integer steps, squared for ``l2``."""
+    """Return the norm bound in integer steps, for ``l2`` the squared bound."""
     return level.grid if level.mode in (BOX, L1) else level.grid**2
 
 
 def is_allowed_loss(float32: float, int8: float) -> bool:
-    """Return whether int8 accuracy is at most ``ALLOWED_POINTS`` below float32; both are shares."""
+    """Return whether the int8 accuracy is at most ``ALLOWED_POINTS`` percentage points below float32.
+
+    Args:
+        float32: Accuracy of the float32 model, from 0 to 1.
+        int8: Accuracy of the int8 model, from 0 to 1.
+    """
     return 100 * (float32 - int8) <= ALLOWED_POINTS + _EXACT
 
 
 def _check_accuracy(accuracy: dict[str, float], where: str, allowed: float) -> None:
-    """Raise ``AccuracyError`` if int8 loses more than ``allowed`` percentage points."""
+    """Raise ``AccuracyError`` if the int8 model loses more than ``allowed`` percentage points.
+
+    Args:
+        accuracy: Accuracy from 0 to 1 of ``float32`` and ``int8``.
+        where: Condition of the measurement, such as an epsilon, for the message.
+        allowed: Percentage points that the int8 model may lose.
+    """
     lost = 100 * (accuracy["float32"] - accuracy["int8"])
     if lost > allowed + _EXACT:
         raise AccuracyError(
-            f"int8 loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} after "
-            f"{100 * accuracy['float32']:.2f} (at most {allowed:.2g})"
+            f"the int8 model loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} instead of "
+            f"{100 * accuracy['float32']:.2f} (at most {allowed:.2g} points are allowed)"
         )

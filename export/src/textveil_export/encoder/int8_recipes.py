@@ -1,9 +1,9 @@
-"""Quantize an encoder's graph to int8 by several recipes, and measure each on real texts.
+"""Quantize an encoder's graph to int8 by several recipes, and measure each recipe on real texts.
 
-Weights become 8-bit integers; activations are quantized at run time. The head remains float32: it is a hundredth of the
-file and the most sensitive part. Products of two activations inside attention also remain float32, except in the
-candidates that show their effect. Measurements are recorded only: a fixed order and the gates decide which recipe
-ships.
+Weights become 8-bit integers; the device quantizes activations at run time. The head (the layers after BERT) remains
+float32: it is a hundredth of the file and the most sensitive part. Products of two activations inside attention also
+remain float32, except in recipes that measure the effect of quantizing them. Measurements are recorded only: a fixed
+order and the gates decide which recipe ships.
 """
 
 import logging
@@ -32,13 +32,13 @@ _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
 @dataclass(frozen=True, kw_only=True)
 class Int8Recipe:
-    """One way to quantize a graph.
+    """One set of options to quantize a graph.
 
     Attributes:
-        weights: Type of the weights, ``s8`` or ``u8``.
-        per_channel: One scale per output of a matrix, instead of one per matrix.
-        reduce_range: Use 7 bits, for processors whose 8-bit products saturate.
-        embeddings: ``row``: int8 with one scale per WordPiece; ``tensor``: one scale for all; ``float32``:
+        weights: Type of the weights, ``s8`` (signed) or ``u8`` (unsigned).
+        per_channel: Whether each output of a matrix has its own scale; otherwise a matrix has one scale.
+        reduce_range: Whether weights use 7 bits, for processors whose 8-bit products saturate.
+        embeddings: ``row``: int8 with one scale per WordPiece; ``tensor``: int8 with one scale for all; ``float32``:
             unchanged.
         attention: Whether products of two activations are quantized too.
         tool: ``onnxruntime`` or ``optimum``.
@@ -59,11 +59,12 @@ class Int8Recipe:
         return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
 
 
-#: All candidates, the preferred one first. One scale per output comes before one per matrix, which deviates two to four
-#: times as much; s8 before u8, whose kernels are slow; 7 bits before 8, since 7 bits never saturate and are as fast.
-#: The remaining candidates change one property of the 8-bit s8 recipe each; those with quantized attention are measured
-#: for comparison only. The order follows measurements in docs/decisions/0009-encoder-export.md. It is fixed, so that
-#: the result does not depend on the clock of the exporting machine.
+#: All recipes, the preferred one first. One scale per output comes before one scale per matrix, whose vectors deviate
+#: two to four times as much. s8 comes before u8, whose kernels are slow. 7 bits come before 8, since 7 bits never
+#: saturate and are as fast. Each of the remaining recipes changes one property of the 8-bit s8 recipe; recipes with
+#: quantized attention are measured for comparison only. The order follows measurements in
+#: docs/decisions/0009-encoder-export.md. It is fixed, so that the result does not depend on times of the exporting
+#: machine.
 RECIPES: tuple[Int8Recipe, ...] = (
     *(
         Int8Recipe(weights=w, per_channel=c, reduce_range=r)
@@ -80,9 +81,10 @@ RECIPES: tuple[Int8Recipe, ...] = (
 
 
 def list_available_recipes() -> tuple[Int8Recipe, ...]:
-    """Return the recipes of ``RECIPES`` whose tools can be imported: without Optimum, all others.
+    """Return the recipes of ``RECIPES`` whose tools can be imported.
 
-    Optimum may be installed and fail to import, beside a version of transformers that it does not know.
+    An import of Optimum can fail although it is installed, if it does not support the installed version of
+    transformers.
     """
     from importlib.util import find_spec
 
@@ -96,7 +98,7 @@ def list_available_recipes() -> tuple[Int8Recipe, ...]:
 
 
 def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Write the int8 graph of a recipe.
+    """Quantize a float32 graph by a recipe, and write the int8 graph to a file.
 
     Args:
         source: The float32 graph.
@@ -116,12 +118,12 @@ def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
 
 
 def make_graph_name(recipe: Int8Recipe) -> str:
-    """Return the file name of a candidate."""
+    """Return the file name of the graph that a recipe creates."""
     return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
 
 
 def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Quantize a graph with onnxruntime."""
+    """Quantize a graph with onnxruntime, and write it to ``target``."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
@@ -137,7 +139,7 @@ def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -
 
 
 def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Quantize a graph with Optimum."""
+    """Quantize a graph with Optimum, and write it to ``target``."""
     try:
         from optimum.onnxruntime import ORTQuantizer
         from optimum.onnxruntime.configuration import AutoQuantizationConfig
@@ -158,12 +160,12 @@ def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> No
 
 
 def _list_operators(recipe: Int8Recipe) -> list[str]:
-    """Return the operators to quantize."""
+    """Return the types of ONNX operators that a recipe quantizes."""
     return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
 
 
 def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
-    """Return the nodes that remain float32: the head, and products of two activations."""
+    """Return the names of the nodes that remain float32: the head, and products of two activations."""
     graph = onnx.load(source).graph
     stored = {tensor.name for tensor in graph.initializer}
     # Quantizers replace a Gemm by a MatMul of this name before they apply the list.
@@ -175,9 +177,10 @@ def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
 
 
 def _quantize_embeddings(model: onnx.ModelProto) -> None:
-    """Replace the float32 embeddings by int8 rows with one float32 scale each.
+    """Replace the float32 embeddings in a graph by int8 rows with one float32 scale for each row.
 
-    The graph gathers a row, casts it and multiplies it by its scale. The largest element of a row becomes 127.
+    The new graph gathers a row, casts it to float32 and multiplies it by its scale. The largest element of a row
+    becomes 127.
     """
     graph = model.graph
     (matrix,) = [tensor for tensor in graph.initializer if tensor.name == _EMBEDDINGS]
@@ -204,7 +207,7 @@ def _quantize_embeddings(model: onnx.ModelProto) -> None:
 
 @contextmanager
 def _silence_quantizers() -> Iterator[None]:
-    """Suppress advice that quantizers log on the root logger."""
+    """Suppress messages of the quantizers to the root logger during the ``with`` block."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -215,22 +218,22 @@ def _silence_quantizers() -> Iterator[None]:
 
 _TIMED_TEXTS, _ROUNDS = 11, 4
 
-#: Number of texts on which recipes should be measured at least.
+#: Smallest recommended number of texts to measure recipes.
 MIN_SAMPLE = 1000
 
-#: A candidate: a recipe, and whether the session key ``session.x64quantprecision`` is on.
+#: A recipe, and whether the session key ``session.x64quantprecision`` is on.
 RecipeKey = tuple[Int8Recipe, bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeMeasurement:
-    """Measurements of a candidate on real texts, without noise, against the float32 graph.
+    """Measurements of an int8 graph on real texts, without noise, compared to the float32 graph.
 
     Attributes:
-        recipe: The recipe.
-        precise: Whether the session key ``session.x64quantprecision`` was on.
-        model_bytes: Size of the graph.
-        deviation_mean: Mean over texts of |f_int8(x) - f(x)|_1, where |f(x)|_1 is at most the radius (``l1``).
+        recipe: The recipe of the graph.
+        precise: Whether the onnxruntime session key ``session.x64quantprecision`` was on.
+        model_bytes: Size of the graph in bytes.
+        deviation_mean: Mean over texts of |f_int8(x) - f(x)|_1, the L1 distance of the two vectors of a text.
         deviation_p99: 99th percentile of this distance.
         accuracy: Share of texts classified correctly without noise.
         agreement: Share of texts with the same label as in float32.
@@ -271,20 +274,21 @@ def measure_recipes(
     recipes: Sequence[Int8Recipe] = RECIPES,
     progress: Progress = ignore_progress,
 ) -> dict[RecipeKey, RecipeMeasurement]:
-    """Quantize a graph by each recipe and measure the candidates.
+    """Quantize a graph by each recipe, and measure the resulting graphs.
 
     Args:
         source: The float32 graph.
         texts: Real texts, ``MIN_SAMPLE`` or more.
-        classifier: The server's classifier.
+        classifier: Arrays of the server's classifier.
         epsilon: Epsilon that the classifier receives as input; pass the largest level, since no noise is added.
         folder: Folder of the graphs, named by ``make_graph_name``.
         reference: The same function in PyTorch, for relative times.
-        recipes: The candidates.
-        progress: Called after each candidate.
+        recipes: Recipes to measure.
+        progress: Called after each recipe.
 
     Returns:
-        Measurements by recipe and session key. Candidates with 8-bit s8 weights are measured with the key on and off.
+        Measurements by recipe and by the value of the session key ``session.x64quantprecision``. Recipes with 8-bit s8
+        weights are measured with the key on and off.
     """
     expected = compute_vectors(DeviceSession(source), texts)
     expected_labels = classify_vectors(classifier, expected, epsilon)
@@ -317,14 +321,15 @@ def measure_recipes(
 
 
 def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
-    """Return the candidates that fit, in the order of ``RECIPES``.
+    """Return the measurements of all graphs within the size limit, in the order of ``RECIPES``.
 
-    Measurements do not affect the order. The first candidate that passes the accuracy gate ships, so the choice depends
-    neither on time nor on chance, and on the processor only if the accuracy of a recipe does. Candidates with quantized
-    attention products are excluded.
+    Measurements of accuracy and time do not affect the order. The first of these graphs that passes the accuracy gate
+    ships. So the choice does not depend on time or chance, and it depends on the processor only if the accuracy of a
+    recipe does. Recipes with quantized attention products are excluded.
 
     Args:
-        measured: Result of ``measure_recipes``, with the session key on as on devices.
+        measured: Result of ``measure_recipes``. Only measurements with the session key ``session.x64quantprecision`` on
+            count, as on devices.
         room: Largest size of the graph in bytes.
     """
     return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]
@@ -334,11 +339,10 @@ def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -
 def _measure_speeds(
     sessions: dict[RecipeKey, DeviceSession], reference: VectorFunction, texts: LabeledTexts
 ) -> dict[RecipeKey, float]:
-    """Return the speed of each candidate relative to PyTorch, the median over texts.
+    """Return the speed of each int8 graph relative to PyTorch, the median over texts.
 
-    The best of several rounds counts for each text.
-
-    Candidates and PyTorch run alternately, so that other load affects all alike.
+    All graphs and PyTorch run alternately, so that other load on the machine affects them equally. For each text the
+    function uses the shortest time of several rounds.
     """
     runs: dict[RecipeKey | None, VectorFunction] = {None: reference, **sessions}
     best = {key: np.full(len(texts.ids), np.inf) for key in runs}

@@ -1,8 +1,8 @@
-"""Export a trained encoder as an ONNX graph, check it, and run it as a device does.
+"""Export a trained encoder as an ONNX graph, check it, and run it with the settings of a device.
 
-The graph contains BERT, mean pooling, head and bound, up to the vector before the noise. Optimum exports it from a
-wrapped model with a configuration of its own (docs/decisions/0009-encoder-export.md). Batch 1, unpadded, as on a
-device.
+The graph contains BERT, mean pooling, the head and the bound, up to the vector before the noise. Optimum exports it
+from a module that wraps the model, with an export configuration defined here (docs/decisions/0009-encoder-export.md).
+The batch size is 1, without padding, as on a device.
 """
 
 import logging
@@ -54,7 +54,9 @@ class DeviceSession:
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's errors have no other common base
-            raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__}): check its version") from error
+            raise ExportError(
+                f"onnxruntime cannot load the graph ({type(error).__name__}): install another version of onnxruntime"
+            ) from error
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the vector of one text, shape (k,), from its ids, shape (tokens,)."""
@@ -66,23 +68,23 @@ class DeviceSession:
 INPUTS, OUTPUT, OPSET = ("input_ids", "attention_mask"), "representation", 18
 #: Largest allowed difference of a coordinate between the graph and PyTorch, both in float32.
 TOLERANCE = 2e-5
-#: Text lengths in pieces at which this difference is measured.
+#: Text lengths in WordPieces at which ``check_parity`` measures the difference.
 PARITY_LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
 _TINY = 1e-30
 
 
 #: Largest number of multiplications for one text.
 MAX_MULTIPLICATIONS = 1 << 35
-#: Mode of a vector without a bound.
+#: Mode of a model whose vector has no bound.
 NO_BOUND = "none"
 
 
 class GraphModel(Protocol):
-    """Interface of models that can be exported: ``Checkpoint`` and ``PooledModel``."""
+    """Interface of the models that can be exported: ``Checkpoint`` and ``PooledModel``."""
 
     @property
     def mode(self) -> str:
-        """The set to which the vector is bounded, ``l1``, ``l2`` or ``box``; ``none`` for no bound."""
+        """The set that contains the vector: ``l1``, ``l2`` or ``box``; ``none`` for a vector without a bound."""
         ...
 
     @property
@@ -102,23 +104,24 @@ class GraphModel(Protocol):
 
     @property
     def head(self) -> Arrays:
-        """Arrays of the layers between the pooled vector and the bound; empty for none."""
+        """Arrays of the layers between the pooled vector and the bound; empty if there are no such layers."""
         ...
 
 
 class Representation(BertPreTrainedModel):
-    """Network from token ids to the bounded vector f(x): BERT, mean pooling, head, bound.
+    """Network that maps token ids to the bounded vector f(x): BERT, mean pooling, head, bound.
 
     It follows Lyu, He, Li 2020, Algorithm 2. With h the output of the head, ``l1`` gives h / max(1, |h|_1), ``l2``
     gives h / max(1, |h|_2), and ``box`` gives (h - min h) / (max h - min h), or zeros for a constant h. ``none`` gives
     h.
 
-    To make the file smaller, positions beyond ``max_tokens`` are removed, and the only token type is added to the
-    position embeddings; the function is the same. A token with mask 0 does not influence the output.
+    To reduce the file, the network has no positions beyond ``max_tokens``, and the embedding of the only token type is
+    added to the position embeddings. This does not change the function. A token with mask 0 does not influence the
+    output.
     """
 
     def __init__(self, model: GraphModel) -> None:
-        """Share the layers of a model, which is not changed."""
+        """Build the network from the layers of a model; it shares them, and the model does not change."""
         super().__init__(model.extractor.config)
         embeddings = model.extractor.embeddings
         self.mode = model.mode
@@ -130,11 +133,11 @@ class Representation(BertPreTrainedModel):
         self.head = build_head(model)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Run the network.
+        """Compute the bounded vector of each text in a batch.
 
         Args:
             input_ids: Shape (batch, tokens), int64.
-            attention_mask: Shape (batch, tokens), int64, 1 for a token that counts.
+            attention_mask: Shape (batch, tokens), int64; 1 for a token, 0 for padding.
 
         Returns:
             ``representation``, shape (batch, k), float32.
@@ -147,17 +150,21 @@ class Representation(BertPreTrainedModel):
 
 
 def build_head(model: GraphModel) -> torch.nn.Sequential:
-    """Build the head: out(tanh(hidden(x))), out(x) without a hidden layer, or x without a head."""
+    """Build the layers after mean pooling from the arrays of a model.
+
+    Returns:
+        The function out(tanh(hidden(x))); without a hidden layer out(x); without a head the identity.
+    """
     hidden = [_build_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
     return torch.nn.Sequential(*hidden, *([_build_linear(model.head, "out")] if model.head else []))
 
 
 def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """Return the mean of states (batch, tokens, width) over tokens whose weight is 1.
+    """Compute the mean of hidden states over the tokens of each text, without padding.
 
     Args:
         states: Last hidden states, shape (batch, tokens, width).
-        weights: 0 or 1, shape (batch, tokens).
+        weights: 1 for a token, 0 for padding, shape (batch, tokens).
 
     Returns:
         Shape (batch, width).
@@ -166,7 +173,12 @@ def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
 
 
 def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
-    """Apply the bound of a mode to each row of ``vector``, shape (batch, k)."""
+    """Map each vector into the set of a mode (``l1``, ``l2``, ``box``); ``none`` changes nothing.
+
+    Args:
+        vector: Shape (batch, k).
+        mode: The mode.
+    """
     if mode == NO_BOUND:
         return vector
     if mode == "l1":
@@ -178,13 +190,11 @@ def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
 
 
 def count_multiplications(model: GraphModel) -> int:
-    """Return a bound on the number of multiplications for the longest text.
+    """Return an upper bound on the number of multiplications for the longest text.
 
-    The bound is ``tokens (parameters + 2 layers tokens width)``.
-
-    Each parameter of the layers and of the head is used at most once per token. Attention multiplies the ``width``
-    numbers of each token with those of each other token, twice in each layer. Only the exporter has this bound: a
-    device runs the model that its user chose.
+    The bound is ``tokens (parameters + 2 layers tokens width)``. Each parameter of the layers and of the head is used
+    at most once per token. Attention multiplies the ``width`` numbers of each token by those of each other token, twice
+    in each layer. Only the exporter enforces a limit on this number; a device runs the model that its user chose.
     """
     config = model.extractor.config
     parameters = sum(weights.numel() for weights in model.extractor.encoder.parameters())
@@ -193,14 +203,14 @@ def count_multiplications(model: GraphModel) -> int:
 
 
 def export_graph(model: GraphModel, path: Path) -> float:
-    """Write the float32 graph of a model and check it.
+    """Write the float32 graph of a model to an ONNX file, and compare it with PyTorch.
 
     Args:
         model: The trained encoder.
         path: ONNX file to write.
 
     Returns:
-        Largest difference of a coordinate between the graph and PyTorch.
+        Largest difference of a vector's coordinate between the graph and PyTorch.
 
     Raises:
         GateError: The longest text would need more than ``MAX_MULTIPLICATIONS``.
@@ -220,7 +230,7 @@ def export_graph(model: GraphModel, path: Path) -> float:
 
 
 def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) -> float:
-    """Compare a float32 graph with PyTorch on random ids of many lengths.
+    """Compare the vectors of a float32 graph and of PyTorch, on random token ids of many lengths.
 
     Args:
         model: The trained encoder.
@@ -231,7 +241,7 @@ def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) ->
         Largest difference of a coordinate.
 
     Raises:
-        ParityError: The difference exceeds the tolerance; the message has the value and the length.
+        ParityError: The difference exceeds the tolerance; the message contains the difference and the number of tokens.
     """
     session, reference = DeviceSession(path), TorchReference(model)
     generator = np.random.default_rng(0)
@@ -248,7 +258,7 @@ def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) ->
 
 
 def strip_metadata(graph: onnx.ModelProto) -> None:
-    """Remove metadata without effect on the computation: exporter, documentation, source paths."""
+    """Remove metadata that does not affect the computation: exporter, documentation, source paths."""
     graph.producer_name, graph.producer_version, graph.doc_string = "textveil-export", "", ""
     graph.graph.name, graph.graph.doc_string = OUTPUT, ""
     del graph.metadata_props[:]
@@ -258,14 +268,14 @@ def strip_metadata(graph: onnx.ModelProto) -> None:
 
 
 class TorchReference:
-    """The same function in PyTorch, by the model class of transformers, as training saved it."""
+    """Compute the same vectors as the exported graph in PyTorch, with the model class of transformers."""
 
     def __init__(self, model: GraphModel) -> None:
-        """Share the layers of a model."""
+        """Build the network from the layers of a model, which it shares."""
         self._extractor, self._head, self._mode = model.extractor.eval(), build_head(model).eval(), model.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the vector of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
+        """Return the vector of one unpadded text in float32, shape (k,), from its ids, shape (tokens,)."""
         with torch.inference_mode():
             inputs = torch.from_numpy(np.asarray(ids, dtype=np.int64))[None]
             states = self._extractor(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state
@@ -281,7 +291,7 @@ def _build_linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
 
 
 def _run_exporter(model: Representation, path: Path) -> None:
-    """Export a network with Optimum if it is installed, else with PyTorch alone."""
+    """Export a network to an ONNX file, with Optimum if it is installed, else with PyTorch alone."""
     try:
         from optimum.exporters.onnx.convert import export
         from optimum.exporters.onnx.model_configs import BertOnnxConfig
@@ -290,16 +300,16 @@ def _run_exporter(model: Representation, path: Path) -> None:
         return
 
     class RepresentationConfig(BertOnnxConfig):
-        """Inputs and output of the graph: one text of any number of tokens, one vector."""
+        """Export configuration for Optimum: one text with any number of tokens as input, one vector as output."""
 
         @property
         def inputs(self) -> dict[str, dict[int, str]]:
-            """Dynamic axes of the inputs."""
+            """Name of each input, with the names of its dimensions that can vary."""
             return {name: {1: "tokens"} for name in INPUTS}
 
         @property
         def outputs(self) -> dict[str, dict[int, str]]:
-            """Dynamic axes of the output."""
+            """Name of the output, with the names of its dimensions that can vary."""
             return {OUTPUT: {}}
 
     logging.getLogger("optimum").setLevel(logging.ERROR)
@@ -309,13 +319,15 @@ def _run_exporter(model: Representation, path: Path) -> None:
             configuration = RepresentationConfig(model.config, task="feature-extraction")
             export(model, configuration, path, OPSET, input_shapes={"batch_size": 1, "sequence_length": 16})
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
-        raise ExportError(f"Optimum refuses the model ({type(error).__name__}): check its version") from error
+        raise ExportError(
+            f"Optimum cannot export the model ({type(error).__name__}): install another version of Optimum"
+        ) from error
 
 
 def _run_torch_exporter(model: Representation, path: Path) -> None:
-    """Export a network with PyTorch's TorchScript exporter, the one that Optimum calls.
+    """Export a network with PyTorch's TorchScript exporter, which Optimum calls too.
 
-    Optimum limits the version of transformers; this path does not.
+    Unlike Optimum, this exporter does not limit the version of transformers.
     """
     example = torch.zeros((1, 16), dtype=torch.int64), torch.ones((1, 16), dtype=torch.int64)
     try:
@@ -332,4 +344,6 @@ def _run_torch_exporter(model: Representation, path: Path) -> None:
                 dynamo=False,
             )
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
-        raise ExportError(f"PyTorch refuses the model ({type(error).__name__}): check its version") from error
+        raise ExportError(
+            f"PyTorch cannot export the model ({type(error).__name__}): install another version of PyTorch"
+        ) from error

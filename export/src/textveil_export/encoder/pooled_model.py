@@ -1,8 +1,8 @@
-"""Export a BERT model with mean pooling as the int8 ONNX extractor of an index bundle.
+"""Export a BERT model with mean pooling as the int8 ONNX extractor of a label bundle.
 
-The recipes of ``RECIPES`` are tried in their order. The first one is selected whose graph fits and whose decisions are
-as accurate as in float32 on a sample of 1,000 or more texts, or, for texts without classes, change on few of them. The
-choice does not depend on measured time.
+The module tries the recipes of ``RECIPES`` in their order. It selects the first one whose graph is small enough and
+whose decisions are as accurate as in float32 on a sample of 1,000 or more texts. For texts without classes the int8
+graph may change only a few decisions. The choice does not depend on measured time.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,12 +35,12 @@ DecisionFunction = Callable[[NDArray[np.float32]], NDArray[np.intp]]
 
 @dataclass(frozen=True, kw_only=True)
 class PooledModel:
-    """A BERT model with mean pooling, without head and bound.
+    """A BERT model with mean pooling, without further layers and without a bound on its vector.
 
     Attributes:
         extractor: The model in float32, in evaluation mode.
         vocabulary: WordPieces by id.
-        lowercase: Whether texts are lower-cased and stripped of accents.
+        lowercase: Whether the tokenizer lower-cases texts and strips accents.
         max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
         weights_hash: SHA-256 of the weights.
 
@@ -63,12 +63,12 @@ class PooledModel:
 
     @property
     def mode(self) -> str:
-        """``none``: the vector needs no bound, since only an index is released."""
+        """Always ``none``: the vector needs no bound, since the device releases only a label."""
         return NO_BOUND
 
     @property
     def head(self) -> Arrays:
-        """Empty: there are no layers after pooling."""
+        """Always empty: there are no layers after pooling."""
         return {}
 
 
@@ -82,16 +82,16 @@ def export_onnx_parts(
     max_changed: float | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[OnnxExtractorData, dict[str, Any]]:
-    """Export a model, and quantize it by the first recipe that passes.
+    """Export a model to ONNX, and quantize it by the first recipe that is accurate and small enough.
 
     Args:
         model: The model.
-        texts: The sample: class and text of each. Use ``MIN_SAMPLE`` texts or more.
+        texts: Sample of texts: index of the class, and text. Use ``MIN_SAMPLE`` texts or more.
         decide: The classifier of the vectors.
-        scratch: An empty folder for graphs, which the caller removes.
+        scratch: An empty folder for temporary graphs, which the caller deletes afterwards.
         recipes: Recipes in order of preference; ``None`` for all whose tools are installed.
-        max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; classes of
-            the sample are then ignored. ``None`` compares accuracies.
+        max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; the
+            function then ignores the classes of the sample. ``None`` compares accuracies.
         progress: Called as stages advance.
 
     Returns:
@@ -100,9 +100,9 @@ def export_onnx_parts(
     Raises:
         ExportError: The packages of the extra ``encoder`` are missing, or a tool refuses the model.
         ParityError: The graph and PyTorch differ.
-        SizeError: No graph fits.
-        AccuracyError: Each graph that fits loses more than half a point of accuracy on the sample, or changes too many
-            decisions.
+        SizeError: No graph is small enough.
+        AccuracyError: Each graph that is small enough loses more than half a point of accuracy on the sample, or
+            changes too many decisions.
 
     Example:
         >>> import tempfile
@@ -164,7 +164,11 @@ def export_onnx_parts(
 
 
 def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
-    """Return agreement, and accuracy in float32 and in int8, on the sample."""
+    """Compare the decisions of float32 and int8 on labeled texts.
+
+    Returns:
+        The share of equal decisions, and the accuracies of float32 and of int8.
+    """
     return {
         **_measure_agreement(expected, actual),
         "accuracy_float32": round(float(np.mean(expected == sample.labels)), 6),
@@ -173,12 +177,21 @@ def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: 
 
 
 def _measure_agreement(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
-    """Return the number of texts and the share of equal decisions."""
+    """Compare the decisions of float32 and int8 on texts without classes.
+
+    Returns:
+        The number of texts, and the share of equal decisions.
+    """
     return {"sample_texts": len(expected), "agreement": round(float(np.mean(actual == expected)), 6)}
 
 
 def _find_refusal(figures: dict[str, Any], max_changed: float | None) -> str | None:
-    """Return the reason to refuse a graph, ``None`` if it passes."""
+    """Return the reason to reject an int8 graph, or ``None`` if it is accurate enough.
+
+    Args:
+        figures: Result of ``_measure_accuracy`` or ``_measure_agreement``.
+        max_changed: Largest share of changed decisions; ``None`` to compare accuracies.
+    """
     if max_changed is not None:
         changed = round(1 - figures["agreement"], 6)
         return None if changed <= max_changed else f"{100 * changed:.2f} % of the decisions changed"

@@ -1,4 +1,4 @@
-"""Write an encoder bundle: whole or not at all, and only if the device's reader opens it."""
+"""Write an encoder bundle atomically, and only if the device's reader opens it."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from textveil_export.errors import SizeError
 def write_encoder_bundle(
     contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False
 ) -> Encoder:
-    """Write, measure, check and publish an encoder bundle.
+    """Write an encoder bundle to a hidden folder, measure it, check it, and rename it to the target.
 
     Args:
         contents: The bundle in memory.
         folder: Target folder. Its parent must exist.
         reproduce: Command that builds this bundle, for the card.
-        force: Whether an existing bundle is replaced.
+        force: Whether to replace an existing bundle.
 
     Returns:
         The encoder, loaded from the target.
@@ -29,7 +29,7 @@ def write_encoder_bundle(
     Raises:
         WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
         SizeError: The files together exceed ``MAX_BYTES``. The target is unchanged.
-        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. The target is unchanged.
+        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses the bundle. The target is unchanged.
 
     Example:
         >>> import tempfile
@@ -66,7 +66,7 @@ def write_encoder_bundle(
 
 
 def _check_size(folder: Path) -> None:
-    """Raise ``SizeError`` if the files together exceed ``MAX_BYTES``."""
+    """Raise ``SizeError`` if the files of a bundle together exceed ``MAX_BYTES``."""
     total = sum(path.stat().st_size for path in folder.iterdir())
     if total > MAX_BYTES:
         raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): lower --keep-pieces")

@@ -1,4 +1,4 @@
-"""Hold a label bundle in memory, read one back, and quantize its extractor."""
+"""Hold a label bundle in memory, read a finished one back, and quantize its extractor."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,24 +27,24 @@ _INT8_LIMIT = 127
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBundleContents:
-    """Content of a label bundle.
+    """Content of a label bundle in memory.
 
     Attributes:
-        name: Name, as ``textveil info`` prints it.
+        name: Name of the bundle, as ``textveil info`` prints it.
         labels: Name of each class or cluster.
-        extractor: Model from a text to a vector.
+        extractor: Model that converts a text to a vector.
         weight: Linear map from a vector to scores of the classes, shape ``(classes, dimension)``.
-        bias: Added to the scores, shape ``(classes,)``.
+        bias: Constants that are added to the scores, shape ``(classes,)``.
         randomizers: Levels of each randomizer by name, epsilon ascending.
-        default: Randomizer and epsilon for users who choose none.
+        default: Name of a randomizer and an epsilon, for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
         probabilities: Matrices ``P(label | released label)``, shape ``(classes, classes)``, with the keys
             ``randomizer.epsilon``.
-        held_out: Decisions on texts outside the training data, by label; ``None`` without labels.
-        sentences: Public sentences of each class, equally many for each; empty if there are none.
+        held_out: Counts of the model's decisions on texts outside the training data, by label; ``None`` without labels.
+        sentences: Public sentences of each class, equally many for each; empty for a bundle without sentences.
         license: SPDX expression, if known.
         provenance: Origin of data and weights, for the card.
-        measured: Figures for the card, as ``format_label_card`` reads them.
+        measured: Figures for the card (see ``format_label_card``).
 
     Example:
         >>> import numpy as np
@@ -77,15 +77,15 @@ class LabelBundleContents:
 def quantize_static_parts(
     words: dict[str, int], word_rows: Float32Array, pair_rows: Float32Array, max_characters: int
 ) -> StaticExtractorData:
-    """Round the rows of a static extractor to int8, with one scale for words and one for pairs.
+    """Round the rows of a static extractor to int8, with one scale for words and one for word pairs.
 
-    A scale covers 99.99 % of the numbers; larger ones are clipped.
+    A scale covers 99.99 % of the numbers; the function clips larger ones.
 
     Args:
-        words: Row of each word, from 0 in order.
-        word_rows: Shape ``(words + 2, dimension)``.
-        pair_rows: Shape ``(pairs, dimension)``.
-        max_characters: Length to which a device cuts texts.
+        words: Row number of each word, consecutive from 0.
+        word_rows: Vectors of the words, shape ``(words + 2, dimension)``.
+        pair_rows: Vectors of word pairs, shape ``(pairs, dimension)``.
+        max_characters: Number of characters to which a device cuts texts.
 
     Example:
         >>> import numpy as np
@@ -105,9 +105,10 @@ def quantize_static_parts(
 
 
 def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
-    """Return the manifest entries that state and support the bound of each level.
+    """Return the manifest entries with the epsilon bound of each level and the integers that prove it.
 
-    An entry has the integers on which the bound depends, and properties of the randomizer.
+    Args:
+        randomizers: Levels of each randomizer by name.
 
     Example:
         >>> from textveil_export.label import make_integer_randomizer
@@ -135,7 +136,7 @@ def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list
 
 
 def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
-    """Round rows to int8 with one scale for all, and return both."""
+    """Round rows to int8 with one scale for all; return the int8 rows and the scale."""
     sizes = np.abs(rows[rows != 0])
     largest = float(np.quantile(sizes, 0.9999)) if sizes.size else 1.0
     scale = largest / _INT8_LIMIT
@@ -143,13 +144,13 @@ def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
 
 
 def read_label_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> LabelBundleContents:
-    """Read a bundle back into memory, to write it again with changes.
+    """Read a label bundle back into memory, so that it can be written again with changes.
 
     ``write_label_bundle`` writes the same extractor, classes, randomizers and probabilities byte for byte.
 
     Args:
         folder: The bundle.
-        **pins: Expected properties of the bundle, as ``textveil.bundle.open_bundle`` takes them.
+        **pins: Expected properties of the bundle, with the names and types of ``textveil.bundle.open_bundle``.
 
     Raises:
         BundleError: The folder has no label bundle, or a damaged one.

@@ -1,11 +1,11 @@
-"""Round a randomizer of real probabilities to the integers of a staircase.
+"""Round a randomizer's matrix of real probabilities to the integers of the staircase mechanism.
 
-The recipe is that of docs/proofs/index-staircase.md:
+The method is that of docs/proofs/index-staircase.md:
 
     b = column minimum,    a = (Q - b) / e1,    H = (1 - sum of b) / e1,    e1 = F / G <= exp(epsilon) - 1
 
-turns any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` into a staircase. Here a row has ``MASS`` units of probability,
-and rounding keeps the row sums. The resulting integers are certified whatever the input was.
+converts any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` to a staircase mechanism. Here a row has ``MASS`` units of
+probability, and rounding keeps the row sums. The bound of the resulting integers is checked, whatever the input was.
 """
 
 from decimal import Decimal
@@ -18,17 +18,17 @@ from textveil.mechanisms.staircase import LabelStaircase, compute_realized_ratio
 
 from textveil_export.errors import ExportError
 
-#: Units of probability in a row; with it totals stay near 2**60.
+#: Units of probability in a row. This number keeps totals near 2**60.
 MASS = 1 << 40
 #: Entries below this probability are treated as rounding errors of a solver.
 _SMALLEST_PROBABILITY = 1e-9
 
 
 def compute_realized_epsilon(epsilon: str) -> float:
-    """Return the exact epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
+    """Compute the epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
 
-    It is at most ``epsilon``, and smaller by about ``1e-6`` at most. If a randomizer is optimized for this value, its
-    conversion to integers changes probabilities by only about ``1e-9``.
+    The result is at most ``epsilon``, and smaller by about ``1e-6`` at most. If a randomizer is optimized for the
+    result, its conversion to integers changes probabilities by only about ``1e-9``.
 
     Args:
         epsilon: A decimal number.
@@ -41,10 +41,10 @@ def compute_realized_epsilon(epsilon: str) -> float:
 
 
 def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> LabelStaircase:
-    """Round a randomizer to integers and certify them.
+    """Round a randomizer to integers whose epsilon is proven.
 
     If the given randomizer satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise
-    entries whose loss would exceed ``epsilon`` are reduced, so that the result satisfies it.
+    the function reduces entries whose privacy loss exceeds ``epsilon``, so that the result satisfies it.
 
     Args:
         name: Name of the randomizer.
@@ -64,8 +64,8 @@ def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> L
     lowest = rows.min(axis=0)
     used = rows.any(axis=0)
     base = np.where(used, np.maximum(1, np.ceil(MASS * lowest)), 0).astype(np.int64)
-    ratio = compute_realized_ratio(Decimal(epsilon)) or 1.0  # with F = 0 the dealt units have no effect
-    # A constant matrix has nothing to deal; one unit satisfies the theorem's condition.
+    ratio = compute_realized_ratio(Decimal(epsilon)) or 1.0  # for F = 0 the units above the base have no effect
+    # A matrix with equal rows has no units above the base; a budget of one satisfies the theorem's condition.
     budget = int(np.clip(np.floor(MASS * (1 - lowest.sum()) / ratio), 1, base.sum()))
     exact = MASS * (rows - lowest) / ratio
     dealt = np.clip(np.floor(exact), 0, base).astype(np.int64)
@@ -75,9 +75,9 @@ def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> L
 
 
 def _normalize_rows(randomizer: Floats) -> Floats:
-    """Scale rows to the sum 1, and set entries that are only rounding errors to 0.
+    """Scale each row to the sum 1, and set entries that are only rounding errors to 0.
 
-    A row of zeros becomes uniform over the columns in use.
+    A row of zeros becomes uniform over the columns that have a nonzero entry.
     """
     if (
         randomizer.ndim != 2
@@ -94,9 +94,15 @@ def _normalize_rows(randomizer: Floats) -> Floats:
 
 
 def _adjust_row(row: Integers, target: NDArray[np.float64], base: Integers, budget: int) -> None:
-    """Change a row in place until its sum equals the budget.
+    """Add or subtract units in a row of integers until its sum equals ``budget``.
 
-    The entries that differ most from their targets change first.
+    The function changes the row in place, and first changes the entries that differ most from their targets.
+
+    Args:
+        row: Integers, changed in place.
+        target: Exact values before rounding.
+        base: Upper limit of each entry.
+        budget: Sum of the row after the change.
     """
     missing = budget - int(row.sum())
     order = np.argsort(np.where(missing > 0, row - target, target - row), kind="stable")

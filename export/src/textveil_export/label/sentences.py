@@ -15,11 +15,12 @@ from textveil_export.text.word_vectors import read_list
 
 
 def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -> LabelBundleContents:
-    """Return a bundle with public sentences; its randomizers do not change.
+    """Return a copy of a bundle's contents with public sentences; its randomizers do not change.
 
-    Each cluster gets one sentence, all different: the assignment maximizes the sum of similarities. The similarity
-    is the score of the cluster divided by the norm of all scores of the sentence. It is the cosine of the sentence's
-    vector and the center, if the vector is projected onto the space of the centers. The writer checks each sentence.
+    Each cluster gets a different sentence, so that the sum of similarities is as large as possible. The similarity of a
+    sentence and a cluster is the cluster's score divided by the norm of all scores of the sentence. This is the cosine
+    of the sentence's vector and the cluster's center, if the vector is projected onto the space of the centers.
+    ``write_label_bundle`` checks each sentence.
 
     Args:
         contents: The bundle.
@@ -28,7 +29,7 @@ def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -
 
     Raises:
         SourceError: The file cannot be read, contains an unknown label, or has too few sentences.
-        EncoderUnavailable, EncoderFailed: The bundle's model cannot be run here.
+        EncoderUnavailable, EncoderFailed: The bundle's model cannot run on this machine.
 
     Example:
         >>> from textveil_export.label import read_label_contents
@@ -48,7 +49,11 @@ def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -
 
 
 def _assign_sentences(contents: LabelBundleContents, sentences: Sequence[str]) -> list[list[str]]:
-    """Assign one sentence to each cluster by the largest sum of similarities."""
+    """Assign a different sentence to each cluster, with the largest possible sum of similarities.
+
+    Returns:
+        A list for each cluster, with one sentence.
+    """
     if len(sentences) < len(contents.labels):
         raise SourceError(
             f"the bundle has {len(contents.labels)} clusters and the file {len(sentences)} sentences: add some"
@@ -60,7 +65,7 @@ def _assign_sentences(contents: LabelBundleContents, sentences: Sequence[str]) -
 
 
 def _group_by_label(labels: Sequence[str], lines: Sequence[str]) -> list[list[str]]:
-    """Return the sentences of each label."""
+    """Group ``LABEL<TAB>SENTENCE`` lines by label, and return the sentences of each label."""
     sentences: dict[str, list[str]] = {label: [] for label in labels}
     for number, line in enumerate(lines, 1):
         label, tab, sentence = line.partition("\t")

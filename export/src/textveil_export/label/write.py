@@ -1,4 +1,4 @@
-"""Write a label bundle: whole or not at all, and only if the device's reader opens it."""
+"""Write a label bundle atomically, and only if the device's reader opens it."""
 
 import json
 from collections.abc import Iterable
@@ -19,15 +19,15 @@ from textveil_export.label.contents import LabelBundleContents, make_certificate
 
 
 def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bool = False) -> TextLabelEncoder:
-    """Write, check and publish a label bundle.
+    """Write a label bundle to a hidden folder, check it, and rename it to the target.
 
     Args:
         contents: The bundle in memory.
         folder: Target folder. Its parent must exist.
-        force: Whether an existing bundle is replaced.
+        force: Whether to replace an existing bundle.
 
     Returns:
-        The encoder, loaded from the target.
+        The encoder of labels, loaded from the target.
 
     Raises:
         WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
@@ -55,7 +55,7 @@ def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bo
 
 
 def _make_files(contents: LabelBundleContents) -> dict[str, bytes]:
-    """Return the content of all files but manifest and card."""
+    """Return the content of each file by its name, without manifest and card."""
     randomizers = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.randomizers.items()
@@ -79,7 +79,7 @@ def _make_files(contents: LabelBundleContents) -> dict[str, bytes]:
 
 
 def _make_extractor_files(parts: StaticExtractorData | OnnxExtractorData) -> dict[str, bytes]:
-    """Return the content of the extractor's files."""
+    """Return the content of each file of the extractor, by file name."""
     if isinstance(parts, OnnxExtractorData):
         return {layout.MODEL: parts.model, layout.PIECES: _join_lines(parts.vocabulary)}
     rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
@@ -92,7 +92,7 @@ def _join_lines(words: Iterable[str]) -> bytes:
 
 
 def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[str, Any]:
-    """Return the manifest entry of the extractor."""
+    """Return the manifest entry about the extractor."""
     if isinstance(parts, OnnxExtractorData):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"extractor_type": layout.ONNX, "dimension": parts.dimension, **constants}
@@ -105,7 +105,7 @@ def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[
 
 
 def _make_manifest(contents: LabelBundleContents) -> dict[str, Any]:
-    """Return the manifest without ``files``."""
+    """Return the content of ``manifest.json`` without ``files``."""
     randomizer, epsilon = contents.default
     return {
         "format": layout.FORMAT,

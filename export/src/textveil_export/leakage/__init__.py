@@ -1,4 +1,4 @@
-"""Measure what a randomized word reveals: spread of words, and recovery by an attacker."""
+"""Measure how much a randomized word reveals: likely outputs and inputs, and an attacker's success."""
 
 from textveil_export.leakage.bayes import guess_from_one_release, guess_inputs, make_zipf_prior
 

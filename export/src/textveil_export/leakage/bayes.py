@@ -1,11 +1,11 @@
-"""Bayes-optimal recovery: how often an attacker with all public knowledge guesses a word.
+"""Compute how often an attacker with all public knowledge guesses a randomized word correctly.
 
-The attacker knows the mechanism ``M`` and a prior ``pi`` over inputs, and guesses the likeliest input. From one release
-the guess is correct with probability
+The attacker is Bayes-optimal: it knows the mechanism ``M`` and a prior ``pi`` over inputs, and guesses the likeliest
+input. From one release the guess is correct with probability
 
     sum over y of max over x of pi(x) Pr[M(x) = y],
 
-which ``guess_from_one_release`` computes exactly. From ``n`` independent releases of the same word it is correct with
+which ``guess_from_one_release`` computes exactly. From ``n`` independent releases of the same word the probability is
 the mean of the largest posterior, which ``simulate_releases`` estimates. Both are rates under this prior, not bounds:
 an attacker who knows the context of a word succeeds more often.
 """
@@ -23,24 +23,24 @@ from textveil_export.progress import Progress, ignore_progress
 
 #: Shift of ranks in the Zipf-Mandelbrot law, for words of English text.
 ZIPF_OFFSET = 2.7
-#: Simulated numbers of releases.
+#: Numbers of releases to simulate.
 RELEASE_COUNTS = (2, 5, 10)
 TRIALS = 10_000
 #: Half width of a 95 % interval of a mean, in standard errors.
 _STANDARD_ERRORS = 1.959964
 _BLOCK = 8
 _CELLS_AT_ONCE = 1 << 17
-#: Posteriors below this log-ratio to the largest one are omitted from the normalizer.
+#: Log-ratio to the largest posterior below which a posterior is omitted from the normalizer.
 _NEGLIGIBLE = -40.0
 
 
 @dataclass(frozen=True)
 class RecoveryRate:
-    """Rate of correct guesses.
+    """Rate at which an attacker guesses the original word correctly.
 
     Attributes:
         rate: Share of correct guesses.
-        low: Lower end of its 95 % interval; ``None`` if the rate is exact.
+        low: Lower end of the 95 % confidence interval; ``None`` if the rate is exact.
         high: Upper end of the interval.
     """
 
@@ -49,13 +49,13 @@ class RecoveryRate:
     high: float | None = None
 
     def to_dict(self) -> dict[str, float]:
-        """Return the fields for JSON, rounded to six decimals, without those that are ``None``."""
+        """Return the fields for JSON, rounded to six decimals; fields that are ``None`` are omitted."""
         return {name: round(value, 6) for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class BestGuesses:
-    """The best guess for each output of one release.
+    """The attacker's best guess for each output of one release.
 
     Attributes:
         rate: Probability of a correct guess under the prior.
@@ -67,10 +67,10 @@ class BestGuesses:
 
 
 def make_zipf_prior(inputs: int) -> Floats:
-    """Return the public prior, proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``.
+    """Return prior probabilities proportional to ``1 / (rank + 2.7)``, with sum 1, shape ``(inputs,)``.
 
     Rank 1 is the first line of the vocabulary, which is ordered by frequency in public text; ``<unk>`` has the last
-    rank. The prior sums to 1.
+    rank.
 
     Example:
         >>> make_zipf_prior(3).round(3).tolist()
@@ -84,7 +84,7 @@ def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
     """Return the prior conditional on a set of inputs, shape ``(inputs,)``.
 
     Args:
-        prior: Shape ``(inputs,)``.
+        prior: Prior probabilities, shape ``(inputs,)``.
         inputs: Whether each input belongs to the set, shape ``(inputs,)``.
     """
     shares = np.where(inputs, prior, 0)
@@ -94,15 +94,16 @@ def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
 def guess_from_one_release(
     randomizer: Randomizer, priors: Mapping[str, Floats], progress: Progress = ignore_progress
 ) -> dict[str, BestGuesses]:
-    """Compute the best guess for each output, and the exact probability that it is correct.
+    """Compute the attacker's best guess for each output, and the exact probability that it is correct.
 
     The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism keeps words with some
     probability (as SanText+ does), kept words count too. To exclude them, pass ``randomizer.without_coin``.
 
     Args:
         randomizer: Output distribution.
-        priors: Priors by name, each of shape ``(inputs,)``. A prior with a smaller sum contributes its part.
-        progress: Called with the number of outputs processed.
+        priors: Priors by name, each of shape ``(inputs,)``. If the sum of a prior is below 1, so is the largest
+            possible rate.
+        progress: Called with the number of processed outputs.
 
     Returns:
         Guesses by name of the prior.
@@ -118,7 +119,7 @@ def guess_from_one_release(
     """
 
     def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        """Return guesses and joint probabilities for a block of outputs."""
+        """Return the guesses and their joint probabilities for a block of outputs, by name of the prior."""
         columns, best = randomizer.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior
@@ -137,14 +138,14 @@ def guess_from_one_release(
 
 
 def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
-    """Return the likeliest input of each token and its posterior, shapes ``(tokens,)``.
+    """Return the likeliest input of each token, and its posterior probability.
 
     Args:
         log_likelihoods: ``ln Pr[releases of the token | x]`` up to a constant per token, shape ``(tokens, inputs)``.
         prior: Prior probability of each input, shape ``(inputs,)``.
 
     Returns:
-        Input ids and posterior probabilities.
+        Input ids and posterior probabilities, each of shape ``(tokens,)``.
 
     Example:
         >>> import numpy as np
@@ -169,19 +170,18 @@ def simulate_releases(
     stream: tuple[int, ...],
     progress: Progress = ignore_progress,
 ) -> dict[int, RecoveryRate]:
-    """Estimate the recovery rate from several releases of the same word by simulation.
+    """Estimate by simulation how often an attacker guesses a word from several releases of it.
 
-    The rate is the mean of the largest posterior.
-
-    Each trial samples a word from the prior and its outputs from the integer weights. Smaller numbers of releases
-    use the first of these outputs. The generator is seeded, which is safe because no user's text is involved.
+    Each trial samples a word from the prior and its outputs from the integer weights. Smaller numbers of releases use
+    the first of these outputs. The rate is the mean of the largest posterior. The random generator has a seed, which is
+    safe because no user's text is involved.
 
     Args:
         randomizer: Output distribution of randomized words, without words that are kept.
-        prior: Shape ``(inputs,)``.
+        prior: Prior probabilities, shape ``(inputs,)``.
         trials: Number of sampled words.
-        stream: Seed of the generator; the number of the batch is appended.
-        progress: Called with the number of trials processed.
+        stream: Seed of the generator; the function appends the number of the batch.
+        progress: Called with the number of processed trials.
 
     Returns:
         Rate by number of releases.
@@ -190,7 +190,7 @@ def simulate_releases(
     cumulative = np.cumsum(prior)
 
     def largest_posteriors(batch: Ids) -> Floats:
-        """Return the largest posterior of each trial of a batch, by number of releases."""
+        """Return the largest posterior for each trial of a batch and each number of releases."""
         generator = np.random.default_rng([*stream, int(batch[0])])
         uniform = generator.random(len(batch)) * cumulative[-1]
         words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
@@ -227,18 +227,18 @@ def measure_recovery(
     stream: tuple[int, ...],
     progress: Progress = ignore_progress,
 ) -> dict[str, Any]:
-    """Measure the recovery rates of one mechanism as ``statistics.json`` stores them.
+    """Measure how often an attacker recovers words of one mechanism, in the format of ``statistics.json``.
 
     Args:
         randomizer: Output distribution, including words that are kept if the mechanism keeps some.
-        inputs: Candidates of the attacker for a randomized word, shape ``(inputs,)``.
+        inputs: Words that the attacker considers as originals of a randomized word, shape ``(inputs,)``.
         trials: Number of sampled words in the simulation.
         stream: Seed of the simulation.
-        progress: Called with the numbers of outputs and trials processed.
+        progress: Called with the numbers of processed outputs and trials.
 
     Returns:
-        ``bayes_recovery`` by number of releases. If the mechanism keeps words, also
-        ``bayes_recovery_with_kept_words`` over all inputs, since a word in the output may have been kept.
+        ``bayes_recovery`` by number of releases. If the mechanism keeps words, also ``bayes_recovery_with_kept_words``
+        over all inputs, since a word in the output may have been kept.
     """
     prior = restrict_prior(make_zipf_prior(randomizer.input_count), inputs)
     rate = guess_from_one_release(randomizer.without_coin, {"drawn": prior}, progress)["drawn"].rate

@@ -1,17 +1,15 @@
-"""Measure the effect of each level on words, from its finished integers.
+"""Measure the effect of each level on words, from the integers of a finished bundle.
 
-The figures help users choose a level.
-
-Spread of words (Feyisetan, Balle, Diethe, Drake 2020; Yue et al. 2021, section 5.2), for each word that can be
-randomized:
+The figures help users choose a level. For each word that can be randomized (Feyisetan, Balle, Diethe, Drake 2020; Yue
+et al. 2021, section 5.2):
 
 * ``N_x = Pr[M(x) = x]``: probability that the word stays unchanged;
 * ``S_x``: smallest number of outputs with a total probability of .95;
 * ``S*_y``: number of inputs that give the output ``y`` at least .01 times the largest probability that any input gives
   it.
 
-Words that SanText+ keeps are excluded. Recovery by an attacker is in ``bayes``. All figures but the simulation of
-repeated releases are computed from the shipped integers; docs/levels.md explains them.
+Words that SanText+ keeps are excluded. The module ``bayes`` measures recovery by an attacker. All figures except the
+simulation of repeated releases are exact; docs/levels.md explains them.
 """
 
 import math
@@ -35,8 +33,8 @@ def load_randomizers(
 ) -> dict[tuple[str, str], ScoreRandomizer]:
     """Return the output distributions of SanText in a bundle, by level name and mechanism.
 
-    The distributions share the scores of all pairs. In those of ``santext+`` a word can be kept, with the default
-    probability of the bundle.
+    The distributions share the scores of all pairs of words. The distributions of ``santext+`` include the bundle's
+    default probability to keep a word.
 
     Args:
         bundle: The bundle.
@@ -61,16 +59,16 @@ def load_randomizers(
 
 
 def find_candidates(randomizer: Randomizer) -> NDArray[np.bool_]:
-    """Return which inputs an attacker must consider for a randomized word, shape ``(inputs,)``.
+    """Return a boolean for each input: whether a randomized word can have this input as its original.
 
-    If the mechanism keeps no words (``santext``), these are all inputs. Otherwise (``santext+``) they are the outputs
-    and ``<unk>``: the words that are always randomized. ``<unk>`` is the last input.
+    If the mechanism keeps no words (``santext``), all inputs are possible. Otherwise (``santext+``) the outputs and
+    ``<unk>`` are possible: the words that are always randomized. ``<unk>`` is the last input.
     """
     keeps = isinstance(randomizer, ScoreRandomizer) and randomizer.is_keepable is not None
     return np.append((randomizer.base > 0) | (not keeps), True)
 
 
-#: ``S_x`` excludes at most one part in this many of the probability.
+#: ``S_x`` ignores outputs with a total probability of at most one divided by this number.
 EXCLUDED_DIVISOR = 20
 #: ``S*_y`` counts inputs that give ``y`` at least this share of its largest probability under any input.
 LIKELY_SHARE = 0.01
@@ -80,7 +78,7 @@ _BLOCK = 8  # small, so that a block stays in the cache of a core
 
 @dataclass(frozen=True, kw_only=True)
 class WordSpread:
-    """Spread of the rows and columns of one output distribution.
+    """Number of likely outputs and inputs of each word under one output distribution.
 
     Attributes:
         unchanged: For each word that can be randomized, the probability that it stays unchanged (``N_x``), shape
@@ -99,13 +97,13 @@ class WordSpread:
 def measure_spread(
     randomizer: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
-    """Measure the figures of ``WordSpread`` for the words that can be randomized.
+    """Compute the figures of ``WordSpread`` for the words that can be randomized.
 
     Args:
         randomizer: Output distribution.
-        counted_inputs: Inputs that ``likely_inputs`` counts, a mask of shape ``(inputs,)``;
-            ``find_candidates(randomizer)`` by default.
-        progress: Called with the number of words processed.
+        counted_inputs: Inputs that ``likely_inputs`` counts, booleans of shape ``(inputs,)``; ``None`` for
+            ``find_candidates(randomizer)``.
+        progress: Called with the number of processed words.
     """
     counted = find_candidates(randomizer) if counted_inputs is None else counted_inputs
     inverse = np.where(counted, 1 / randomizer.totals, 0) if isinstance(randomizer, ScoreRandomizer) else np.empty(0)
@@ -115,7 +113,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def compute_likely_inputs(outputs: Ids) -> Integers:
-        """Return ``likely_inputs`` for a block of outputs."""
+        """Return ``likely_inputs`` for each output of a block."""
         if isinstance(randomizer, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = randomizer.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
@@ -132,7 +130,7 @@ def measure_spread(
 
 
 def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of words, shapes ``(n,)``."""
+    """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of words, each of shape ``(n,)``."""
     if isinstance(randomizer, ScoreRandomizer):
         weights, totals = randomizer.compute_input_weights(words), randomizer.totals[words]
     else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
@@ -147,16 +145,18 @@ def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers,
 
 
 def _count_likely_inputs(probabilities: Floats) -> Integers:
-    """Return ``likely_inputs`` from probabilities of all inputs, shape ``(outputs, inputs)``.
+    """Count the likely inputs of each output from the probabilities of all inputs.
 
-    Inputs that do not count must have probability 0.
+    Args:
+        probabilities: Probability of each output for each input, shape ``(outputs, inputs)``; 0 for inputs that do not
+            count.
     """
     floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
     return np.count_nonzero(probabilities >= floor, axis=1)
 
 
 SEED = 20_877
-#: Words with a smaller probability of staying unchanged are counted: the mechanism nearly removes them.
+#: The statistics count words that stay unchanged with a smaller probability: the mechanism nearly removes them.
 RARELY_UNCHANGED = 0.01
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 PRIOR = (
@@ -164,14 +164,14 @@ PRIOR = (
     "restricted to the candidates of the mechanism; with kept words, over all inputs"
 )
 _BINS = 50
-#: Second part of the seed, which identifies the figures that ship.
+#: Second part of the seed, used only for the figures in ``statistics.json``.
 _STREAM = 1
 
 
 def measure_statistics(
     bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
-    """Measure the statistics of a bundle as ``statistics.json`` stores them.
+    """Measure the statistics of a bundle in the format of ``statistics.json``.
 
     Args:
         bundle: The bundle.
@@ -220,7 +220,7 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
-    """Return distributions of the figures of ``WordSpread`` and of entropies, for JSON."""
+    """Return mean, quantiles and histogram of each figure of ``WordSpread``, and of two entropies."""
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
     return {
@@ -236,13 +236,13 @@ def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
 
 
 def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any]:
-    """Return mean, quantiles and histogram of values for JSON.
+    """Return the mean, the quantiles and a histogram of values for JSON.
 
-    Each quantile is one of the values.
+    Quantiles are not interpolated: each of them is one of the values.
 
     Args:
-        values: Shape ``(n,)``, within the edges.
-        edges: Ascending edges of bins. A bin includes its lower edge, the last bin both edges.
+        values: Values between the first and last edge, shape ``(n,)``.
+        edges: Ascending edges of the histogram's bins. A bin includes its lower edge, the last bin both edges.
     """
     edges = np.array([_round_value(edge) for edge in edges])
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
@@ -259,11 +259,11 @@ def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any
 
 
 def _round_edges(edges: Floats) -> NDArray[Any]:
-    """Return edges rounded to distinct whole numbers."""
+    """Round edges to integers, and remove duplicates."""
     return np.unique(np.rint(edges))
 
 
 def _round_value(value: Any) -> float | int:
-    """Return a number with six significant digits, as an integer if it is whole."""
+    """Round a number to six significant digits, and return an integer if the result is whole."""
     number = float(f"{float(value):.6g}")
     return int(number) if number.is_integer() else number

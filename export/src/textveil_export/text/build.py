@@ -1,4 +1,4 @@
-"""Build a text bundle: turn a vocabulary with vectors into all numbers that ship."""
+"""Build a text bundle: compute all arrays and tables of the bundle from words and their vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ from textveil_export.text.word_vectors import WordVectors
 
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
-#: Smallest exponent of ``vector_epsilons``: below it probabilities of all words are equal to four digits.
+#: Smallest exponent for ``vector_epsilons``. Below it the probabilities of all words are equal to four digits.
 _SMALLEST_EXPONENT = Decimal("0.0001")
 
 
@@ -41,22 +41,24 @@ _SMALLEST_EXPONENT = Decimal("0.0001")
 class TextBundleRecipe:
     """Settings of a text bundle, besides its vocabulary.
 
+    Set at most one of ``levels``, ``vector_epsilons`` and ``certified_epsilons``.
+
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        policy: Public choices of sensitive words and of outputs.
-        k: Stored neighbors per input.
-        levels: Exponent ``alpha`` by level name, strictest first; ``None`` chooses the default levels.
-        vector_epsilons: Textbook epsilons per unit of distance of the vectors, as papers state them, strictest first;
-            instead of ``levels``. They name the levels, and ``default_level`` is one of them.
-        certified_epsilons: Target epsilon by level name, strictest first, instead of exponents.
-        flatten_to: With ``certified_epsilons``: target of flattening (``calibration.compute_flat_base``); None for
-            no flattening.
-        default_level: Level of a call that selects none; the middle one by default.
+        policy: Words that are sensitive, and words that may be outputs.
+        k: Number of stored neighbors per word.
+        levels: Exponent ``alpha`` of SanText by level name, strictest first; ``None`` chooses the default levels.
+        vector_epsilons: Epsilons of SanText per unit of distance of the vectors, as papers state them, strictest first.
+            They become the names of the levels, and ``default_level`` must be one of them.
+        certified_epsilons: Certified epsilon that a level must reach, by level name, strictest first.
+        flatten_to: With ``certified_epsilons``: the target of ``calibration.compute_flat_base``; ``None`` keeps base
+            measures uniform.
+        default_level: Level of a call that selects no level; ``None`` for the middle one.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the data.
         lists: Names of the lists in the policy, for the manifest.
         santext: Whether the bundle has SanText and SanText+.
-        staircase: Settings of its staircase, or ``None``.
+        staircase: Settings of the staircase mechanism; ``None`` for a bundle without this mechanism.
 
     Example:
         >>> nothing = frozenset[str]()
@@ -83,14 +85,14 @@ class TextBundleRecipe:
 def build_text_bundle(
     source: WordVectors, recipe: TextBundleRecipe, progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> TextContents:
-    """Build the contents of a text bundle.
+    """Build the contents of a text bundle in memory.
 
     Args:
         source: Vocabulary in order of frequency with its vectors.
         recipe: Settings of the bundle.
         progress: Called as stages advance.
-        run: Function that applies another one to blocks of rows, such as in parallel processes; for near-duplicates
-            and the staircase.
+        run: Function that applies another function to blocks of rows, such as in parallel processes. It runs the search
+            for near-duplicates and the staircase mechanism's search for neighbors.
 
     Raises:
         ExportError: The recipe does not fit the vocabulary.
@@ -173,18 +175,18 @@ def build_text_bundle(
 def _build_santext(
     rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, step: float, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8], str]:
-    """Build SanText's part of a bundle.
+    """Build the arrays and records of SanText and SanText+ in a bundle.
 
     Args:
-        rows: int8 rows of the words.
+        rows: int8 vectors of the words.
         spellings: Spellings of each word.
         recipe: Settings of the bundle.
-        step: The int8 step in units of the vectors.
+        step: Length of one int8 step in units of the vectors.
         progress: Called as stages advance.
 
     Returns:
-        Its arrays by file, its entry in ``mechanism.json``, the labels of its levels, the roles of words, and the name
-        of the default level.
+        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the labels of the levels, the
+        roles of the words, and the name of the default level.
     """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
@@ -256,14 +258,14 @@ def compute_median_distance(median_squared: int, step: float) -> float:
 
 
 def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: SanTextTable) -> dict[str, Decimal]:
-    """Return the exponent of each level by its name, rounded down to five significant digits.
+    """Convert epsilons per unit of vector distance to exponents, and return them by level name.
 
-    A level has the name of its epsilon, unless that is the scaled textbook epsilon of another level: then all levels
-    have the names of their scaled epsilons.
+    Exponents are rounded down to five significant digits. The name of a level is its epsilon as given. If one of these
+    names equals the converted epsilon of another level, all levels are named by their converted epsilons instead.
 
     Args:
         epsilons: Textbook epsilons per unit of distance of the vectors.
-        unit: Median distance of two words, in that unit.
+        unit: Median distance of two words, in units of the vectors.
         table: Neighbors and scores.
 
     Raises:
@@ -291,7 +293,10 @@ def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: Sa
 
 
 def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str | None:
-    """Return the name of the recipe's default level among ``levels``, which are in the order of its epsilons."""
+    """Return the name that the recipe's default level has in ``levels``.
+
+    The levels must be in the order of ``recipe.vector_epsilons``.
+    """
     if recipe.default_level is None or recipe.vector_epsilons is None:
         return recipe.default_level
     requested = {f"{epsilon.normalize():f}": name for epsilon, name in zip(recipe.vector_epsilons, levels, strict=True)}
@@ -316,7 +321,11 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Add an array to ``tensors`` unless it has an equal one; return the name of the array."""
+    """Add an array to ``tensors`` unless an equal array is there already.
+
+    Returns:
+        The name of the array in ``tensors``: ``name``, or the name of the equal array.
+    """
     for other, existing in tensors.items():
         if existing.dtype == array.dtype and np.array_equal(existing, array):
             return other
@@ -325,7 +334,7 @@ def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]
 
 
 def _find_largest_score(distances: WordMetric, outputs: NDArray[np.intp]) -> int:
-    """Return the largest score of any input and output."""
+    """Return the largest score (integer distance) between any word and any of the outputs."""
     inputs = np.arange(len(distances.rows))
     return max(
         int(distances.compute_scores(squared[:, outputs].max()))

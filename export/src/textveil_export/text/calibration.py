@@ -1,13 +1,13 @@
-"""Choose exponents and base measures of SanText levels by certified epsilon.
+"""Choose exponents and base measures of SanText levels for given certified epsilons.
 
-The certified epsilon has no closed form, so each guess is certified. Without targets, exponents are chosen by the share
-of words that stay unchanged.
+The certified epsilon has no closed form, so the search certifies each exponent that it tries. Without targets,
+exponents are chosen by the share of words that stay unchanged.
 
 Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
 ``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of
 ``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). In a vocabulary with crowded and
 isolated words a constant ``Z`` would leave crowded words almost no probability; then ``ln Z`` may vary up to a slope.
-Nothing here needs trust: the finished integers are certified like any others.
+An error in this module cannot weaken the guarantee: the finished integers are certified like any others.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,16 +43,16 @@ def compute_flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """Compute a base measure under which ``ln Z`` varies little over all inputs.
+    """Compute a base measure ``q`` under which SanText's normalizer ``Z`` varies little over all inputs.
 
     The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
-    squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). ``T`` is constant, or
-    the result of ``smooth_totals``. In the second case rows with the largest errors get more weight in each round
-    (Lawson 1961), since the worst pair decides ``eps*``, and the best of several rounds is returned. Memory: four bytes
-    per input and output.
+    squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). The target ``T`` is
+    constant, or the result of ``smooth_totals``. In the second case each round gives more weight to the rows with the
+    largest errors (Lawson 1961), since the pair of words with the largest privacy loss decides ``eps*``. The function
+    returns the best result of several rounds. Memory: four bytes per input and output.
 
     Args:
-        pair_scores: Scores of all pairs.
+        pair_scores: Scores of all pairs of words.
         outputs: Ids of the outputs.
         exponent: ``alpha`` per unit of scaled distance.
         progress: Called with the number of rounds.
@@ -96,11 +96,11 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Return the largest change of a function of inputs per unit of distance.
+    """Return the largest difference of a function between two words, divided by their distance.
 
     Args:
-        pair_scores: Scores of all pairs.
-        logs: Values of the function, shape ``(inputs,)``.
+        pair_scores: Scores of all pairs of words.
+        logs: Value of the function for each input, shape ``(inputs,)``.
     """
     largest = 0.0
     for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
@@ -111,18 +111,19 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 
 
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Return normalizers near the given ones whose logarithms have a bounded slope.
+    """Return normalizers close to ``totals`` whose logarithms have at most the given slope.
 
-    It is the mean of the largest such function below ``ln Z``, ``min over x' of ln Z(x') + slope d(x, x')``, and the
-    smallest one above it, ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
+    The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is
+    ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
+    ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
 
     Args:
-        pair_scores: Scores of all pairs.
+        pair_scores: Scores of all pairs of words.
         totals: ``Z``, shape ``(inputs,)``.
         slope: Largest change of ``ln Z`` per unit of distance.
 
     Returns:
-        Shape ``(inputs,)``.
+        Normalizers, shape ``(inputs,)``.
     """
     logs = np.log(totals)
     smoothed = np.empty_like(logs)
@@ -135,10 +136,16 @@ def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: f
 def round_base(
     q: NDArray[np.float32], outputs: NDArray[np.intp], symbols: int, largest: int
 ) -> NDArray[np.unsignedinteger]:
-    """Round a base measure to integers: 1 to ``largest`` for outputs, 0 for other symbols.
+    """Round a base measure to integers: 1 to ``largest`` for outputs, 0 for all other symbols.
+
+    Args:
+        q: Base measure, values from 0 to 1, shape ``(outputs,)``.
+        outputs: Ids of the outputs.
+        symbols: Number of all symbols.
+        largest: Integer for the value 1.
 
     Returns:
-        Shape ``(symbols,)``.
+        Integers, shape ``(symbols,)``.
     """
     base = np.zeros(symbols, dtype=np.min_scalar_type(largest))
     base[outputs] = np.maximum(1, np.rint(q * largest))
@@ -151,22 +158,23 @@ DEFAULT_SHARES = 0.03, 0.12, 0.3, 0.5, 0.7, 0.9
 #: Largest allowed gap between a certified epsilon and its target.
 TOLERANCE = 0.01
 _MAX_PASSES = 14
-#: Largest values of a rounded base measure, the finest first. Bytes suffice for a constant normalizer, since rounding
-#: errors average out over thousands of words. Otherwise small values need finer steps, if totals allow.
+#: Integers for the largest value of a rounded base measure, finest rounding first. Bytes suffice for a constant
+#: normalizer, since rounding errors average out over thousands of words. Otherwise small values need finer steps,
+#: unless the total weight would exceed its limit.
 _BYTE_STEPS, _FINER_STEPS = (255,), (4095, 1023, 255, 127)
-#: Allowed growth of an exponent over its first guess.
+#: Largest allowed ratio of an exponent to its first guess.
 _EXPONENT_MARGIN = 1.05
 #: First guess of the certified epsilon divided by the exponent.
 _FIRST_RATIO = 1.02
 _SAMPLED_WORDS = 256
 
-#: Name of a level, and mechanism.
+#: Name of a level, and name of a mechanism.
 LevelKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class _CertifiedPoint:
-    """An exponent and its certified epsilon."""
+    """An exponent and the certified epsilon of SanText with this exponent."""
 
     exponent: float
     certified: float
@@ -174,15 +182,15 @@ class _CertifiedPoint:
 
 @dataclass(kw_only=True)
 class _ExponentSearch:
-    """Search for the exponent of one level and mechanism.
+    """State of the search for the exponent of one level and mechanism.
 
     Attributes:
         mechanism: ``santext`` or ``santext+``.
-        target: Certified epsilon that must not be exceeded.
+        target: Largest certified epsilon that the search accepts.
         guess: Next exponent to certify.
         base: Base measure, or ``None`` if it is uniform.
-        low: The largest exponent whose certified epsilon is at most the target.
-        high: The smallest exponent whose certified epsilon exceeds it, if any is known.
+        low: The largest tested exponent whose certified epsilon is at most the target.
+        high: The smallest tested exponent whose certified epsilon exceeds the target; ``None`` before one is found.
     """
 
     mechanism: str
@@ -194,18 +202,21 @@ class _ExponentSearch:
 
     @property
     def is_open(self) -> bool:
-        """Whether the search must continue: the certified epsilon is too far below the target."""
+        """Whether the search must continue, because the certified epsilon is too far below the target."""
         return self.target - self.low.certified > TOLERANCE
 
     @property
     def current_setting(self) -> LevelSetting:
-        """The setting of the next guess."""
+        """The exponent and base measure to certify next."""
         return LevelSetting(_round_exponent(self.guess), self.base)
 
     def narrow_search(self, certified: float) -> None:
-        """Narrow the search by the certified epsilon of the guess, and make the next guess.
+        """Replace the nearest exponent on one side of the target, and choose the next guess.
 
-        The next guess is where the secant through the two nearest exponents reaches the target.
+        The next guess is the exponent where the secant through the nearest exponents on both sides reaches the target.
+
+        Args:
+            certified: Certified epsilon of the current guess.
         """
         point = _CertifiedPoint(float(_round_exponent(self.guess)), certified)
         if certified <= self.target:
@@ -229,22 +240,26 @@ def calibrate_certified_epsilon(
     mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
 ) -> dict[LevelKey, LevelSetting]:
-    """Find settings whose certified epsilon is at most its target and within tolerance of it.
+    """Find exponents whose certified epsilons are at most their targets, and nearly equal to them.
 
-    Each pass makes one guess for every level, by the secant method: ``eps*`` is nearly linear in ``alpha`` for words
-    that are close to one another. First a flattened base measure is tried for each level; it is used if it lowers
+    Each pass certifies one guess for every level, by the secant method: the certified epsilon is nearly linear in the
+    exponent. The function first tries a flattened base measure for each level, and uses the flattened one if it lowers
     the certified epsilon.
 
     Args:
         table: Neighbors, scores and roles.
         metric: Distances of all inputs.
-        targets: Certified epsilon by level name.
-        progress: Called with the numbers of rows and passes processed.
+        targets: Largest certified epsilon by level name.
+        progress: Called with the numbers of processed rows and passes.
         mechanisms: Mechanisms to calibrate.
         flatten_to: Target of flattening (``compute_flat_base``); ``None`` keeps base measures uniform.
 
+    Returns:
+        Exponent and base measure by level name and mechanism. The certified epsilon is at most ``TOLERANCE`` below the
+        target.
+
     Raises:
-        ExportError: A target cannot be met with this table.
+        ExportError: No exponent meets a target with this table.
     """
     ratio = _FIRST_RATIO * (flatten_to or 1)
     searches = {
@@ -255,7 +270,7 @@ def calibrate_certified_epsilon(
     pair_scores = PairScores.compute(metric, progress)
 
     def certify_epsilons(some: Sequence[_ExponentSearch]) -> list[float]:
-        """Return certified epsilons rounded up, as certificates state them."""
+        """Return the certified epsilon of each search's current guess, rounded up as in certificates."""
         laws = [
             SanText.from_table(
                 table,
@@ -295,7 +310,7 @@ def _flatten_bases(
     flatten_to: float,
     progress: Progress,
 ) -> None:
-    """Set a flattened base measure in each search for which it lowers the certified epsilon."""
+    """Give a flattened base measure to each search whose certified epsilon it lowers."""
     flattened: list[_ExponentSearch] = []
     for number, search in enumerate(searches, 1):
         outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[search.mechanism])
@@ -314,11 +329,11 @@ def _flatten_bases(
 
 
 def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[LevelKey, LevelSetting]:
-    """Find exponents of the default levels, rounded to quarters.
+    """Choose the exponents of the default levels, rounded to quarters.
 
-    For each share in ``DEFAULT_SHARES`` the result is the exponent at which a word stays unchanged with this
-    probability: the median of ``Pr[M(x) = x]`` over the outputs x of SanText+. The name of a level is its textbook
-    epsilon.
+    ``DEFAULT_SHARES`` has a probability for each level. The function finds the exponent at which ``Pr[M(x) = x]``, the
+    probability that a word stays unchanged, has this probability as its median over the outputs of SanText+. The name
+    of a level is its textbook epsilon, ``2 alpha``.
 
     Raises:
         ExportError: Two default levels have equal exponents for this vocabulary.
@@ -336,14 +351,14 @@ def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[L
             for mechanism in layout.TABLE_MECHANISMS
         }
     if len(settings) < len(DEFAULT_SHARES) * len(layout.TABLE_MECHANISMS):
-        raise ExportError("the default levels coincide for this vocabulary: set them with --exponent")
+        raise ExportError("two default levels are equal for this vocabulary: set levels with --exponent")
     return settings
 
 
 def _make_unchanged_median(table: SanTextTable, metric: WordMetric) -> Callable[[float], float]:
-    """Return a function from an exponent to the median probability that a word stays unchanged.
+    """Return a function that computes the median probability of an unchanged word from an exponent.
 
-    The median is taken over a sample of outputs.
+    The median is over a sample of the outputs.
     """
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT_ROLE)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
@@ -352,7 +367,7 @@ def _make_unchanged_median(table: SanTextTable, metric: WordMetric) -> Callable[
     )
 
     def median_unchanged(exponent: float) -> float:
-        """Return the median probability that a word stays unchanged."""
+        """Return the median probability that a word stays unchanged with this exponent."""
         return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))
 
     return median_unchanged

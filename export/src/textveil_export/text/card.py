@@ -9,11 +9,11 @@ from textveil_export.text.contents import TextContents
 
 
 def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str:
-    """Return the card as Markdown: content, promise, figures and license of a bundle.
+    """Format the model card of a text bundle as Markdown: content, privacy guarantee, figures and license.
 
     Args:
         contents: The bundle.
-        table_bytes: Size of each safetensors file, by file name.
+        table_bytes: Size of each safetensors file in bytes, by file name.
     """
     manifest, numbers, definition = contents.manifest, contents.statistics, contents.definition
     provenance = manifest["provenance"]
@@ -60,7 +60,7 @@ License: {manifest["license"]}. {manifest["attribution"]}""".rstrip()
 
 
 def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
-    """Return the section about the mode ``names``."""
+    """Format the card's section about the mode ``names``."""
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(
@@ -80,13 +80,13 @@ what a text is about.
 
 
 def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
-    """Return the number of lines of the list of an entity type, ``-`` if there is none."""
+    """Return the number of lines in an entity type's list as a table cell; ``-`` if there is no list."""
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 
 
 def _format_staircase(definition: dict[str, Any], numbers: dict[str, Any]) -> str:
-    """Return the section about the staircase."""
+    """Format the card's section about the staircase mechanism."""
     levels = "\n".join(f"| {level['epsilon']} | {level['share']} |" for level in definition["staircase"]["levels"])
     kinds = ", ".join(kind["name"] for kind in definition["template"]["entity_types"])
     defaults = definition["defaults"]["staircase"]
@@ -112,7 +112,7 @@ not pass them to a language model or a colleague who acts on them. For that use 
 
 
 def _format_santext(contents: TextContents) -> str:
-    """Return the section about SanText and SanText+."""
+    """Format the card's section about SanText and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.definition["santext"], contents.definition["defaults"]["santext"]
     levels = "\n".join(
@@ -147,11 +147,11 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 
 
 def format_bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
-    """Return provenance as a Markdown list, without empty entries."""
+    """Format provenance as a Markdown list, without empty entries."""
     entries = {key: value for key, value in provenance.items() if value not in (None, "")}
     return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in entries.items())
 
 
 def format_percent(share: float | None) -> str:
-    """Return a share as a cell of a table."""
+    """Format a share from 0 to 1 as a percentage for a table cell; ``None`` becomes an empty cell."""
     return "" if share is None else f"{100 * share:.2f} %"

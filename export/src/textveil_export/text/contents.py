@@ -1,4 +1,4 @@
-"""Hold a text bundle in memory, and make the parts that all text bundles share."""
+"""Hold the content of a text bundle in memory, and create the parts that all text bundles have."""
 
 import importlib.metadata
 import json
@@ -19,10 +19,10 @@ _VERSION = re.compile(r"supports Unicode ([0-9]+\.[0-9]+\.[0-9]+)")
 
 @cache
 def format_character_classes() -> str:
-    """Return the content of ``characters.json``: the ranges of each class of characters.
+    """Return the content of ``characters.json``: the Unicode ranges of each class of characters.
 
-    The device tokenizes text by these classes. Readers whose Unicode tables have another version read them from the
-    file. The ranges are those of the installed package ``regex``.
+    The device splits text into tokens by these classes. A reader whose Unicode tables have another version uses the
+    ranges in the file. The ranges are those of the installed package ``regex``.
 
     Raises:
         ExportError: The package does not state its Unicode version.
@@ -64,7 +64,7 @@ ENGLISH_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
 
 
 def add_credits(attribution: str, *credits: str) -> str:
-    """Append credits to an attribution, without repeating any."""
+    """Append credits to an attribution, and omit credits that it already contains."""
     return " ".join([attribution, *(credit for credit in credits if credit not in attribution)]).strip()
 
 
@@ -88,7 +88,7 @@ class TextContents:
 
 
 def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
-    """Return the fields at the beginning of the manifest of a text bundle."""
+    """Return the first fields of a text bundle's manifest."""
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
@@ -102,7 +102,11 @@ def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, A
 
 
 def summarize_vocabulary(vocabulary: str) -> dict[str, Any]:
-    """Return the figures of the card about the content of ``vocabulary.tsv``."""
+    """Return figures about a vocabulary for the model card.
+
+    Args:
+        vocabulary: Content of ``vocabulary.tsv``.
+    """
     lines = [line.split("\t") for line in vocabulary.splitlines()]
     return {
         "vocabulary_size": len(lines),

@@ -1,8 +1,8 @@
-"""Compute the integer weights of a level from its exponent and base measure.
+"""Compute the integer weights of a SanText level from its exponent and base measure.
 
-Weights of distant words that integers cannot hold are raised to the smallest weight that they can. This replaces the
-distance ``d`` by ``min(d, c)`` with a constant ``c``, which is also 1-Lipschitz, so the bound of SanText holds
-(docs/proofs/santext.md). Together these words have a negligible probability.
+Integers cannot hold the weights of very distant words. Such words get the smallest weight that integers can hold. This
+replaces the distance ``d`` by ``min(d, c)`` with a constant ``c``, which is also 1-Lipschitz, so the bound of SanText
+holds (docs/proofs/santext.md). Together these words have a negligible probability.
 """
 
 from dataclasses import dataclass
@@ -44,12 +44,12 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
 
     Args:
         exponent: ``alpha`` per unit of scaled distance.
-        largest_score: Scores are 0 to this.
+        largest_score: Largest score; the function computes weights of the scores 0 to ``largest_score``.
         shift: The weight of score 0 is ``2**shift``.
         grid: Score steps per unit of distance.
 
     Returns:
-        Shape ``(largest_score + 1,)``, correctly rounded, ties to even.
+        Weights, shape ``(largest_score + 1,)``, correctly rounded, ties to even.
     """
     with localcontext(prec=60):
         step = (-exponent / grid).exp()
@@ -62,10 +62,10 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
 
 
 def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_score: int) -> LevelParameters:
-    """Return the integer weights of a level at the largest possible scale.
+    """Return the integer weights of a SanText level at the largest scale that integers can hold.
 
-    The scale keeps all totals below ``MAX_TOTAL``. All scores from the first one with a weight below ``MIN_WEIGHT``
-    have the weight before it.
+    The scale keeps all totals below ``MAX_TOTAL``. From the first score whose weight is below ``MIN_WEIGHT``, all
+    larger scores share the last weight that is large enough.
 
     Args:
         table: Neighbors and scores.
@@ -74,7 +74,7 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
 
     Raises:
         ExportError: The exponent is so large that integers cannot hold the weights of stored neighbors. The message
-            has the largest exponent that fits.
+            contains the largest possible exponent.
 
     Example:
         >>> from decimal import Decimal
@@ -123,9 +123,11 @@ def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None)
 
 
 def _find_largest_scale(table: SanTextTable, setting: LevelSetting) -> tuple[int, int] | None:
-    """Return the exponent of the largest scale ``2**shift`` that fits integers, and the last score with a weight.
+    """Find the largest scale ``2**shift`` at which integers hold the weights of a level.
 
-    The result is ``None`` if the weight of a stored neighbor would be below ``MIN_WEIGHT``.
+    Returns:
+        ``shift``, and the largest score whose weight is at least ``MIN_WEIGHT``. ``None`` if the weight of a stored
+        neighbor is below ``MIN_WEIGHT`` at every scale.
     """
     base = setting.base
     base_sum, largest_base = (

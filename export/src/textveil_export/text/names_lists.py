@@ -1,4 +1,4 @@
-"""Add the lists of the mode ``names`` to a bundle, alone or beside a staircase."""
+"""Add the lists of the mode ``names`` to a bundle, or build a bundle that contains only these lists."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from textveil_export.text.word_vectors import read_text
 _SOURCES_SECTION = re.compile(
     r"^## Sources(?: of the lists of the mode names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
 )
-#: Lists of names: a common word on one of them has the mark ``name``.
+#: Entity types whose lists contain names. A common word on one of these lists must have the mark ``name``.
 _NAME_KINDS = ("given", "family", "city")
 _ENDING = re.compile(r"[a-z]+")
 _LIST_FILE = re.compile(r"(entity|surrogates|facts)\.([a-z]+(?:-[a-z]+)*)\.txt")
@@ -32,12 +32,12 @@ _LIST_FILE = re.compile(r"(entity|surrogates|facts)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 @dataclass(frozen=True, kw_only=True)
 class NamesListFiles:
-    """Lists of a folder, as a bundle stores them.
+    """Lists of the mode ``names``, read from a folder.
 
     Attributes:
-        texts: Content by the name of the file in the bundle.
-        kinds: Entity types with a list of their words.
-        pools: Entity types with a surrogate pool.
+        texts: Content of each list, by its file name in the bundle.
+        kinds: Entity types that have a list of words.
+        pools: Entity types that have a surrogate pool.
         facts: Names of lists of public facts.
         sources: Section of the model card about sources and licenses.
     """
@@ -50,17 +50,17 @@ class NamesListFiles:
 
 
 def read_names_lists(folder: Path) -> NamesListFiles:
-    """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools, public facts.
+    """Read the lists of the mode ``names`` from a folder or a bundle.
 
-    Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``, optional lists of facts
-    ``facts.NAME.txt``; ``rules.json``, if it is there, has the rules of the language; ``README.md`` has the sources.
-    ``folder`` may also be a bundle; then only its lists of the mode ``names`` are read. The content of the lists is
-    checked when the new bundle is written.
+    The folder contains common words, capitals, symbols, entity types (``entity.TYPE.txt``), surrogate pools
+    (``surrogates.TYPE.txt``), and optional lists of public facts (``facts.NAME.txt``). The optional file ``rules.json``
+    contains the rules of the language, and ``README.md`` the sources. If ``folder`` is a bundle, only its lists of the
+    mode ``names`` are read. The function does not check the content of the lists; ``write_bundle`` does.
 
     Raises:
-        SourceError: A file is missing or is not UTF-8, or its name has other letters than a to z; there is no pool;
-            rules name a pool that is missing; a listed name is an unmarked common word; or ``README.md`` has no section
-            on sources.
+        SourceError: A file is missing or is not UTF-8; the type in a file name has characters other than a to z and
+            ``-``; there is no pool; the rules name a missing pool; a listed name is a common word without the mark
+            ``name``; or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": [], "facts": []}
@@ -90,15 +90,20 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
 
 def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
-    """Check that the lists of a language fit together and with its rules.
+    """Check that each ending in the rules has a surrogate pool, and that listed names are marked as such.
+
+    Args:
+        texts: Content of each list, by its file name in the bundle.
+        pools: Entity types that have a surrogate pool.
 
     Raises:
-        SourceError: An ending of the rules has no pool, or a common word is a listed name too and is not marked so.
+        SourceError: An ending of the rules has no pool, or a common word is also a listed name but has no mark
+            ``name``.
     """
     try:
         endings = [str(ending) for ending in json.loads(texts[layout.RULES])["endings"]["kept"]]
     except (ValueError, KeyError, TypeError):
-        return  # the check of the new bundle names the fault
+        return  # write_bundle checks the rules, and its error names the fault
     for ending in endings:
         if not _ENDING.fullmatch(ending):
             raise SourceError(f"{layout.RULES}: endings.kept: {ending!r} must consist of letters a to z")
@@ -118,13 +123,16 @@ def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
 
 
 def _list_bundle_files(folder: Path) -> set[str]:
-    """Return the file names of a bundle's lists of the mode ``names``; other lists belong to its template alone."""
+    """Return the file names of a bundle's lists for the mode ``names``.
+
+    Lists that only the bundle's template uses are omitted.
+    """
     bundle = open_bundle(folder, TextBundle)
     return set() if bundle.names_files is None else set(bundle.names_files.contents)
 
 
 def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextContents:
-    """Return a bundle that contains only the lists."""
+    """Return the contents of a bundle that has only lists of the mode ``names``."""
     nothing = TextContents(
         tensors={},
         texts={layout.CHARACTERS: format_character_classes()},
@@ -143,10 +151,10 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
 
 
 def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
-    """Return a copy of a bundle with the lists added.
+    """Return a copy of a bundle's contents with lists of the mode ``names`` added.
 
-    The outputs of a staircase depend on the lists of its template. So if the template has another list of a type than
-    the added lists, the template's list is kept under another file name.
+    The outputs of the staircase mechanism depend on the lists of its template. If the template and ``lists`` have
+    different lists for the same entity type, the bundle gets both, and the template's list gets another file name.
     """
     taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
     contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})
@@ -164,7 +172,12 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
 
 
 def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str]) -> TextContents:
-    """Return a copy of a bundle with other names of some lists of its template."""
+    """Return a copy of a bundle's contents in which some lists of the template have other file names.
+
+    Args:
+        contents: The bundle.
+        new_names: New file name by old file name.
+    """
     if not new_names:
         return contents
     texts = {new_names.get(name, name): text for name, text in contents.texts.items()}
@@ -180,15 +193,15 @@ def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str])
 
 
 def read_staircase_contents(bundle: TextBundle) -> TextContents:
-    """Read a finished staircase bundle back into memory, byte for byte.
+    """Read a finished bundle with the staircase mechanism back into memory, byte for byte.
 
-    Lists of the mode ``names`` are omitted.
+    The function omits the lists of the mode ``names``.
 
     Raises:
-        ExportError: The bundle has no staircase, or has SanText too.
+        ExportError: The bundle has no staircase mechanism, or also has SanText.
     """
     if bundle.staircase_table is None or bundle.santext_levels:
-        raise ExportError("--beside needs a bundle that has a staircase and no SanText")
+        raise ExportError("--beside needs a bundle with the staircase mechanism and without SanText")
     definition = json.loads((bundle.path / layout.MECHANISM_FILE).read_bytes())
     definition.pop("names", None)
     assert bundle.template is not None

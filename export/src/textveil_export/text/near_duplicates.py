@@ -1,4 +1,4 @@
-"""Merge words with nearly equal vectors into one symbol: casing, spelling variants."""
+"""Merge words with nearly equal vectors, such as variants of case or spelling, into one symbol."""
 
 import math
 from functools import lru_cache
@@ -20,19 +20,20 @@ _FIRST = 64  # coordinates that are compared first
 def merge_near_duplicates(
     rows: NDArray[np.int8], progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> tuple[list[int], dict[int, int]]:
-    """Find words that are so close that they become one symbol.
+    """Group words whose vectors are so close that they become one symbol.
 
-    Words are processed in order of frequency. A word joins the most frequent earlier representative within
-    ``MERGE_DISTANCE`` times the median distance, otherwise it becomes a representative. If such pairs remained
-    separate, a small difference of their normalizers would dominate the certified epsilon.
+    The function processes words in order of frequency. A word joins the most frequent earlier representative within
+    ``MERGE_DISTANCE`` times the median distance, otherwise it becomes a representative. Without the merge, the small
+    difference between the normalizers of such words would dominate the certified epsilon.
 
     Args:
         rows: int8 rows in order of frequency, shape ``(symbols, dimension)``.
-        progress: Called with the number of rows processed.
-        run: Function that applies another one to blocks of rows, such as in parallel processes.
+        progress: Called with the number of processed rows.
+        run: Function that applies another function to blocks of rows, such as in parallel processes.
 
     Returns:
-        Indices of the representatives in order, and the representative of each other index.
+        Indices of the representatives in ascending order, and the representative's index by the index of each other
+        word.
     """
     threshold = MERGE_DISTANCE**2 * _estimate_median(rows)
     merged: dict[int, int] = {}
@@ -47,7 +48,7 @@ def merge_near_duplicates(
 
 
 def find_close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop: int) -> NDArray[np.int64]:
-    """Find pairs of a row in a block and an earlier row that are closer than a threshold.
+    """Find pairs of rows that are closer than a threshold: a row in a block, and any row before it.
 
     The result is exact. The squared distance over the first coordinates is a lower bound, which excludes most pairs.
 
@@ -55,10 +56,10 @@ def find_close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop:
         rows: int8 rows, shape ``(symbols, dimension)``.
         threshold: Squared distance, above 0.
         start: First row of the block.
-        stop: The row after its last.
+        stop: The row after the last row of the block.
 
     Returns:
-        Pairs of indices, the later one first, in ascending order, shape ``(pairs, 2)``.
+        Pairs of indices, the later index first, in ascending order, shape ``(pairs, 2)``.
     """
     below = math.ceil(threshold)
     first = rows[:, :_FIRST]
@@ -78,7 +79,7 @@ def find_close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop:
 
 
 def _make_left_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return ``(2 x, -|x|^2, -1)``, whose product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
+    """Return ``(2 x, -|x|^2, -1)`` of each row x: its product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
 
     The product is exact: for so few coordinates, float32 represents each partial sum.
     """
@@ -93,7 +94,7 @@ def _make_right_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
 
 
 def _check_below(rows: NDArray[np.int8], pairs: NDArray[np.int64], below: int) -> NDArray[np.bool_]:
-    """Return which pairs of rows have a squared distance below a number."""
+    """Return a boolean for each pair of rows: whether its squared distance is below ``below``."""
     answers = [
         ((rows[part[:, 0]].astype(np.int64) - rows[part[:, 1]]) ** 2).sum(axis=1) < below
         for part in np.array_split(pairs, 1 + len(pairs) // _TILE)
@@ -102,10 +103,10 @@ def _check_below(rows: NDArray[np.int8], pairs: NDArray[np.int64], below: int) -
 
 
 def _estimate_median(rows: NDArray[np.int8]) -> float:
-    """Return the median squared distance of pairs, from a fixed sample of pairs.
+    """Return the median squared distance over a fixed sample of pairs of rows.
 
-    The sample is reproducible and precise to about three digits, enough for merging. If the vocabulary has fewer pairs
-    than the sample, each distance is computed once and weighted by how often the sample contains the pair.
+    The sample is the same on each machine, and the median is precise to about three digits, enough for merging. If
+    there are fewer pairs than the sample draws, each distance is computed once and weighted by its number of draws.
     """
     if len(rows) ** 2 <= _SAMPLED_PAIRS:
         distances = np.concatenate([block for _, block in iterate_squared_distances(rows, rows)]).ravel()
@@ -131,6 +132,6 @@ def _sample_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=8)
 def _count_samples(count: int) -> NDArray[np.int64]:
-    """Return how often the sample contains each pair, shape ``(count * count,)``."""
+    """Count how many times the sample draws each pair, shape ``(count * count,)``."""
     first, second = _sample_pairs(count)
     return np.bincount(first * count + second, minlength=count * count)

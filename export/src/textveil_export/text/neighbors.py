@@ -1,8 +1,8 @@
 """Find exact nearest neighbors: outputs by Euclidean distance, words by cosine similarity.
 
-The search by cosine has two steps. A float product selects all words that can be among the nearest, with a margin for
-its rounding errors. For these few the exact integer cosine decides. So the result does not depend on the machine, on
-the library that multiplies, or on where a block runs.
+The search by cosine has two steps. First a floating-point matrix product selects all words that can be among the
+nearest, with a margin for rounding errors. Then exact integer cosines of these few words decide. So the result does not
+depend on the machine, the library for matrix products, or the process that runs a block.
 """
 
 from dataclasses import dataclass
@@ -25,13 +25,14 @@ def find_nearest_outputs(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Find the ``k`` candidates nearest to each row by Euclidean distance.
 
-    A row is its own neighbor if it is a candidate. Ties are broken by id. Memory is one block of the distance matrix.
+    A row is a neighbor of itself if it is a candidate. Of two equally near candidates the one with the lower id comes
+    first. Memory is one block of the distance matrix.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         candidates: Ids (rows) that may be neighbors, ascending, shape ``(candidates,)``.
         k: Neighbors per row.
-        progress: Called with the number of rows processed.
+        progress: Called with the number of processed rows.
 
     Returns:
         Neighbor ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median squared
@@ -58,12 +59,15 @@ def find_nearest_outputs(
 def find_smallest(
     squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return ids and values of the ``k`` smallest entries of each row, by value, then id.
+    """Find the ``k`` smallest values of each row, and return their ids and values.
 
     Args:
         squared: Values, shape ``(rows, candidates)``.
         candidates: Ids of the columns, ascending.
-        k: Entries per row.
+        k: Number of values per row.
+
+    Returns:
+        Ids and values, each of shape ``(rows, k)``, sorted by value, then by id.
     """
     width = len(candidates)
     keys = squared * width + np.arange(width)  # one integer orders by value, then by id
@@ -75,9 +79,7 @@ def find_smallest(
 
 @dataclass
 class PairMedian:
-    """The exact median of integer squared distances over all ordered pairs.
-
-    Distances are counted block by block.
+    """Count integer squared distances block by block, and find their exact median over all ordered pairs.
 
     Attributes:
         counts: Number of pairs at each squared distance.
@@ -87,22 +89,26 @@ class PairMedian:
 
     @classmethod
     def make_empty(cls, largest: int) -> "PairMedian":
-        """Return an empty count of squared distances from 0 to ``largest``."""
+        """Return a count without pairs, for squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
     def add_block(self, squared: NDArray[np.int64]) -> None:
-        """Count the squared distances of a block."""
+        """Count the squared distances in one block of the distance matrix."""
         counted = np.bincount(squared.ravel())
         self.counts[: len(counted)] += counted
 
     def find_median(self, identical: int) -> int:
-        """Return the lower median without ``identical`` pairs of a word with itself (distance 0)."""
+        """Return the lower median of the counted distances, without pairs of a word with itself.
+
+        Args:
+            identical: Number of counted pairs of a word with itself, which have distance 0.
+        """
         counts = self.counts.copy()
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
 
 
-#: Steps of a cosine of 1.
+#: Number of integer steps in a cosine of 1.
 COSINE_STEPS = 1 << 20
 _WORST_VALUE = 1 << 60  # farther than any word
 _TILE = 1024  # rows and columns of a product
@@ -110,11 +116,13 @@ _PAIRS = 1 << 16  # exact cosines computed at a time
 
 
 class _NeighborCandidates(NamedTuple):
-    """Words that may be among the nearest of a row.
+    """Words that may be among the nearest neighbors of rows in one tile of the similarity matrix.
+
+    Each array has one element per candidate.
 
     Attributes:
-        rows: Row in the tile.
-        columns: Position among the words.
+        rows: Row of the tile.
+        columns: Position of the candidate in the array of words.
         values: Approximate similarity.
     """
 
@@ -133,15 +141,15 @@ def find_nearest_words(
 ) -> NDArray[np.uint32]:
     """Find the words nearest to each row by cosine similarity plus a bonus per word.
 
-    The row itself comes first. Ties are broken by id.
+    The row itself comes first. Of two equally near words the one with the lower id comes first.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
         k: Ids per row.
-        favor: Bonus of each of ``words``, in steps of the cosine (``COSINE_STEPS`` per 1).
-        progress: Called with the number of rows processed.
-        run: Function that applies another one to blocks of rows, such as in parallel processes.
+        favor: Bonus of each word of ``words``, an integer; ``COSINE_STEPS`` is a cosine of 1.
+        progress: Called with the number of processed rows.
+        run: Function that applies another function to blocks of rows, such as in parallel processes.
 
     Returns:
         Ids, shape ``(symbols, k)``.
@@ -172,16 +180,16 @@ def find_nearest_in_block(
     start: int,
     stop: int,
 ) -> NDArray[np.uint32]:
-    """Find the nearest words of the rows in a block, without the rows themselves.
+    """Find the nearest words of each row in a block; a row is no neighbor of itself.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
-        favor: Bonus of each of them, in steps of the cosine.
+        favor: Bonus of each word of ``words``, an integer; ``COSINE_STEPS`` is a cosine of 1.
         inverse_norms: ``1 / |row|`` of all rows.
-        count: Words per row, below ``len(words)``.
+        count: Number of neighbors per row, below ``len(words)``.
         start: First row of the block.
-        stop: The row after its last.
+        stop: The row after the last row of the block.
 
     Returns:
         Ids, nearest first, shape ``(stop - start, count)``.
@@ -218,11 +226,23 @@ def _collect_candidates(
     top: int,
     bottom: int,
 ) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
-    """Return a superset of the nearest words of each row, and whether the row has too many of them (is crowded).
+    """Select for each row of a block all words that can be among its ``count`` nearest.
 
-    Words are compared by their cosine in integer steps plus ``favor``. This function computes that sum in floating
-    point, with an error of at most ``margin``. So if ``count`` words have a sum of at least ``v``, a word with a sum
-    below ``v - 2 margin`` is not among the ``count`` nearest, and is left out.
+    The measure of nearness is the cosine in integer steps plus ``favor``. This function computes it in floating point,
+    with an error of at most ``margin``. If ``count`` words of a row reach a value ``v``, then a word below
+    ``v - 2 margin`` is not among the ``count`` nearest, and the function omits it.
+
+    Args:
+        rows: int8 rows of all words.
+        words: Ids that may be neighbors, ascending.
+        favor: Bonus of each word of ``words``.
+        inverse_norms: ``1 / |row|`` of all rows.
+        count: Number of neighbors per row.
+        top: First row of the block.
+        bottom: The row after the last row of the block.
+
+    Returns:
+        The selected words, and a boolean for each row: whether the row has too many of them (is crowded).
     """
     largest_favor = float(np.abs(favor).max())
     # d roundings of a product of d terms (Higham 2002, 3.1), two for each factor, half a step of the cosine.
@@ -265,10 +285,10 @@ def _discard_distant(
     most: int,
     slack: float,
 ) -> _NeighborCandidates:
-    """Discard candidates that cannot be among the nearest; raise thresholds; mark crowded rows.
+    """Discard candidates that cannot be among the nearest, and raise the thresholds of their rows.
 
-    A crowded row has more than ``most`` candidates. It is searched exactly later, so its candidates are dropped.
-    Changes ``threshold`` and ``crowded`` in place.
+    A row with more than ``most`` candidates is marked as crowded and loses its candidates; ``_find_nearest_in_row``
+    searches it later. The function changes ``threshold`` and ``crowded`` in place.
     """
     order = np.lexsort((-candidates.values, candidates.rows))
     row, column, value = candidates.rows[order], candidates.columns[order], candidates.values[order]
@@ -285,9 +305,9 @@ def _discard_distant(
 def _find_nearest_in_row(
     rows: NDArray[np.int8], words: NDArray[np.intp], favor: NDArray[np.int64], count: int, row: int
 ) -> NDArray[np.intp]:
-    """Find the nearest words of one row by exact cosines of all words.
+    """Find the nearest words of one row by the exact cosines of all words.
 
-    This serves rows with too many candidates, such as a row of zeros, to which all words are equally near.
+    This function handles crowded rows, such as a row of zeros, to which all words are equally near.
     """
     products = (rows[words].astype(_choose_exact_type(rows)) @ rows[row].astype(_choose_exact_type(rows))).astype(
         np.float64
@@ -302,10 +322,15 @@ def _find_nearest_in_row(
 def _round_cosines(
     products: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return cosines in steps of 2^-20 from inner products and inverse norms.
+    """Compute cosines in integer steps of 2^-20 from inner products and inverse norms.
 
     The products are integers that the float type represents exactly, whatever the order of summation. The following
-    operations are single IEEE 754 operations, equal on all machines. Changes ``products`` in place.
+    operations are single IEEE 754 operations, equal on all machines. The function changes ``products`` in place.
+
+    Args:
+        products: Inner products of rows.
+        left: ``1 / |row|`` of the first factors.
+        right: ``1 / |row|`` of the second factors.
     """
     products *= left
     products *= right
@@ -314,7 +339,7 @@ def _round_cosines(
 
 
 def _choose_exact_type(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
-    """Return the smallest float type that represents each partial sum of a product of two rows."""
+    """Return the smallest float type that represents exactly each partial sum of the product of two rows."""
     return np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
 
 

@@ -1,4 +1,4 @@
-"""Round float vectors to int8: words, the unknown word, embeddings of an encoder."""
+"""Round float vectors to int8: vectors of words, of the unknown word, and of an encoder's tokens."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ _ROWS_AT_ONCE = 1 << 14  # limits the memory of intermediate float64 arrays
 
 
 def measure_vector_step(vectors: NDArray[np.float32]) -> float:
-    """Return the int8 step of ``quantize_vectors``, in units of the vectors.
+    """Return the size of one int8 step of ``quantize_vectors``, in units of the vectors.
 
     Args:
         vectors: Finite vectors, shape ``(symbols, dimension)``.
@@ -52,7 +52,11 @@ def quantize_vectors(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def _find_largest_component(vectors: NDArray[np.float32]) -> float:
-    """Return the largest absolute component of vectors, or raise an error for vectors that int8 cannot hold."""
+    """Return the largest absolute component of the vectors.
+
+    Raises:
+        SourceError: All vectors are zero, or the dimension is too large for exact arithmetic.
+    """
     largest = max(float(vectors.max()), -float(vectors.min()))
     if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
         raise SourceError(f"the vectors are all zero, or have more than {_MAX_DIMENSIONS:,} dimensions")
@@ -60,7 +64,7 @@ def _find_largest_component(vectors: NDArray[np.float32]) -> float:
 
 
 def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round rows to int8 with one step per row, so that each largest component becomes 127.
+    """Round rows to int8 with one step per row, so that each row's largest component becomes 127.
 
     If rows differ in length, as embeddings of an encoder do, this is more precise than one step for all.
 
@@ -68,8 +72,8 @@ def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[
         rows: Finite rows, shape ``(rows, dimension)``.
 
     Returns:
-        The int8 rows, same shape, and their steps, shape ``(rows, 1)``. Their product is nearly ``rows``. The step of a
-        row of zeros is 1.
+        The int8 rows, same shape, and the step of each row, shape ``(rows, 1)``. Their product is nearly ``rows``. The
+        step of a row of zeros is 1.
     """
     rounded, steps = np.empty(rows.shape, dtype=np.int8), np.empty((len(rows), 1), dtype=np.float32)
     for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -81,14 +85,15 @@ def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[
 
 
 def place_unknown(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
-    """Place ``<unk>`` above the mean of all words, at a median distance of one unit.
+    """Compute a vector for the unknown word ``<unk>`` at a median distance of one unit from the words.
 
-    At the mean itself ``<unk>`` would be close to all words and raise the epsilon of the whole table. A coordinate of
-    its own, of squared length ``extra``, keeps all distances Euclidean.
+    The vector is the mean of all words plus one extra coordinate of squared length ``extra``. At the mean itself
+    ``<unk>`` would be close to all words and raise the epsilon of the whole table. The extra coordinate keeps all
+    distances Euclidean.
 
     Args:
         rows: int8 rows of the words, shape ``(symbols, dimension)``.
-        median_squared: Squared length of one unit, the median squared distance of two words.
+        median_squared: Squared length of one unit: the median squared distance of two words.
 
     Returns:
         The int8 row, shape ``(dimension,)``, and ``extra``, at least 0.

@@ -1,4 +1,4 @@
-"""Build the staircase of a text bundle: arrays, levels and lists of the template."""
+"""Build the staircase mechanism of a text bundle: arrays, levels and lists of the template."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,17 +38,17 @@ DEFAULT_LEVEL = "10"
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseRecipe:
-    """Settings of a staircase, besides its vocabulary.
+    """Settings of the staircase mechanism in a bundle, besides the vocabulary.
 
     Attributes:
         lists: Lists of the template.
-        vectors: Vectors whose nearest words can replace each other; ``None`` for the vectors of the vocabulary.
-        per_billion: Public frequency of each word; ``None`` to estimate frequencies from ranks.
-        settings: Number of neighbors and how they are ranked.
-        levels: Levels, strictest first.
-        default_level: Level of a call that selects none.
+        vectors: Vectors that define the neighbors of each word; ``None`` for the vectors of the vocabulary.
+        per_billion: Public frequency of each word per billion words; ``None`` to estimate frequencies from ranks.
+        settings: Number of neighbors, and how to rank them.
+        levels: Levels of epsilon, strictest first.
+        default_level: Level of a call that selects no level.
         never_output: Words that are never outputs.
-        misleading: Words that must not be neighbors of others.
+        misleading: Words that must not be neighbors of other words.
     """
 
     lists: TemplateLists
@@ -63,13 +63,13 @@ class StaircaseRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseContents:
-    """Parts of a text bundle that belong to its staircase.
+    """Parts of a text bundle that belong to its staircase mechanism.
 
     Attributes:
         tensors: Arrays of ``staircase.safetensors``.
         texts: Lists of the template, by file name.
         definition: Entries ``staircase`` and ``template`` of ``mechanism.json``.
-        defaults: Entry ``staircase`` in the defaults of ``mechanism.json``.
+        defaults: Value of ``defaults.staircase`` in ``mechanism.json``.
     """
 
     tensors: dict[str, NDArray[Any]]
@@ -85,13 +85,13 @@ def build_staircase(
     *,
     run: BlockRunner = run_blocks,
 ) -> StaircaseContents:
-    """Build the staircase of a bundle.
+    """Build the staircase mechanism of a bundle.
 
     Args:
-        source: The vocabulary with its vectors, near-duplicates merged.
+        source: The vocabulary with its vectors, after near-duplicates were merged.
         recipe: Lists, levels and settings.
         progress: Called as stages advance.
-        run: Function that applies another one to blocks of rows, such as in parallel processes.
+        run: Function that applies another function to blocks of rows, such as in parallel processes.
 
     Raises:
         ExportError: The recipe does not fit the vocabulary.
@@ -117,10 +117,10 @@ def build_staircase(
 
 
 def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
-    """Return the same words with other vectors.
+    """Return the words of ``source`` with their vectors in ``vectors``.
 
     Raises:
-        ExportError: A word has no vector.
+        ExportError: A word has no vector in ``vectors``.
     """
     place = {word: index for index, word in enumerate(vectors.words)}
     missing = sum(word not in place for word in source.words)
@@ -134,7 +134,9 @@ def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
 def compute_roles(
     words: Sequence[str], lists: TemplateLists, never_output: frozenset[str], progress: Progress = ignore_progress
 ) -> NDArray[np.uint8]:
-    """Return the array ``roles`` of ``staircase.safetensors``: where each word may be an output.
+    """Return the array ``roles`` of ``staircase.safetensors``.
+
+    The bits of a word's entry are the contexts in which it may be an output.
 
     Args:
         words: The vocabulary.
@@ -163,13 +165,13 @@ def build_staircase_bundle(
     lists: dict[str, Any],
     progress: Progress = ignore_progress,
 ) -> TextContents:
-    """Build a bundle with only a staircase, over the vocabulary of a finished bundle.
+    """Build a bundle with only the staircase mechanism, over the vocabulary of a finished bundle.
 
-    The file of the vocabulary is copied byte for byte.
+    The vocabulary file is copied byte for byte.
 
     Args:
-        bundle: The finished bundle, of words.
-        recipe: The staircase; it needs its own vectors.
+        bundle: The finished bundle, whose vocabulary consists of words.
+        recipe: Settings of the staircase mechanism; ``recipe.vectors`` must be set.
         name: Name of the new bundle.
         license: SPDX expression of the new bundle.
         attribution: Attribution of the new bundle.
@@ -177,12 +179,12 @@ def build_staircase_bundle(
         progress: Called as stages advance.
 
     Raises:
-        ExportError: The recipe has no vectors, or does not fit.
+        ExportError: The recipe has no vectors, or does not fit the vocabulary.
     """
     if recipe.vectors is None:
         raise ExportError("the recipe has no vectors for the staircase")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
-    vectors = np.zeros((bundle.symbol_count, 1), dtype=np.float32)  # replaced by those of the recipe
+    vectors = np.zeros((bundle.symbol_count, 1), dtype=np.float32)  # build_staircase uses recipe.vectors instead
     source = WordVectors(words=bundle.vocabulary, vectors=vectors, provenance={})
     part = build_staircase(source, recipe, progress)
     provenance = {

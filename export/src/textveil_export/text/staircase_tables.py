@@ -1,9 +1,10 @@
-"""Make the arrays of the staircase: stored neighbors of each word, and base weights.
+"""Compute the arrays of the staircase mechanism: stored neighbors of each word, and base weights.
 
-Misleading words: stored neighbors may be chosen freely, and the base is one vector for all inputs
-(docs/proofs/staircase.md). Opposites of a word are removed from its neighbors. Alarming words are removed from the
-neighbors of all other words, and their base is divided. Any word may become a word with many opposites through the base
-alone, and so also its own opposite, so the base of such a word is slightly reduced.
+Some words would mislead in place of another word. The proof (docs/proofs/staircase.md) allows any choice of stored
+neighbors, and any base weights that are the same for all inputs. So the opposites of a word are removed from its
+neighbors. Alarming words are removed from the neighbors of all other words, and their base weights are divided. Through
+the base weights any word can still become any other, also its opposite, so the base weights of words with many
+opposites are slightly reduced.
 """
 
 from collections import Counter
@@ -27,8 +28,8 @@ from textveil_export.text.word_vectors import WordVectors, read_list
 
 #: Divisor of the base weight of alarming words.
 ALARMING_DIVISOR = 10
-#: Factor of the base weight of words with many opposites, and the number that "many" exceeds. In the list
-#: english-3-opposites.txt these are VADER's positive and negative words, with 960 or more; others have fewer than 140.
+#: Factor of the base weight of words with many opposites, and the number of opposites above which a word has many. In
+#: the list english-3-opposites.txt VADER's positive and negative words have 960 or more, all others fewer than 140.
 OPPOSED_SHARE, MANY_OPPOSITES = Fraction(17, 20), 500
 
 
@@ -38,7 +39,7 @@ class MisleadingWords:
 
     Attributes:
         opposites: Pairs of opposites, in both orders.
-        alarming: Words that no other word becomes through its neighbors.
+        alarming: Words that are never neighbors of another word.
     """
 
     opposites: frozenset[tuple[str, str]] = frozenset()
@@ -46,10 +47,10 @@ class MisleadingWords:
 
     @classmethod
     def read_lists(cls, opposites: Path | None, alarming: Path | None) -> "MisleadingWords":
-        """Read both lists; a missing path gives an empty list.
+        """Read the lists of opposites and of alarming words; a missing path gives an empty list.
 
-        Each line of ``opposites`` has words, a tab, and words that are opposites of each of them. Each line of
-        ``alarming`` has one word.
+        A line of ``opposites`` has two groups of words, separated by a tab: each word of one group is an opposite of
+        each word of the other. A line of ``alarming`` has one word.
 
         Raises:
             SourceError: A list cannot be read, or a line has another format.
@@ -61,14 +62,14 @@ class MisleadingWords:
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which neighbors must be removed from their row.
+        """Return a boolean for each stored neighbor: whether it would mislead, and must be removed.
 
         Args:
             words: All words by id.
-            near: Neighbor ids, shape ``(rows, k)``. The row's own id is never removed.
+            near: Neighbor ids of each word, shape ``(rows, k)``. The word itself is never removed from its row.
 
         Returns:
-            Shape of ``near``.
+            Booleans of the same shape as ``near``.
         """
         at = {word: index for index, word in enumerate(words)}
         pairs = [at[one] * len(words) + at[other] for one, other in self.opposites if one in at and other in at]
@@ -77,11 +78,11 @@ class MisleadingWords:
         return barred & (near != rows)
 
     def find_alarming(self, words: list[str]) -> NDArray[np.bool_]:
-        """Return which words are alarming, shape ``(words,)``."""
+        """Return a boolean for each word: whether it is on the list of alarming words."""
         return np.array([word in self.alarming for word in words], dtype=bool)
 
     def find_opposed(self, words: list[str]) -> NDArray[np.bool_]:
-        """Return which words have many opposites, shape ``(words,)``."""
+        """Return a boolean for each word: whether it has more than ``MANY_OPPOSITES`` opposites."""
         count = Counter(one for one, _ in self.opposites)
         return np.array([count[word] > MANY_OPPOSITES for word in words], dtype=bool)
 
@@ -94,12 +95,12 @@ _MAX_SYMBOLS = 1 << 22  # larger than any vocabulary, and keeps totals far below
 
 @dataclass(frozen=True)
 class StaircaseSettings:
-    """Settings of the arrays.
+    """Settings of the arrays of the staircase mechanism.
 
     Attributes:
-        k: Stored ids per row, the word itself included; all words if there are fewer.
-        mu: Share of the base that follows word frequencies; the rest is uniform.
-        favor: Bonus in the ranking of neighbors for a doubled base weight, as a cosine.
+        k: Number of stored ids per word, including the word itself; all words if the vocabulary has fewer.
+        mu: Share of the base weights that follows word frequencies; the rest is uniform.
+        favor: Bonus of a word for twice the base weight when neighbors are ranked, as a cosine.
 
     Raises:
         ExportError: A value is out of range.
@@ -113,7 +114,9 @@ class StaircaseSettings:
         if not 0 <= self.mu < 1:
             raise ExportError("mu (--replacement) must be at least 0 and below 1")
         if self.k < 1 or self.favor < 0:
-            raise ExportError("k must be at least 1 and favor at least 0")
+            raise ExportError(
+                "the number of stored ids (k) must be at least 1, and the bonus of frequent words (favor) at least 0"
+            )
 
 
 def make_staircase_arrays(
@@ -124,30 +127,31 @@ def make_staircase_arrays(
     run: BlockRunner = run_blocks,
     misleading: MisleadingWords | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Make the arrays of ``staircase.safetensors``.
+    """Compute the arrays of ``staircase.safetensors``.
 
-    The result is the same on each machine: vectors are rounded to int8, their products are exact, and ties are broken
-    by id.
+    The result is the same on each machine: vectors are rounded to int8, their products are exact, and equally near
+    words are ordered by id.
 
     Args:
         source: Vocabulary in order of frequency with its vectors.
         per_billion: Public frequency of each word (``read_frequencies``); missing words count 0. ``None`` estimates
             frequencies from ranks (``estimate_frequencies``).
         settings: ``k``, ``mu`` and the bonus of frequency; defaults if ``None``.
-        progress: Called with the number of rows processed.
-        run: Function that applies another one to blocks of rows, such as in parallel processes.
+        progress: Called with the number of processed rows.
+        run: Function that applies another function to blocks of rows, such as in parallel processes.
         misleading: Lists of misleading words.
 
     Returns:
-        ``neighbours``, uint16 (uint32 for more than 65,536 symbols), shape ``(symbols, k)``: distinct ids, the word
-        itself first, then its nearest words. And ``base``, uint32, shape ``(symbols,)``, at least 1.
+        Two arrays by name. ``neighbors``, uint16 (uint32 for more than 65,536 symbols), shape ``(symbols, k)``:
+        distinct ids, the word itself first, then its nearest words. ``base``, uint32, shape ``(symbols,)``: base
+        weights, at least 1.
 
     Raises:
         ExportError: The vocabulary is too large, contains no word, or no word has a frequency.
     """
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
-        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols: lower --max-words")
+        raise ExportError(f"the staircase mechanism supports at most {_MAX_SYMBOLS:,} words: lower --max-words")
     frequencies = estimate_frequencies(source.words) if per_billion is None else per_billion
     base = compute_base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
     rows, _ = quantize_rows(source.vectors)
@@ -171,14 +175,16 @@ def make_staircase_arrays(
 
 
 def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
-    """Compute ``b(y) = 1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` in exact arithmetic.
+    """Compute the base weight ``1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` of each symbol ``y``, exactly.
+
+    Here ``p(y)`` is the relative frequency of the symbol and ``n`` the number of symbols.
 
     Args:
         frequencies: Frequency of each symbol, in any unit.
-        mu: At least 0 and below 1.
+        mu: Share of the weights that follows frequencies, at least 0 and below 1.
 
     Returns:
-        Shape ``(symbols,)``.
+        Base weights, shape ``(symbols,)``.
 
     Raises:
         ExportError: All frequencies are 0, or one is negative.
@@ -192,9 +198,16 @@ def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np
 
 
 def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
-    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y`` with the base weight ``b(y)``.
+    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y`` with base weight ``b(y)``.
 
-    The unit is ``1 / COSINE_STEPS`` of a cosine. Decimal arithmetic gives equal results on all machines.
+    Decimal arithmetic gives equal results on all machines.
+
+    Args:
+        base: Base weights.
+        worth: Bonus for a doubled base weight, as a cosine.
+
+    Returns:
+        Integers, in units of ``1 / COSINE_STEPS`` of a cosine.
     """
     with localcontext(prec=30):
         step = COSINE_STEPS * Decimal(worth.numerator) / worth.denominator / Decimal(2).ln()
@@ -202,19 +215,23 @@ def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int6
 
 
 def is_wordlike(entry: str) -> bool:
-    """Return whether an entry may be a neighbor: it contains a letter."""
+    """Return whether an entry of the vocabulary contains a letter; only such entries may be neighbors."""
     return any(character.isalpha() for character in entry)
 
 
 def estimate_frequencies(words: Sequence[str]) -> dict[str, int]:
-    """Return frequencies that decrease with rank: ``10^9 / (rank + 3)`` (Zipf, Mandelbrot)."""
+    """Estimate frequencies from ranks: ``10^9 / (rank + 3)`` (Zipf, Mandelbrot).
+
+    Args:
+        words: Words in order of frequency.
+    """
     return {word: 10**9 // (rank + 3) for rank, word in enumerate(words)}
 
 
 def read_frequencies(path: Path) -> dict[str, int]:
-    """Read public word frequencies: a look-up key, a tab and a count on each line.
+    """Read public word frequencies from a file of lines with a word's lookup key, a tab and a count.
 
-    Lines that start with ``"# "`` are comments.
+    The function ignores lines that start with ``"# "``.
 
     Raises:
         SourceError: The file cannot be read, a line has another format, or a word occurs twice.

@@ -1,4 +1,4 @@
-"""Read the public lists of the template: built-in English ones, or other files.
+"""Read the public lists of the template: built-in English lists, or other files.
 
 The template of a text is the part that its output may depend on: function words, and the entity types of other words.
 """
@@ -21,11 +21,11 @@ FUNCTION_WORDS = "function-words.txt"
 
 @dataclass(frozen=True)
 class TemplateLists:
-    """Validated lists of a template.
+    """Lists of a template, parsed and checked.
 
     Attributes:
-        files: The lists as a bundle stores them.
-        words: Function words; ``True`` for those that can also be a name.
+        files: Content of the lists, as a bundle stores them.
+        words: Function words; ``True`` for function words that can also be a name.
         kinds: Entity types.
     """
 
@@ -34,16 +34,20 @@ class TemplateLists:
     kinds: EntityTypes
 
     def make_rule(self, *, visible: bool) -> TemplateRule:
-        """Return the template rule, with function words kept or not."""
+        """Return the rule that assigns the parts of a text to its template.
+
+        Args:
+            visible: Whether the rule keeps function words.
+        """
         return TemplateRule(function_words=self.words, listed_types=self.kinds, keeps_function_words=visible)
 
     def list_texts(self) -> dict[str, str]:
-        """Return the content of every list by file name."""
+        """Return the content of each list by its file name."""
         lists = {name: content.decode() for kind in self.files.entity_types for name, content in kind.files.items()}
         return {FUNCTION_WORDS: self.files.function_words, **lists}
 
     def describe(self) -> dict[str, Any]:
-        """Return the entry ``template`` of ``mechanism.json``."""
+        """Return the value of ``template`` in ``mechanism.json``."""
         entity_types = [
             {"name": kind.name, "shape": kind.shape, "files": list(kind.files)} for kind in self.files.entity_types
         ]
@@ -52,25 +56,25 @@ class TemplateLists:
 
 @cache
 def _open_built_in() -> TemplateFiles:
-    """Return the template of the built-in bundle, the only place that keeps the English lists."""
+    """Return the template's lists in the built-in bundle, the only copy of the English lists."""
     template = open_bundle(DEFAULT_BUNDLE, TextBundle).template
     assert template is not None
     return template
 
 
 def read_english_template() -> TemplateLists:
-    """Read the English lists, those of the built-in bundle (artifacts/lists has their sources)."""
+    """Read the English lists of the built-in bundle (artifacts/lists names their sources)."""
     return check_template_lists(_open_built_in())
 
 
 def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> TemplateLists:
-    """Read the lists of a template.
+    """Read the lists of a template from files.
 
-    Entity types defined by shape, such as numbers, are those of the built-in bundle.
+    Entity types that are defined by form, such as numbers, come from the built-in bundle.
 
     Args:
-        words: Function words, one per line (docs/format-staircase.md, "Files").
-        kinds: Name and file of each entity type, in order of precedence.
+        words: File of function words, one per line (docs/format-staircase.md, "Files").
+        kinds: Name and file of each entity type. Of two types that contain the same word, the first one applies.
 
     Raises:
         SourceError: A file cannot be read or is malformed; the message contains its name and the line.
@@ -86,8 +90,8 @@ def check_template_lists(files: TemplateFiles, function_words: str = FUNCTION_WO
     """Parse and check the lists of a template.
 
     Args:
-        files: The lists.
-        function_words: Name of the file of function words, for errors.
+        files: Content of the lists.
+        function_words: Name of the file of function words, for error messages.
 
     Raises:
         SourceError: A list is malformed; the message contains its name and the line.

@@ -1,4 +1,4 @@
-"""Assign the roles of words in SanText and SanText+: outputs, and words that may be kept."""
+"""Decide for each word whether SanText and SanText+ may output it, and whether SanText+ keeps it."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -20,7 +20,8 @@ class WordPolicy:
     """Public choices of sensitive words and of outputs. None of them may be derived from private text.
 
     Attributes:
-        share: ``w``, the share of symbols, the rarest ones, that is sensitive. Yue et al. (2021) count types, as here.
+        share: Share of the vocabulary, its rarest symbols, that is sensitive; ``w`` of Yue et al. (2021). Each symbol
+            counts once, whatever its frequency.
         sensitive: Words that are sensitive although they are frequent.
         allow: Words that are not sensitive although they are rare. They are not outputs of SanText+.
         never_output: Words that are never outputs. As inputs they are sensitive.
@@ -49,22 +50,23 @@ class WordPolicy:
 
 
 def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
-    """Read the built-in English lists: always sensitive words, words that are never outputs."""
+    """Read two built-in English lists: words that are always sensitive, and words that are never outputs."""
     sensitive = {word for path in sorted((LISTS / "sensitive").glob("*.txt")) for word in read_list(path)}
     return frozenset(sensitive), frozenset(read_list(LISTS / "never_output.txt"))
 
 
 def assign_roles(spellings: Sequence[Collection[str]], policy: WordPolicy) -> NDArray[np.uint8]:
-    """Assign role bits to each symbol.
+    """Compute the role bits of each symbol for SanText and SanText+.
 
     Args:
-        spellings: All spellings of each symbol, in order of frequency. A list applies to a symbol if it contains any of
-            them.
-        policy: Share of the words that SanText+ keeps, and lists of words.
+        spellings: All spellings of each symbol, symbols in order of frequency. A list applies to a symbol if the list
+            contains one of its spellings.
+        policy: Share of sensitive words, and lists of words.
 
     Returns:
-        Bits ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT``, shape ``(symbols,)``. Kept words and
-        outputs of SanText+ are disjoint. SanText+ outputs no other symbol.
+        Bits ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT_ROLE``, shape ``(symbols,)``. No symbol
+        has both ``KEPT_ROLE`` and ``SANTEXT_PLUS_OUTPUT_ROLE``. SanText+ outputs no other symbols than these two
+        groups.
 
     Raises:
         ExportError: SanText+ would have no outputs.

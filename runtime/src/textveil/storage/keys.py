@@ -1,6 +1,6 @@
-"""Key files: 32 random bytes, created at first use, private to their owner.
+"""Key files with 32 random bytes, which are created at the first use. Only their owner can read them.
 
-No key is a source of the random numbers of a mechanism.
+Mechanisms never derive random numbers from a key.
 """
 
 import os
@@ -12,20 +12,23 @@ from textveil.formatting import format_path_name
 from textveil.storage.atomic_writes import open_atomic_bytes
 from textveil.storage.protected_paths import KEY_BYTES
 
-#: Opening a pipe does not block; ``read_key`` then refuses it.
+#: Flags for opening a key file. Opening a pipe does not block; ``read_key`` then raises an error.
 _OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_key(path: Path, name: str, *, create: bool) -> bytes:
-    """Read a key file; create it first if ``create`` is true and the file is missing.
+    """Read a key file. If the file is missing and ``create`` is true, create it with a new random key.
 
     Args:
         path: The file.
-        name: Name of the key in error messages ("the device key").
+        name: Description of the key for error messages, such as "the device key".
         create: Whether to create a missing file. Creation is atomic and never replaces an existing file.
 
+    Returns:
+        The key, 32 bytes.
+
     Raises:
-        KeyFileError: The file is missing, is not a key, or can be read by other users than its owner.
+        KeyFileError: The file is missing or is not a key, or other users can read it.
         OutputError: The file cannot be created.
 
     Example:

@@ -1,7 +1,7 @@
-"""Protection of ledgers, keys, inputs and other outputs of a command from being overwritten.
+"""Checks that the outputs of a command do not overwrite ledgers, keys, inputs or each other.
 
-Two paths are equal if they lead to one file: by hard or symbolic links, in folders that ignore case, and also for files
-that do not exist yet.
+Two paths are equal if they lead to the same file. This takes into account hard and symbolic links, folders that ignore
+case, and files that do not exist yet.
 """
 
 import os
@@ -16,14 +16,14 @@ from pathlib import Path
 from textveil.errors import OutputError
 from textveil.formatting import format_path_name
 
-#: SQLite application id of a ledger: "TVLG".
+#: SQLite application id of a ledger, the ASCII codes of "TVLG".
 LEDGER_APPLICATION_ID = 0x54564C47
-#: Size of a key file: random bytes and nothing else.
+#: Size of a key file in bytes. It contains only random bytes.
 KEY_BYTES = 32
 #: Suffixes of a ledger's key and of the files that SQLite creates beside a ledger.
 _KEY_SUFFIX, _SQLITE_SUFFIXES = ".key", ("-journal", "-wal", "-shm")
 
-#: A file of a command: its name in error messages, and its path.
+#: The name of a file in error messages, such as an option; and the path of the file, or ``None``.
 NamedPath = tuple[str, str | Path | None]
 
 
@@ -39,10 +39,10 @@ def list_sqlite_files(ledger: Path) -> list[Path]:
 
 
 def check_unprotected(path: Path, name: str = "the output") -> None:
-    """Raise an error if an output path is a ledger, its journal, or a key.
+    """Check that an output path is not a ledger, the journal of a ledger, or a key.
 
     Args:
-        path: The file; it may be missing.
+        path: The file, which may be missing.
         name: Name of the output in error messages.
 
     Raises:
@@ -65,12 +65,12 @@ class ProtectedPaths:
     """Files and folders of a command that its outputs must not overwrite.
 
     Attributes:
-        inputs: Input files; ``-`` is standard input.
-        keys: Key files, each with the name of its option. No two of them may be the same file, and none may be a file
+        inputs: Input files. ``-`` stands for standard input.
+        keys: Key files, each with the name of its option. They must be different files, and none of them may be a file
             of the ledger.
-        ledger: The ledger. Its key and journal are protected too.
-        ledger_key: The ledger's key, if it is not at its default path.
-        bundle: Folder of the bundle. No output may be in it.
+        ledger: The ledger. Its key and its journal are also protected.
+        ledger_key: The key of the ledger, if it is not at its default path.
+        bundle: Folder of the bundle. No output may be inside this folder.
 
     Example:
         >>> protected = ProtectedPaths(ledger=Path("spends.ledger"))
@@ -87,14 +87,14 @@ class ProtectedPaths:
     bundle: Path | None = None
 
     def check_outputs(self, *outputs: NamedPath) -> None:
-        """Raise an error if an output is a protected file or the same file as another output.
+        """Check that no output is a protected file or the same file as another output.
 
         Args:
-            outputs: The outputs, each with the name of its option; a path ``None`` is ignored.
+            outputs: The outputs, each with the name of its option. A path ``None`` is ignored.
 
         Raises:
-            OutputError: An output is protected, is the same file as another output, is an existing ledger or key, or is
-                in the bundle's folder; or a key is also a file of the ledger or an input.
+            OutputError: An output is a protected file, the same file as another output, an existing ledger or key, or
+                inside the folder of the bundle; or a key is the same file as an input or a file of the ledger.
         """
         seen = {_get_input_id(path): "an input" for path in self.inputs}
         for role, path in (*_list_ledger_files(self.ledger, self.ledger_key), *self.keys, *outputs):
@@ -116,9 +116,9 @@ class ProtectedPaths:
 
 
 def get_file_id(path: str | Path) -> object:
-    """Return a value that is the same for all paths that lead to one file.
+    """Return an identifier of a file. It is equal for all paths that lead to the same file.
 
-    For missing files, names that differ only in case have the same value, because they may become one file.
+    For missing files, paths that differ only in case have the same identifier, because they may become the same file.
     """
     real = os.path.realpath(path)
     with suppress(OSError, ValueError):
@@ -132,7 +132,7 @@ def get_file_id(path: str | Path) -> object:
 
 
 def is_inside(path: str | Path, folder: str | Path) -> bool:
-    """Return whether a path is a folder or anything inside it, whether or not the path exists."""
+    """Return whether a path leads to a folder or into this folder. The path need not exist."""
     real = Path(os.path.realpath(path))
     with suppress(OSError, ValueError):
         folder_status = os.stat(folder)
@@ -144,7 +144,7 @@ def is_inside(path: str | Path, folder: str | Path) -> bool:
 
 
 def _list_ledger_files(ledger: Path | None, key: Path | None) -> Iterator[NamedPath]:
-    """Yield the paths of a ledger, its key and its journal, whether or not they exist."""
+    """Yield the paths of a ledger, its key and its journal, each with a name. The files need not exist."""
     if ledger is None:
         return
     yield "--ledger", ledger
@@ -166,7 +166,7 @@ def _get_input_id(path: str | Path) -> object:
 
 
 def _is_null_device(path: str | Path) -> bool:
-    """Return whether the path is the null device."""
+    """Return whether a path leads to the null device, such as ``/dev/null``."""
     with suppress(OSError, ValueError):
         return os.path.samefile(path, os.devnull)
     return False
@@ -177,15 +177,15 @@ def _has_content(status: os.stat_result) -> bool:
 
 
 def _is_ledger(path: Path) -> bool:
-    """Return whether a file begins like an SQLite database with the application id of a ledger."""
+    """Return whether a file begins with the header of an SQLite database that has the application id of a ledger."""
     start = _read_start(path, 72)
     return start.startswith(b"SQLite format 3\0") and start[68:72] == LEDGER_APPLICATION_ID.to_bytes(4, "big")
 
 
 def _is_key(path: Path) -> bool:
-    """Return whether a file looks like a key: 32 bytes that are not UTF-8.
+    """Return whether a file is probably a key: it has 32 bytes, which are not valid UTF-8.
 
-    Text is UTF-8, and 32 random bytes are UTF-8 only in one of a hundred million cases.
+    A text of 32 bytes is valid UTF-8. Of a hundred million random keys, about one is valid UTF-8.
     """
     start = _read_start(path, KEY_BYTES + 1)
     if len(start) != KEY_BYTES:
@@ -198,7 +198,7 @@ def _is_key(path: Path) -> bool:
 
 
 def _read_start(path: Path, size: int) -> bytes:
-    """Return the first ``size`` bytes of a regular file; no bytes for anything else."""
+    """Return the first ``size`` bytes of a regular file; an empty string if the path is not a regular file."""
     with suppress(OSError, ValueError):
         if stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "rb") as file:

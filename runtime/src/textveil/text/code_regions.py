@@ -119,6 +119,11 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
     A Markdown viewer that does not treat the text as code would act on them. After the start of such markup, the rest
     of the region does not count as code if some viewers do not treat it as code.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the code.
+        character: The next character.
     """
     last = state.last
     if frame.tag:
@@ -142,7 +147,15 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end."""
+    """Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end.
+
+    A hazard is markup that a viewer may act on if it does not treat the text as code.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the code.
+        character: The next character.
+    """
     part = frame.tag
     if character in "<`" or (character == ">" and state.phase == START):  # the mark of a quotation
         frame.hazard = True
@@ -225,6 +238,12 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 
     While a link is open, ``frame.depth`` is positive. While the definition of a link is open, ``frame.quote`` is not
     empty.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the block.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
     """
     if state.last == "]" and character == "(":
         frame.depth = 1

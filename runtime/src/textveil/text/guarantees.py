@@ -27,10 +27,9 @@ CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
 class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
-    For metric differential privacy, the odds of any output for two tokens at the scaled distance ``d`` differ by a
-    factor of at most ``exp(epsilon * d + epsilon_0 + rounding_slack)``. For pure LDP the factor is at most
-    ``exp(epsilon)``. SanText+ has an exception: an output word that is not on its list of sensitive words reveals its
-    input by design.
+    The odds of any output for two tokens differ by at most a factor. For metric differential privacy the factor is
+    ``exp(epsilon * d + epsilon_0 + rounding_slack)`` at the scaled distance ``d``. For pure LDP it is ``exp(epsilon)``.
+    SanText+ has an exception: an output word that is not on its list of sensitive words reveals its input by design.
 
     Attributes:
         epsilon: Loss per token; per unit of scaled distance for metric differential privacy.

@@ -13,10 +13,14 @@ _WORD = re.compile(f"[A-Z]{{2,}}s(?![{_LOWER}])|[A-Z]+(?![{_LOWER}])|[A-Z]?[{_LO
 def split_identifier(identifier: str) -> list[str]:
     """Return the words of an identifier, as written.
 
-    A word consists of letters or of ASCII digits. A new word begins after each ASCII character that is neither, where
-    digits and letters meet, at a capital after a lower-case letter, and at the last of several capitals before a
-    lower-case letter. A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. An ``s`` alone after two or
-    more capitals belongs to them.
+    A word consists of letters or of ASCII digits. Other ASCII characters separate words. A new word also begins at:
+
+    - a digit after a letter, and a letter after a digit;
+    - a capital after a lower-case letter;
+    - the last of several capitals, if a lower-case letter follows them.
+
+    A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. A single ``s`` after two or more capitals
+    belongs to them.
 
     Example:
         >>> split_identifier("getUserName2"), split_identifier("HTTPServer_ids"), split_identifier("userIDs")

@@ -249,8 +249,9 @@ def _write_initials(name: str) -> dict[str, str]:
 def match_case(written: str, output: str, original: str) -> str:
     """Return the original in the same case as the surrogate in the reply.
 
-    The original keeps its own spelling if ``written`` has the same case pattern as ``output``, or if the original or
-    the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
+    The original keeps its own spelling if ``written`` has the same case pattern as ``output``. It also does so if the
+    original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
+    pattern of ``written``.
 
     Args:
         written: The surrogate as written in the reply.

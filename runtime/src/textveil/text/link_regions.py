@@ -231,6 +231,11 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
     """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
     If the link differs from this form, all following text counts as a link.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the link.
+        character: The next character.
     """
     if frame.angle:
         frame.angle = character != ">"
@@ -392,6 +397,11 @@ def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
 
     In the middle of a line, the text up to the end of the paragraph may be a tag or plain text. Elsewhere all later
     text counts as markup.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the tag.
+        character: The character.
     """
     block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
     if frame.nested or state.html or state.disputed or block or character in _REGION_OPENERS:

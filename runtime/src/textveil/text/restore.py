@@ -79,8 +79,9 @@ class Restorer:
     def _sorted_pairs(self) -> _SortedPairs:
         """The pairs in three dictionaries.
 
-        They are: unambiguous pairs by the lookup key of their surrogate, ambiguous pairs by that key, and pairs that
-        apply only where a reply repeats the text around the surrogate.
+        - The first one has the unambiguous pairs, by the lookup key of their surrogate.
+        - The second one has the ambiguous pairs, by the same key.
+        - The third one has the pairs that apply only where a reply repeats the text around the surrogate.
         """
         sorted_pairs: _SortedPairs = {}, {}, {}
         self._sort_pairs(chain(self._unsorted_pairs, self._find_pairs()), *sorted_pairs)
@@ -141,10 +142,10 @@ class Restorer:
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
         """Replace the surrogates in a reply by their originals.
 
-        The search finds a surrogate as it was sent, in the plural, in another case, with clitics, with grouped digits,
-        as a date in another notation, and across line ends, but never inside a longer word or number. The original gets
-        the same form. A name in lower case counts as a word of the reply itself, and is not restored. Surrogates
-        outside the regions of ``policy`` are not restored (docs/restoring.md).
+        The search finds a surrogate as it was sent, and also in the plural, in another case, with clitics, with grouped
+        digits, as a date in another notation, and across line ends. It finds none inside a longer word or number. The
+        original gets the same form. A name in lower case counts as a word of the reply itself, and is not restored.
+        Surrogates outside the regions of ``policy`` are not restored (docs/restoring.md).
 
         Args:
             reply: The whole reply.

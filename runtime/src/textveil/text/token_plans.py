@@ -151,9 +151,9 @@ def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str
 
         ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W),    Pr[M(x) = y] = q(y) W[c] / Z(x).
 
-    Here ``W[c]`` is the weight for the rounded distance ``c`` of ``x`` and ``y``, ``q(y)`` is a factor that depends
-    only on the output, and ``Z(x)`` is the sum over all outputs. For two inputs, the weights differ by at most the
-    factor ``max W / min W``, and so do the sums (docs/proofs/ledger.md).
+    Here ``c`` is the rounded distance of the input ``x`` and the output ``y``, and ``W[c]`` is its weight. The factor
+    ``q(y)`` depends only on the output, and ``Z(x)`` is the sum over all outputs. For two inputs, the weights differ by
+    at most the factor ``max W / min W``, and so do the sums (docs/proofs/ledger.md).
 
     Args:
         bundle: The bundle.

@@ -1,4 +1,4 @@
-"""Encoders: a text becomes one class label or a short vector, with one epsilon for the text."""
+"""Encoders, which release one class label or one short vector for a text, with one epsilon for the whole text."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Releases of several texts, one text after the other."""
+"""Release of several texts, one text after the other."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -11,19 +11,19 @@ ReleasedType = TypeVar("ReleasedType")
 def release_texts(
     texts: Sequence[str], release: Callable[[str], ReleasedType], progress: Callable[[int], None] | None
 ) -> list[ReleasedType]:
-    """Release each text on its own, in order; no release depends on another text.
+    """Release each text separately, in order. No release depends on another text.
 
     Args:
         texts: The texts.
-        release: Makes the release of one text.
-        progress: Called after each text with the number of finished texts.
+        release: Function that creates the release of one text.
+        progress: Function to call after each text, with the number of finished texts; or ``None``.
 
     Returns:
-        One release per text.
+        One release for each text.
 
     Raises:
-        InputError: ``texts`` is one string or a table, or an element is not a string. The message gives the number of
-            that element.
+        InputError: ``texts`` is a single string or a table, or an element is not a string. The message contains the
+            number of this element.
     """
     texts = list_items(texts)
     releases: list[ReleasedType] = []

@@ -1,6 +1,6 @@
-"""The public class ``Encoder``, which turns a text into a short noisy vector.
+"""Public class of the encoder that releases a short noisy vector for a text.
 
-The noise protects the whole text. Only loading an encoder imports onnxruntime (``textveil.vector.onnx_session``).
+The noise protects the whole text. The package onnxruntime is imported only when an encoder is loaded.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,10 +33,10 @@ class VectorRelease:
     """A released vector with its privacy statement.
 
     Attributes:
-        vector: The released vector, shape ``(k,)``, float32.
-        integers: The same vector in steps of the grid, as drawn, shape ``(k,)``, int64.
-        statement: Mode, epsilons, delta, and limits of the protection.
-        notes: Remarks for the device alone; never part of the release.
+        vector: The released vector, float32, shape ``(dimension,)``.
+        integers: The same vector in integer steps, as sampled, int64, shape ``(dimension,)``.
+        statement: Privacy statement: mode, epsilons, delta, and limits of the protection.
+        notes: Private remarks for the user of the device. They are not part of the release.
 
     Example:
         >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
@@ -58,15 +58,15 @@ class VectorRelease:
         return "\t".join(map(repr, self.vector.tolist()))
 
     def __str__(self) -> str:
-        """Return the line to send: the numbers of the released vector alone."""
+        """Return the line to send, which has only the numbers of the released vector."""
         return self.line
 
     def __repr__(self) -> str:
-        """Return mechanism and epsilon on one line, without the released vector and the notes."""
+        """Return a line with the mechanism and the epsilon, but without the released vector and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; the notes are left out."""
+        """Return the release as plain values for JSON, without the private notes."""
         return {
             "vector": self.vector.tolist(),
             "integers": self.integers.tolist(),
@@ -75,19 +75,20 @@ class VectorRelease:
 
 
 class Encoder:
-    """Offline encoder of text as vectors under local differential privacy, by a bundle's model.
+    """Offline encoder that releases a vector for a text under local differential privacy, with the model of a bundle.
 
-    Instances hold no random state and are safe to share between threads. After a fork, load a new one.
+    Several threads may share an encoder, because it has no random state. After a fork, load a new encoder.
 
     Args:
-        bundle: An opened bundle of vectors, pinned by its content hash or its signer, since the encoder runs its model.
+        bundle: An opened vector bundle. Its content hash or its signer must have been stated when it was opened,
+            because the encoder runs the model of the bundle.
         threads: Number of threads that compute one vector, 1 or 2.
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
         EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
         OptionError: ``threads`` is out of range.
-        ModelNotExpected: The caller pinned neither the content hash of the bundle nor its signer.
+        ModelNotExpected: Neither the content hash nor the signer was stated when the bundle was opened.
 
     Example:
         >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
@@ -112,7 +113,7 @@ class Encoder:
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
         """Open a vector bundle, check every file and the model, and load the model.
 
-        ``expect_id`` or ``signer`` is required, since the model of an unknown author would run.
+        ``expect_id`` or ``signer`` is required: otherwise the model of an unknown author could run.
 
         Args:
             path: Folder of a vector bundle.
@@ -123,9 +124,10 @@ class Encoder:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
             ContentHashMismatch, WrongSigner: The bundle does not have the expected content hash or signer.
-            ModelNotExpected: Neither ``expect_id`` nor ``signer`` is given; the message has the content hash.
+            ModelNotExpected: Neither ``expect_id`` nor ``signer`` is given. The message contains the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
-            EncoderUnavailable, EncoderFailed, OptionError: See the class.
+            EncoderUnavailable, EncoderFailed: The model cannot run (``Encoder``).
+            OptionError: ``threads`` is out of range.
         """
         return cls(open_bundle(Path(path), VectorBundle, **pins), threads)
 
@@ -134,16 +136,17 @@ class Encoder:
     ) -> VectorRelease:
         """Release one noisy vector for one text.
 
-        The text is split into basic tokens. With ``word_dropout``, each of them is first removed at random. The rest is
-        split into WordPiece tokens, of which the model gets ``[CLS] tokens [SEP]``, cut at the bundle's ``max_tokens``.
-        The model's vector is projected, in integer arithmetic, into the set of vectors that the mode allows, and each
-        coordinate gets independent noise (Lyu, He, Li 2020, but with noise for the whole text).
+        The text is split into basic tokens, that is, words and punctuation marks. With ``word_dropout``, some basic
+        tokens are removed at random. The remaining ones are split into WordPiece tokens. The model computes a vector
+        from at most ``max_tokens`` of these, including [CLS] and [SEP]. The vector is converted to integers and moved
+        into the set of vectors that the mode permits. Then independent noise is added to each coordinate (Lyu, He, Li
+        2020, but with noise for the whole text).
 
         Args:
-            text: Any string; may be empty.
-            epsilon: Epsilon per text, exactly one of the bundle's; by default the bundle's default.
-            word_dropout: Probability of removing each basic token before encoding, in ``[0, 1)``; the one used is at
-                least this large. It lowers the epsilon per word, but not the epsilon per text.
+            text: Any string, which may be empty.
+            epsilon: Epsilon per text, which must be one of the bundle's epsilons; by default the bundle's default.
+            word_dropout: Probability of removing each basic token, in ``[0, 1)``. The actual probability is at least
+                this number. Word dropout reduces the epsilon per word, but not the epsilon per text.
 
         Returns:
             The vector with its privacy statement.
@@ -153,10 +156,10 @@ class Encoder:
             InputError: ``text`` is not a string.
 
         Privacy:
-            For any two texts and any set of outputs the probabilities differ by a factor of at most ``exp(epsilon)``,
-            plus ``delta`` in mode ``l2``. If the model fails on a text, the noise is added to the vector 0, because a
-            missing release would distinguish this text from all others. Every call draws new noise: encoding the same
-            text again is a second release, and epsilons and deltas add up.
+            For any two texts and any set of outputs, the probabilities differ by a factor of at most ``exp(epsilon)``,
+            plus ``delta`` in mode ``l2``. If the model fails for a text, the noise is added to the vector 0, because a
+            missing release would distinguish this text from all others. Every call samples new noise. Encoding the same
+            text again is a second release, and the epsilons and deltas add up.
         """
         check_string(text)
         releaser, dropout, statement = self._get_plan(epsilon, word_dropout)
@@ -173,39 +176,48 @@ class Encoder:
         word_dropout: float | str = "0",
         progress: Callable[[int], None] | None = None,
     ) -> list[VectorRelease]:
-        """Release one vector per text, one text after the other.
+        """Release one vector for each text, one text after the other.
 
-        The model never runs on several texts at once, since its numbers would depend on the other texts of the batch.
+        The model never runs on several texts at once, because its results would depend on the other texts of the batch.
         See ``encode`` for the errors and the privacy.
 
         Args:
             texts: The texts.
-            epsilon: As in ``encode``.
-            word_dropout: As in ``encode``.
-            progress: Called after each text with the number of finished texts.
+            epsilon: Epsilon per text (``encode``).
+            word_dropout: Probability of removing each basic token (``encode``).
+            progress: Function to call after each text, with the number of finished texts; or ``None``.
         """
         return release_texts(
             texts, lambda text: self.encode(text, epsilon=epsilon, word_dropout=word_dropout), progress
         )
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """Return the privacy statement of a call with these options, without making a release."""
+        """Return the privacy statement for calls of ``encode`` with these options, without encoding a text."""
         return self._get_plan(epsilon, word_dropout)[2]
 
     def canonical_options(
         self, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> dict[str, Any]:
-        """Return all parameters of the output distribution, with the bundle's content hash."""
+        """Return all parameters of the output distribution, including the content hash of the bundle.
+
+        Calls with equal parameters have the same output distribution.
+        """
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def pack(self, release: VectorRelease) -> dict[str, Any]:
-        """Serialize a release as plain values for JSON; ``unpack`` restores it."""
+        """Convert a release to plain values for JSON, which ``unpack`` converts back."""
         return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
 
     def unpack(
         self, packed: dict[str, Any], *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> VectorRelease:
-        """Restore a release from the result of ``pack`` and the options of its call."""
+        """Convert the result of ``pack`` back to a release.
+
+        Args:
+            packed: The result of ``pack``.
+            epsilon: Epsilon of the call of ``encode``.
+            word_dropout: Word dropout of the call of ``encode``.
+        """
         releaser, _, statement = self._get_plan(epsilon, word_dropout)
         integers, notes = np.array(packed["integers"], np.int64), EncodingNotes(*packed["notes"])
         vector = releaser.dequantize_vectors(integers)

@@ -1,6 +1,6 @@
 """Extractors, which compute the vector of a text before randomization.
 
-``StaticExtractor`` needs only numpy; ``OnnxExtractor`` runs a model with onnxruntime. Both have one interface,
+``StaticExtractor`` needs only numpy. ``OnnxExtractor`` runs a model with onnxruntime. Both implement the interface
 ``TextExtractor``.
 """
 
@@ -22,12 +22,12 @@ from textveil.vector.wordpiece import WordPiece
 
 @dataclass(frozen=True)
 class EncodingNotes:
-    """Remarks on the encoding of one text. They depend on the private text: never publish them.
+    """Remarks on the encoding of one text. Never publish them, because they depend on the private text.
 
     Attributes:
         is_truncated: Whether the text exceeded the length limit, so that its end was ignored.
-        is_zero_vector: Whether the extractor failed or returned a number that is not finite. Its vector is then
-            replaced by the vector 0 before randomization.
+        is_zero_vector: Whether the extractor failed or returned a number that is not finite. If so, the vector 0 was
+            randomized in place of the extractor's vector.
 
     Example:
         >>> from textveil import TextLabelEncoder
@@ -45,7 +45,7 @@ class ExtractedVector:
     """Vector of one text before randomization. All fields are private.
 
     Attributes:
-        vector: float32, shape ``(dimension,)``. Some numbers are not finite if the extractor failed.
+        vector: The vector, float32, shape ``(dimension,)``. If the extractor failed, some numbers are not finite.
         is_truncated: Whether the text exceeded the length limit.
     """
 
@@ -54,12 +54,12 @@ class ExtractedVector:
 
     @property
     def notes(self) -> EncodingNotes:
-        """Return the remarks for the device."""
+        """Return private remarks for the user of the device."""
         return EncodingNotes(self.is_truncated, not bool(np.isfinite(self.vector).all()))
 
 
 class TextExtractor(Protocol):
-    """Interface of all extractors: from any string to a vector.
+    """Interface of all extractors, which compute a vector from any string.
 
     Example:
         >>> from textveil import TextLabelEncoder
@@ -70,15 +70,15 @@ class TextExtractor(Protocol):
     """
 
     def extract_vector(self, text: str) -> ExtractedVector:
-        """Compute the vector of a text. Whatever the text contains, no error is raised."""
+        """Compute the vector of a text. This method raises no error for any text."""
         ...
 
 
 class StaticExtractor:
-    """Extractor that averages the vectors of the words and of the pairs of adjacent words.
+    """Extractor that averages vectors of the words of a text, and of the pairs of adjacent words.
 
-    Both come from tables: ``vector = scales[0] * mean(word vectors) + scales[1] * mean(pair vectors)``. Each sum is an
-    integer, divided once for the mean. A text without words has the vector 0.
+    The result is ``scales[0] * mean(word vectors) + scales[1] * mean(pair vectors)``, with vectors from tables. Sums
+    are exact integers, and each mean needs one division. A text without words has the vector 0.
 
     Example:
         >>> words = StaticExtractorData(
@@ -107,7 +107,7 @@ class OnnxExtractor:
 
     Args:
         parts: The bytes of a checked model, and the settings of the tokenizer.
-        threads: Number of threads that compute one vector.
+        threads: Number of threads that compute one vector, 1 or 2.
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
@@ -120,7 +120,7 @@ class OnnxExtractor:
             parts.vocabulary, unknown=UNKNOWN_TOKEN, special=SPECIAL_TOKENS, lowercase=parts.lowercase
         )
         self.session: OnnxSession = OnnxSession(parts.model, threads)
-        # A test with the longest input and the largest id: a model that is too small for either fails at loading.
+        # Run the model on the longest input with the largest id, so that a model that is too small fails at loading.
         longest = [parts.vocabulary[START_TOKEN], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
         if self.session.run_model(longest).shape != (1, parts.dimension):
             raise EncoderFailed(
@@ -130,12 +130,12 @@ class OnnxExtractor:
     def extract_vector(
         self, text: str, draw_dropped: Callable[[int], NDArray[np.bool_]] | None = None
     ) -> ExtractedVector:
-        """Compute the vector of a text, cut at ``max_tokens`` tokens; all NaN if the model fails.
+        """Compute the vector of the first ``max_tokens`` tokens of a text. If the model fails, all numbers are NaN.
 
         Args:
             text: Any string.
-            draw_dropped: Takes the number of basic tokens and returns a mask, true for those to remove first; ``None``
-                removes none.
+            draw_dropped: Function that takes the number of basic tokens (words and punctuation marks), and returns for
+                each of them whether to remove it before encoding. ``None`` removes no token.
         """
         ids, truncated = self.compute_ids(text, draw_dropped)
         try:
@@ -149,14 +149,17 @@ class OnnxExtractor:
     def compute_ids(
         self, text: str, draw_dropped: Callable[[int], NDArray[np.bool_]] | None = None
     ) -> tuple[list[int], bool]:
-        """Return the token ids of the model's input, and whether tokens were cut off.
+        """Compute the token ids of a text for the model.
 
-        A dropped basic token is removed with all of its WordPiece tokens, and the following ones move up. No trace of
-        it is left: two texts that differ only in dropped tokens have the same ids.
+        A removed basic token does not affect the ids of the remaining tokens. So two texts that differ only in removed
+        tokens have the same ids.
 
         Args:
             text: Any string.
-            draw_dropped: As in ``extract_vector``.
+            draw_dropped: Function that decides which basic tokens to remove (``extract_vector``); or ``None``.
+
+        Returns:
+            The token ids, including [CLS] and [SEP]; and whether the text was longer than ``max_tokens``.
         """
         vocabulary, room = self._parts.vocabulary, self._parts.max_tokens - 2
         words = self._wordpiece.split_basic_tokens(text)
@@ -171,10 +174,13 @@ class OnnxExtractor:
 
 
 def make_extractor(parts: StaticExtractorData | OnnxExtractorData) -> TextExtractor:
-    """Return the extractor for the parts of a bundle.
+    """Create the extractor for the data of a bundle.
+
+    Args:
+        parts: Data of a static extractor or of an ONNX extractor.
 
     Raises:
-        EncoderUnavailable, EncoderFailed: See ``OnnxExtractor``.
+        EncoderUnavailable, EncoderFailed: The model cannot run (``OnnxExtractor``).
 
     Example:
         >>> from textveil import TextLabelEncoder

@@ -1,6 +1,6 @@
-"""The public class ``TextLabelEncoder``, which turns a text into one randomized class label.
+"""Public class of the encoder that releases one randomized class label for a text.
 
-A bundle with a static extractor needs only numpy.
+For a bundle with a static extractor, the encoder needs only numpy.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from textveil.vector.extractor import EncodingNotes, make_extractor
 from textveil.vector.label_statement import LabelStatement
 from textveil.vector.onnx_session import check_expected
 
-#: Digits of the bundle's content hash in a released line.
+#: Number of digits of the bundle's content hash in a released line.
 HASH_DIGITS = 12
 
 
@@ -35,10 +35,10 @@ class LabelRelease:
     """A released class label with its privacy statement.
 
     Attributes:
-        label_id: The randomized class label or cluster label, from 0.
-        statement: Epsilon per text, and limits of the protection.
-        notes: Remarks for the device alone; never part of the release.
-        sentence: The public sentence to release in place of the label; ``None`` to release the label itself.
+        label_id: Number of the randomized class label or cluster label, counted from 0.
+        statement: Privacy statement: epsilon per text, and limits of the protection.
+        notes: Private remarks for the user of the device. They are not part of the release.
+        sentence: Public sentence to release in place of the label; ``None`` if the label itself is released.
 
     Example:
         >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
@@ -56,41 +56,41 @@ class LabelRelease:
 
     @property
     def line(self) -> str:
-        """Return the line to send: label or sentence, bundle, epsilon and randomizer, with tabs.
+        """Return the line to send: label or sentence, bundle, epsilon and randomizer, separated by tabs.
 
-        The class label is its number. The bundle is given by the first ``HASH_DIGITS`` digits of its content hash.
-        Without a sentence, the line has at most 60 bytes.
+        The line has the number of the label, and the first ``HASH_DIGITS`` digits of the bundle's content hash. Without
+        a sentence, it has at most 60 bytes.
         """
         said = self.statement
         released = self.label_id if self.sentence is None else self.sentence
         return f"{released}\t{said.bundle[:HASH_DIGITS]}\t{said.epsilon}\t{said.randomizer}"
 
     def __str__(self) -> str:
-        """Return the line to send."""
+        """Return the line to send (``line``)."""
         return self.line
 
     def __repr__(self) -> str:
-        """Return mechanism and epsilon on one line, without the released class label and the notes."""
+        """Return a line with the mechanism and the epsilon, but without the released class label and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; the notes are left out."""
+        """Return the release as plain values for JSON, without the private notes."""
         sentence = {} if self.sentence is None else {"sentence": self.sentence}
         return {"label_id": self.label_id, **sentence, "line": self.line, "statement": self.statement.to_dict()}
 
 
 class TextLabelEncoder:
-    """Offline encoder of text as class labels under local differential privacy.
+    """Offline encoder that releases a class label for a text under local differential privacy.
 
-    Instances hold no random state and are safe to share between threads. After a fork, load a new one.
+    Several threads may share an encoder, because it has no random state. After a fork, load a new encoder.
 
     Args:
-        bundle: An opened label bundle. A bundle with a model must be pinned by its content hash or its signer, since
-            the encoder runs the model.
+        bundle: An opened label bundle. If it has a model, its content hash or its signer must have been stated when it
+            was opened, because the encoder runs the model.
 
     Raises:
-        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
-        ModelNotExpected: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run on this device.
+        ModelNotExpected: The bundle has a model, but neither its content hash nor its signer was stated.
 
     Example:
         >>> encoder = TextLabelEncoder.load()
@@ -113,22 +113,22 @@ class TextLabelEncoder:
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "TextLabelEncoder":
-        """Open a label bundle; check every file and every randomizer.
+        """Open a label bundle, and check every file and every randomizer.
 
-        ``expect_id`` or ``signer`` is required for a bundle with a model, but not for one with a static extractor.
+        ``expect_id`` or ``signer`` is required for a bundle with a model, but not for a bundle with a static extractor.
 
         Args:
-            path: Folder of the bundle; by default the repository's default encoder, whose content hash is expected.
+            path: Folder of the bundle; by default the default encoder of the repository, with its content hash.
             pins: Requirements on the bundle (``ExpectedBundle``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
             ContentHashMismatch, WrongSigner: The bundle does not have the expected content hash or signer.
-            ModelNotExpected: The bundle has a model, and neither ``expect_id`` nor ``signer`` is given; the message has
-                the content hash.
+            ModelNotExpected: The bundle has a model, but neither ``expect_id`` nor ``signer`` is given. The message
+                contains the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
-            EncoderUnavailable, EncoderFailed: See the class.
+            EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run on this device.
         """
         if path is None and pins.get("expect_id") is None:
             pins = {**pins, "expect_id": DEFAULT_ENCODER_ID}
@@ -140,15 +140,15 @@ class TextLabelEncoder:
     ) -> LabelRelease:
         """Release one randomized class label for one text.
 
-        The extractor computes a vector. The bundle's linear classifier scores each class label on the vector, and the
-        label of the largest score is the true one of the text. The released label is drawn at random, with
-        probabilities that the randomizer has for this true label.
+        The extractor computes a vector of the text. The linear classifier of the bundle computes a score of each class
+        label from the vector. The label with the largest score is the true label of the text. The released label is
+        sampled from the output distribution of the randomizer for this true label.
 
         Args:
-            text: Any string; may be empty.
-            epsilon: Epsilon per text, exactly one of the randomizer's; by default the bundle's default.
-            randomizer: Randomizer, ``counts`` or ``accuracy``; by default the bundle's default.
-            as_text: Whether to release, in place of the class label, one of its public sentences, drawn uniformly.
+            text: Any string, which may be empty.
+            epsilon: Epsilon per text, which must be one of the randomizer's epsilons; by default the bundle's default.
+            randomizer: Name of the randomizer, ``counts`` or ``accuracy``; by default the bundle's default.
+            as_text: Whether to release, in place of the class label, one of its public sentences, sampled uniformly.
 
         Returns:
             The class label with its privacy statement.
@@ -160,10 +160,10 @@ class TextLabelEncoder:
 
         Privacy:
             For any two texts, the probabilities of every class label differ by a factor of at most ``exp(epsilon)``.
-            Empty and too long texts, and texts on which the extractor fails, also have a class label and a release,
-            because a missing release would distinguish them from all others. Every call draws anew, and epsilons add
-            up. A sentence is a function of the released label and of new randomness, so the same epsilon holds for the
-            choice among all sentences.
+            Empty texts, too long texts, and texts for which the extractor fails also have a class label and a release,
+            because a missing release would distinguish them from all other texts. Every call samples a new label, and
+            the epsilons of several calls add up. A sentence depends only on the released label and on new randomness,
+            so the same epsilon holds for sentences.
         """
         check_string(text)
         statement = self.statement(epsilon=epsilon, randomizer=randomizer, as_text=as_text)
@@ -182,14 +182,14 @@ class TextLabelEncoder:
         as_text: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> list[LabelRelease]:
-        """Release one class label per text; see ``encode`` for the errors and the privacy.
+        """Release one class label for each text. See ``encode`` for the errors and the privacy.
 
         Args:
             texts: The texts.
-            epsilon: As in ``encode``.
-            randomizer: As in ``encode``.
-            as_text: As in ``encode``.
-            progress: Called after each text with the number of finished texts.
+            epsilon: Epsilon per text (``encode``).
+            randomizer: Name of the randomizer (``encode``).
+            as_text: Whether to release a sentence in place of the class label (``encode``).
+            progress: Function to call after each text, with the number of finished texts; or ``None``.
         """
         options: dict[str, Any] = {"epsilon": epsilon, "randomizer": randomizer, "as_text": as_text}
         return release_texts(texts, lambda text: self.encode(text, **options), progress)
@@ -197,7 +197,7 @@ class TextLabelEncoder:
     def statement(
         self, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
     ) -> LabelStatement:
-        """Return the privacy statement of a call with these options, without making a release.
+        """Return the privacy statement for calls of ``encode`` with these options, without encoding a text.
 
         Raises:
             UnknownLevel: The bundle lacks this randomizer or epsilon.
@@ -209,7 +209,10 @@ class TextLabelEncoder:
         return LabelStatement(level, self.bundle.content_hash, sentences if as_text else 0)
 
     def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
-        """Return all parameters of the output distribution, with the bundle's content hash."""
+        """Return all parameters of the output distribution, including the content hash of the bundle.
+
+        Calls with equal parameters have the same output distribution.
+        """
         statement = self.statement(as_text=as_text, **options)
         text = {"as_text": True} if as_text else {}
         return {"randomizer": statement.randomizer, "epsilon": statement.epsilon, "bundle": statement.bundle, **text}
@@ -217,12 +220,12 @@ class TextLabelEncoder:
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, randomizer: str | None = None
     ) -> OutputDistribution:
-        """Return the exact output distribution for texts of one true class label, without drawing.
+        """Return the exact output distribution for texts with a given true class label.
 
         Args:
-            label: Name of the class label.
-            epsilon: As in ``encode``.
-            randomizer: As in ``encode``.
+            label: Name of the true class label.
+            epsilon: Epsilon per text (``encode``).
+            randomizer: Name of the randomizer (``encode``).
 
         Raises:
             OptionError: The bundle has no class label of this name.
@@ -235,11 +238,11 @@ class TextLabelEncoder:
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 
     def pack(self, release: LabelRelease) -> dict[str, Any]:
-        """Serialize a release as plain values for JSON; ``unpack`` restores it."""
+        """Convert a release to plain values for JSON, which ``unpack`` converts back."""
         return {"label_id": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:
-        """Restore a release from the result of ``pack`` and the options of its call."""
+        """Convert the result of ``pack`` back to a release. ``options`` are the options of the call of ``encode``."""
         notes = EncodingNotes(*packed["notes"])
         return LabelRelease(
             label_id=packed["label_id"],
@@ -261,7 +264,7 @@ class TextLabelEncoder:
         return self._compute_label(text)[0]
 
     def _draw_sentence(self, index: int) -> str:
-        """Draw one of the sentences of a class label, independently of the text."""
+        """Sample one of the public sentences of a released class label, independently of the text."""
         sentences = self.bundle.sentences[index]
         return sentences[int(draw_uniform_below(np.array([len(sentences)]), entropy.random_uint64)[0])]
 

@@ -1,7 +1,4 @@
-"""Privacy statement of a released class label: one epsilon per text.
-
-The proof is in docs/proofs/index-staircase.md.
-"""
+"""Privacy statement of a released class label, with one epsilon per text (docs/proofs/index-staircase.md)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,12 +13,13 @@ _TEXTS = load_data(STATEMENTS)["class_label"]
 
 @dataclass(frozen=True)
 class LabelStatement(ReleaseStatement):
-    """Privacy statement of one released class label: a function of public parameters, safe to publish.
+    """Privacy statement of one released class label. It depends only on public parameters, so it is safe to publish.
 
     Attributes:
         staircase: The mechanism for the randomizer and the epsilon.
         bundle: Content hash of the bundle.
-        sentences: Number of public sentences, of which one is released in place of the class label; 0 for the label.
+        sentences: Number of public sentences, one of which is released in place of the class label; 0 if the label
+            itself is released.
 
     Example:
         >>> from textveil import TextLabelEncoder
@@ -37,7 +35,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def sentence_description(self) -> str:
-        """Return the explanation of a released sentence for those who read it."""
+        """Return an explanation of a released sentence, for readers of the sentence."""
         return _TEXTS["sentence"].format(sentences=self.sentences)
 
     @property
@@ -47,19 +45,19 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def epsilon(self) -> str:
-        """Return the epsilon per text, spelled as in the bundle."""
+        """Return the epsilon per text, in the spelling of the bundle."""
         return f"{self.staircase.level.epsilon:f}"
 
     @property
     def whole_text(self) -> WholeText:
-        """Return the guarantee: epsilon for any two texts."""
+        """Return the privacy guarantee for any two texts, with its epsilon."""
         return WholeText(self.staircase.level.epsilon)
 
     @property
     def guess_gain(self) -> Decimal:
-        """Return the largest factor by which a release raises the chance to guess the true label.
+        """Return the largest factor by which a release raises an observer's probability of guessing the true label.
 
-        The bound holds for any observer, on average over releases. It is rounded up to two decimals.
+        The bound holds for any observer, averaged over releases. It is rounded up to two decimals.
         """
         return Decimal(str(round_up(self.staircase.guess_gain, 2)))
 
@@ -75,7 +73,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the spend: the epsilon of the whole text."""
+        """Return the spend of the release: the epsilon for the whole text."""
         return Spend.from_loss(self.whole_text)
 
     @property
@@ -85,11 +83,11 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Return the limits of the protection in plain words."""
+        """Return sentences that explain the limits of the protection."""
         return tuple(_TEXTS["not_protected"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the statement as plain values for JSON."""
         text = (
             {"sentences": self.sentences, "sentence_description": self.sentence_description} if self.sentences else {}
         )
@@ -104,7 +102,7 @@ class LabelStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the summary: one line for a terminal."""
+        """Return a summary of the statement as one line for a terminal."""
         label = _TEXTS["label"].format(labels=self.staircase.label_count)
         return _TEXTS["summary"].format(
             released=self.sentence_description if self.sentences else label,

@@ -1,4 +1,4 @@
-"""Loading of an encoder of either type, for vectors or for class labels."""
+"""Loading of an encoder for vectors or for class labels, depending on the type of the bundle."""
 
 from pathlib import Path
 from typing import Unpack
@@ -16,8 +16,8 @@ def load_encoder(folder: Path, **pins: Unpack[ExpectedBundle]) -> Encoder | Text
 
     Raises:
         BundleError: The bundle is missing or damaged, or does not have the expected content hash or signer.
-        ModelNotExpected: The bundle has a model, and neither a content hash nor a signer is expected.
-        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
+        ModelNotExpected: The bundle has a model, but neither its content hash nor its signer is stated in ``pins``.
+        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run on this device.
 
     Example:
         >>> from textveil.bundle import find_artifact

@@ -1,6 +1,6 @@
-"""The only module that runs onnxruntime: offline, silent, one input at a time.
+"""Sessions of onnxruntime that run offline, print nothing and compute one input at a time.
 
-It runs only models of bundles whose content hash or signer the caller has stated.
+No other module runs onnxruntime. A model runs only if the caller stated the content hash or the signer of its bundle.
 """
 
 import os
@@ -16,7 +16,7 @@ from textveil.bundle.files import BundleBase
 from textveil.bundle.onnx.model_check import INPUT_NAMES, OUTPUT_NAME
 from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotExpected
 
-#: Versions of onnxruntime that open no socket and write no file, checked in a trace of their system calls.
+#: Versions of onnxruntime that open no socket and write no file, according to a trace of their system calls.
 OFFLINE_VERSIONS = tuple(f"1.{minor}." for minor in range(22, 29))
 _EXTRA = "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
 _FATAL_ONLY = 4  # onnxruntime's severity for fatal errors only: its messages may reveal token ids
@@ -29,11 +29,9 @@ _SETTINGS = {
 
 
 def check_expected(bundle: BundleBase) -> None:
-    """Raise an error unless the caller stated the bundle's content hash or signer.
+    """Check that the caller stated the content hash or the signer of a bundle. Call this before a model runs.
 
-    Call this function before a model runs.
-
-    The checks of a model limit its content, but not the time and memory that it needs.
+    This is required because the checks of a model do not limit the time and memory that the model needs.
 
     Raises:
         ModelNotExpected: The caller stated neither the content hash nor the signer.
@@ -46,7 +44,7 @@ def check_expected(bundle: BundleBase) -> None:
 
 
 class OnnxSession:
-    """Session of onnxruntime for checked model bytes: offline, silent, one input at a time."""
+    """Session of onnxruntime for a checked model. It works offline, prints nothing and computes one input at a time."""
 
     def __init__(self, model: bytes, threads: int) -> None:
         runtime = import_offline_onnxruntime()
@@ -69,10 +67,13 @@ class OnnxSession:
         self._session._model_bytes = None  # the session would otherwise hold a second copy of the model
 
     def run_model(self, ids: list[int]) -> NDArray[np.float32]:
-        """Compute the vector of one input: float32, shape ``(1, dimension)``.
+        """Compute the vector of one input.
 
         Args:
-            ids: Token ids.
+            ids: Token ids of the input.
+
+        Returns:
+            The vector, float32, shape ``(1, dimension)``.
 
         Raises:
             EncoderFailed: onnxruntime fails, or the result is not one float32 vector.
@@ -94,11 +95,14 @@ class OnnxSession:
 
 @cache
 def import_offline_onnxruntime() -> Any:
-    """Return the onnxruntime module, after a check that it does not use the network.
+    """Import onnxruntime, after checking that it does not use the network.
 
-    Versions outside ``OFFLINE_VERSIONS`` may send reports to the vendor when a session starts, unless the environment
-    had ``ORT_DISABLE_TELEMETRY=1`` *before* the import. If other code imported onnxruntime first, the environment at
-    that time is unknown, and such a version is refused.
+    Versions that are not in ``OFFLINE_VERSIONS`` may send reports to the vendor when a session starts. The environment
+    variable ``ORT_DISABLE_TELEMETRY=1`` prevents this only if it is set *before* the import. If other code has imported
+    such a version before, this function raises an error.
+
+    Returns:
+        The module ``onnxruntime``.
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.

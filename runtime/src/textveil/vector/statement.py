@@ -1,6 +1,6 @@
-"""Privacy statement of a released vector: epsilon per text, per coordinate and per word.
+"""Privacy statement of a released vector, with epsilons per text, per coordinate and per word.
 
-Each epsilon has its own type (``textveil.release``). Proofs: docs/proofs/representation.md.
+Each of the three kinds of epsilon has a class of its own (``textveil.release``). Proofs: docs/proofs/representation.md.
 """
 
 from dataclasses import dataclass
@@ -15,20 +15,18 @@ from textveil.mechanisms.noise.vector import bound_gaussian_delta, build_noise
 from textveil.release import PerCoordinate, PerWord, PrivacyLoss, ReleaseStatement, Spend, WholeText
 
 _TEXTS = load_data(STATEMENTS)["vector"]
-# Digits of the decimal arithmetic, and an upper bound of its rounding error in a logarithm.
+# Number of digits of the decimal arithmetic, and an upper bound of its rounding error in a logarithm.
 _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 
 @dataclass(frozen=True)
 class VectorStatement(ReleaseStatement):
-    """Privacy statement of one released vector: a function of public parameters alone.
-
-    It is safe to publish beside the vector.
+    """Privacy statement of one released vector. It depends only on public parameters, so it is safe to publish.
 
     Attributes:
         parameters: Mode, dimension, grid, nominal epsilon and delta.
-        word_dropout: ``mu``, as the caller stated it.
-        bundle: Content hash of the encoder bundle.
+        word_dropout: Probability ``mu`` of removing a word, as the caller stated it.
+        bundle: Content hash of the vector bundle.
 
     Example:
         >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
@@ -42,22 +40,19 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def whole_text(self) -> WholeText:
-        """Return the guarantee: epsilon and delta for any two texts, whatever ``word_dropout`` is."""
+        """Return the privacy guarantee for any two texts: epsilon and delta. It does not depend on word dropout."""
         return WholeText(Decimal(self.parameters.epsilon), Decimal(self.parameters.delta or 0))
 
     @property
     def realized(self) -> WholeText:
-        """Return the epsilon and delta that the noise has after rounding to its integer table.
-
-        They never exceed the guarantee.
-        """
+        """Return the exact epsilon and delta of the integer noise table. They never exceed the guarantee."""
         return compute_realized_loss(self.parameters)
 
     @property
     def per_coordinate(self) -> PerCoordinate | None:
-        """Return the epsilon of one coordinate in modes ``l1`` and ``box``; ``None`` in mode ``l2``.
+        """Return the epsilon of one coordinate in the modes ``l1`` and ``box``; ``None`` in the mode ``l2``.
 
-        For the Gaussian noise of ``l2``, only the loss of the whole vector is bounded.
+        For the Gaussian noise of the mode ``l2``, there is a bound only for the whole vector.
         """
         if self.parameters.mode == L2:
             return None
@@ -65,12 +60,12 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def per_word(self) -> PerWord:
-        """Return epsilon and delta for two texts that differ in one word (``compute_word_loss``)."""
+        """Return the epsilon and the delta for two texts that differ in one word (``compute_word_loss``)."""
         return compute_word_loss(self.whole_text, WordDropout(self.word_dropout))
 
     @property
     def bundle_hash(self) -> str:
-        """Return the content hash of the encoder bundle."""
+        """Return the content hash of the vector bundle."""
         return self.bundle
 
     @property
@@ -80,21 +75,18 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the spend: epsilon and delta of the whole text."""
+        """Return the spend of the release: the epsilon and the delta for the whole text."""
         return Spend.from_loss(self.whole_text)
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Return the privacy losses of the whole text, of one word and of one coordinate.
-
-        Mode ``l2`` has no loss of one coordinate.
-        """
+        """Return the privacy losses for the whole text, for one word and, except in mode ``l2``, for one coordinate."""
         coordinate = self.per_coordinate
         return (self.whole_text, self.per_word, *([coordinate] if coordinate else []))
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Return the limits of the protection in plain words."""
+        """Return sentences that explain the limits of the protection."""
         items: list[str] = list(_TEXTS["not_protected"])
         if self.parameters.mode == L2:
             items.append(_TEXTS["not_protected_delta"])
@@ -105,7 +97,7 @@ class VectorStatement(ReleaseStatement):
         return tuple(items)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; the key of each epsilon names its type."""
+        """Return the statement as plain values for JSON. The key of each epsilon names its kind."""
         parameters, coordinate = self.parameters, self.per_coordinate
         return {
             "noise_mode": parameters.mode,
@@ -125,7 +117,7 @@ class VectorStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the summary: one line for a terminal."""
+        """Return a summary of the statement as one line for a terminal."""
         count = self.parameters.dimension
         size = "1 coordinate" if count == 1 else f"{count} coordinates"
         coordinate = f"; {self.per_coordinate}" if self.parameters.mode == BOX else ""
@@ -138,15 +130,15 @@ class VectorStatement(ReleaseStatement):
 
 
 def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
-    """Return the privacy statement of a release.
+    """Create the privacy statement of a release.
 
     Args:
         parameters: Parameters of the release.
-        word_dropout: ``mu``, a decimal number in ``[0, 1)``.
-        bundle: Content hash of the encoder bundle.
+        word_dropout: Probability ``mu`` of removing a word, a decimal number in ``[0, 1)``.
+        bundle: Content hash of the vector bundle.
 
     Raises:
-        OptionError: ``word_dropout`` is out of range, or the parameters have no noise table.
+        OptionError: ``word_dropout`` is out of range, or no noise table is possible for the parameters.
 
     Example:
         >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
@@ -162,15 +154,16 @@ def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bund
 
 @cache
 def compute_realized_loss(parameters: ReleaseParameters) -> WholeText:
-    """Compute the privacy loss between any two texts from the integer table of the noise.
+    """Compute the exact privacy loss for any two texts from the integer noise table.
 
-    In modes ``l1`` and ``box``, let ``r`` be the largest ratio of an output's probabilities when the input moves by one
-    step, an exact rational number. A move by ``sensitivity`` steps in total changes no probability by more than a
-    factor of ``r ** sensitivity``, so epsilon is ``sensitivity * ln(r)``. In mode ``l2``, epsilon is the nominal one,
-    and delta follows from zCDP (zero-concentrated differential privacy) and the rounding of the table.
+    In the modes ``l1`` and ``box``, let ``r`` be the largest factor by which the probability of an output changes if
+    the input changes by one step; it is an exact rational number. A change by ``sensitivity`` steps in total changes a
+    probability by at most the factor ``r ** sensitivity``, so epsilon is ``sensitivity * ln(r)``. In the mode ``l2``,
+    epsilon is the nominal epsilon. Its delta follows from zCDP (zero-concentrated differential privacy) and the
+    rounding of the table.
 
     Raises:
-        OptionError: No noise table exists for the parameters.
+        OptionError: No noise table is possible for the parameters.
     """
     noise = build_noise(parameters)
     if noise.variance is not None:
@@ -179,20 +172,20 @@ def compute_realized_loss(parameters: ReleaseParameters) -> WholeText:
     ratio = noise.table.compute_largest_ratio(noise.margin)
     with localcontext(prec=_DIGITS):
         logarithm = (Decimal(ratio.numerator) / ratio.denominator).ln() + _ROUNDING
-        # More digits than a nominal epsilon has: rounding must not lift the realized epsilon above it.
+        # Use more digits than a nominal epsilon has, because rounding must not lift the exact epsilon above it.
         return WholeText(_round_up(Fraction(parameters.sensitivity * logarithm), digits=40))
 
 
 def compute_word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
-    """Compute the privacy loss between two texts that differ in one word.
+    """Compute the privacy loss for two texts that differ in one word.
 
-    If words are dropped with probability ``mu``, the epsilon is ``ln((1 - mu) exp(epsilon) + mu)`` and the delta
-    ``(1 - mu) delta``, where ``epsilon`` and ``delta`` are those for any two texts (Lyu, He, Li 2020, Theorem 2). No
-    smaller bound holds for all mechanisms.
+    If words are removed with probability ``mu``, the epsilon is ``ln((1 - mu) exp(epsilon) + mu)`` and the delta is
+    ``(1 - mu) delta``, where ``epsilon`` and ``delta`` are the guarantee for any two texts (Lyu, He, Li 2020, Theorem
+    2). No smaller bound holds for all mechanisms.
 
     Args:
         whole: Epsilon and delta for any two texts.
-        dropout: ``mu``, the probability of dropping a word.
+        dropout: Word dropout with the probability ``mu``.
     """
     mu = dropout.exact
     if not mu:
@@ -211,6 +204,6 @@ def _describe_noise(parameters: ReleaseParameters) -> str:
 
 
 def _round_up(value: Fraction, digits: int = 12) -> Decimal:
-    """Return ``value`` with ``digits`` significant digits, rounded up."""
+    """Round ``value`` up to ``digits`` significant decimal digits."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         return Decimal(value.numerator) / value.denominator

@@ -1,6 +1,6 @@
-"""Tokenizer of static extractors: table rows of words, and hash buckets of word pairs.
+"""Tokenizer of static extractors, which finds the table rows of the words and word pairs of a text.
 
-It needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md,
+The module needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md,
 "From a text to ids").
 """
 
@@ -15,19 +15,19 @@ _CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))")
 
 
 def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
-    """Return the table row of each token of a text, in order.
+    """Split a text into tokens, and return the table row of each token.
 
-    The text is put in NFKC and lower case, with ``'`` for U+2019. It is split into runs of letters, which may have
-    apostrophes inside, runs of digits, and single other characters except white space. A listed word has its own row.
-    An unlisted word that ends in a contraction is split (``don't`` into ``do`` and ``n't``). A number has row
-    ``len(words)``, any other token ``len(words) + 1``.
+    The text is converted to NFKC and lower case, with ``'`` for U+2019. The tokens are: words (sequences of letters,
+    which may contain apostrophes), numbers (sequences of digits), and all other single characters except white space.
+    If a word with a contraction is not listed, it is split: ``don't`` becomes ``do`` and ``n't``.
 
     Args:
         text: Any string.
-        words: Table row of each listed word.
+        words: Row number of each listed word.
 
     Returns:
-        int64, shape ``(number of tokens,)``.
+        Row numbers in the order of the tokens, int64, shape ``(tokens,)``. The row is ``len(words)`` for numbers, and
+        ``len(words) + 1`` for all other tokens that are not listed.
 
     Example:
         >>> find_word_rows("Good, not 42!", {"good": 0, "not": 1}).tolist()
@@ -51,17 +51,17 @@ def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
 
 
 def compute_pair_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
-    """Return the hash bucket of each pair of adjacent words.
+    """Return the hash bucket of each pair of adjacent words. It is the pair's row in the table of pairs.
 
     The bucket of two words with rows ``i`` and ``j`` is the first ``log2(buckets)`` bits of the 32-bit number
     ``(2654435761 i + 2246822519 j) mod 2^32``.
 
     Args:
-        ids: Rows of the words, shape ``(words,)``.
+        ids: Row numbers of the words, shape ``(words,)``.
         buckets: Number of buckets: a power of two, at most ``2^32``.
 
     Returns:
-        int64, shape ``(max(0, words - 1),)``.
+        Bucket numbers, int64, shape ``(max(0, words - 1),)``.
 
     Example:
         >>> compute_pair_buckets(np.array([0, 3, 1, 2]), buckets=8).tolist()

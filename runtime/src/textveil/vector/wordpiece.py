@@ -1,14 +1,14 @@
-"""BERT's uncased tokenization in pure Python: clean, fold, split, greedy longest match.
+"""WordPiece tokenization of BERT in pure Python.
 
-Implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep Bidirectional
-Transformers") exactly as the reference tokenizer, the library ``tokenizers``, does. The tests compare all ids of the
-two. This package does not use that library, because it would bring an HTTP client into an offline tool.
+This module implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep
+Bidirectional Transformers") exactly as the reference tokenizer, the library ``tokenizers``, does. The tests compare all
+ids of both. This package does not use that library, because an offline tool must not contain an HTTP client.
 
-The reference has the categories of Unicode 8, decomposes and orders marks by Unicode 9, and converts to lower case by
-Unicode 17; ``unicodedata`` has Unicode 14 in Python 3.11 and later versions in later Pythons. Without corrections,
+The reference uses the character categories of Unicode 8, decomposes and orders marks by Unicode 9, and converts to
+lower case by Unicode 17. The Unicode version of ``unicodedata`` depends on the Python version. Without corrections,
 Python 3.11 would treat 508 assigned code points differently (385 marks, 105 punctuation, 13 format, 5 by decomposition
-or order). It would also drop the 829,834 unassigned code points, which are unknown words for the reference. This module
-follows the reference without exception, so that a bundle gives the same ids on every Python.
+or order). It would also remove the 829,834 unassigned code points, which the reference treats as unknown words. This
+module follows the reference without exception, so that a bundle gives the same ids in every Python version.
 """
 
 import re
@@ -22,13 +22,16 @@ from textveil.errors import BundleDamaged
 
 
 def _parse_bounds(ranges: str) -> list[int]:
-    """Return the first code point of each hexadecimal range and the first after it, ascending."""
+    """Parse hexadecimal ranges of code points into a flat ascending list of bounds.
+
+    For each range, the list has the first code point of the range and the first code point after it.
+    """
     pairs = [[int(end, 16) for end in item.split("-")] for item in ranges.split()]
     return [bound for first, last in pairs for bound in (first, last + 1)]
 
 
-# Plain characters of the reference that newer Unicode versions (9 to 18) define as marks, punctuation, format
-# characters or decompositions. Each range extends as far as the reference has plain characters, for later versions.
+# Ranges of characters that Unicode 9 to 18 define as marks, punctuation, format characters or decompositions, but that
+# are ordinary characters for the reference. The ranges include unassigned characters, for later versions of Unicode.
 _NEWER_CHARACTERS = _parse_bounds(
     "5C8-5F2 61D-61D 7FA-815 85F-8E2 9E4-A00 A76-A80 AF1-B00 B4E-B55 C01-C3D C64-C80 C82-CBB CE4-D00 "
     "D02-D40 D64-DC9 EBA-EBA ECE-F03 1715-1731 180F-18A8 1ABE-1AFF 1B45-1B59 1B74-1B7F 1DF6-1DFB "
@@ -36,16 +39,16 @@ _NEWER_CHARACTERS = _parse_bounds(
     "111CE-111DA 1123E-112A8 11302-1133B 11375-114B2 11644-116AA 116B8-1171C 1173F-1246F 12475-16A6D "
     "16B45-16F8E 16F93-1BC9C 1BCA4-1D15D 1D245-1D9FF 1E000-1E8CF 1E8D7-2F7FF 2FA1E-E0000 E01F0-EFFFF"
 )
-# Marks of Unicode 9 among _NEWER_CHARACTERS. The reference treats them as plain characters, but orders them like marks.
+# Marks of Unicode 9 in _NEWER_CHARACTERS. The reference treats them as ordinary characters, but orders them as marks.
 _ORDERED_MARKS = _parse_bounds("8D4-8E1 1DFB-1DFB 11442-11442 11446-11446 11C3F-11C3F 1E000-1E02A 1E944-1E94A")
-# Characters whose category changed after Unicode 8, with their category there.
+# Characters whose category changed after Unicode 8, with their category in Unicode 8.
 _MOVED_CATEGORIES = {0x166D: "Po", 0x1734: "Mn", 0x111C9: "Po", 0x1171E: "Mn"}
-# Capitals of Unicode 16 and 17, which older Pythons do not convert to lower case.
+# Capital letters of Unicode 16 and 17, which older Python versions do not convert to lower case.
 _NEWER_LOWER_CASE = {chr(0x10D50 + i): chr(0x10D70 + i) for i in range(22)}
 _NEWER_LOWER_CASE |= {chr(0x16EA0 + i): chr(0x16EBB + i) for i in range(25)}
 _NEWER_LOWER_CASE |= {chr(capital): chr(capital + 1) for capital in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)}
 _NEWER_LOWER_CASE |= {"\ua7cb": "\u0264", "\ua7dc": "\u019b"}
-# The reference's list, including its 2B920 where the Unicode block begins at 2B820.
+# The list of the reference. It includes the value 2B920, although the Unicode block begins at 2B820.
 _CJK = _parse_bounds("3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F")
 
 _ASCII_TOKEN = re.compile(f"[0-9A-Za-z]+|[{re.escape(punctuation)}]")
@@ -59,15 +62,15 @@ def _is_within(character: str, bounds: list[int]) -> bool:
 
 
 def _get_category(character: str) -> str:
-    """Return the general category that the reference has; "Cn" for characters unknown to it."""
+    """Return the general category of a character in the reference tokenizer; "Cn" if the reference does not know it."""
     known = "Cn" if _is_within(character, _NEWER_CHARACTERS) else unicodedata.category(character)
     return _MOVED_CATEGORIES.get(ord(character), known)
 
 
 def _clean_character(character: str) -> str:
-    """Return the cleaned form of a non-ASCII character.
+    """Return the text that replaces a non-ASCII character before tokenization.
 
-    The form is the character itself, a space, an empty string, or the character between spaces.
+    It is the character itself, a space, an empty string, or the character between two spaces.
     """
     category = _get_category(character)
     if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):
@@ -78,21 +81,21 @@ def _clean_character(character: str) -> str:
 
 
 def _decomposes_late(character: str) -> bool:
-    """Return whether the reference tokenizer (Unicode 9) leaves a character alone that NFD changes or moves."""
+    """Return whether NFD of this Python changes or moves a character that the reference (Unicode 9) does not change."""
     if not _is_within(character, _NEWER_CHARACTERS) or _is_within(character, _ORDERED_MARKS):
         return False
     return unicodedata.combining(character) > 0 or unicodedata.normalize("NFD", character) != character
 
 
 def _decompose_text(text: str) -> str:
-    """Return the NFD of Unicode 9.
+    """Return the NFD form of a text by the rules of Unicode 9.
 
-    Characters of later versions stay as they are, and no mark moves past them.
+    Characters of later Unicode versions are not changed, and no mark moves past them.
     """
     late = set(filter(_decomposes_late, _list_non_ascii(text)))
     if not late:
         return unicodedata.normalize("NFD", text)
-    # Not a regular expression: the re module would cache a pattern of the text's characters.
+    # A regular expression is not used, because the re module would cache a pattern with characters of the text.
     runs = [(left, "".join(run)) for left, run in groupby(text, late.__contains__)]
     return "".join(run if left else unicodedata.normalize("NFD", run) for left, run in runs)
 
@@ -103,13 +106,13 @@ def _list_non_ascii(text: str) -> list[str]:
 
 
 class WordPiece:
-    """Tokenizer from text to ids of a BERT vocabulary, as in model training.
+    """Tokenizer that converts a text to ids of a BERT vocabulary, as in the training of the model.
 
     A *piece* is a WordPiece: a word of the vocabulary, or a part of a word. The tokenizer stores no text between calls.
 
-    There is one intended difference from the reference, which treats a literal ``[MASK]`` or ``[UNK]`` in a text as the
-    control symbol. Here it is three ordinary tokens (``[``, ``mask``, ``]``), because a user's text is only text. A
-    lone surrogate, which the reference does not accept, is dropped like a control character.
+    There are two intended differences from the reference. The reference treats ``[MASK]`` or ``[UNK]`` in a text as a
+    control symbol. This tokenizer treats it as three ordinary tokens (``[``, ``mask``, ``]``), because a text of a user
+    contains no control symbols. It also removes lone surrogate code points, which the reference does not accept.
 
     Attributes:
         unknown_id: Id of the unknown symbol; ``None`` if the vocabulary has none.
@@ -127,15 +130,15 @@ class WordPiece:
         max_word_chars: int = 100,
         special: Collection[str] = (),
     ) -> None:
-        """Sort the vocabulary into pieces that begin a word and pieces that continue one.
+        """Create a tokenizer for a vocabulary.
 
         Args:
-            vocabulary: Id of each piece. A piece that continues a word has a leading ``##``.
-            unknown: The symbol for a token that no pieces spell. The vocabulary may lack it.
-            lowercase: Whether to convert to lower case and strip accents, as uncased models do. If false, neither is
-                done.
-            max_word_chars: A basic token with more characters is unknown.
-            special: Entries that no text may produce, such as ``[MASK]``. ``unknown`` is always one of them.
+            vocabulary: Id of each piece. A piece that continues a word has the prefix ``##``.
+            unknown: Symbol for unknown tokens, which cannot be split into pieces. The vocabulary may lack it.
+            lowercase: Whether to convert text to lower case and remove accents, as uncased models do.
+            max_word_chars: Maximum number of characters of a basic token. Longer tokens are unknown.
+            special: Entries of the vocabulary, such as ``[MASK]``, that a text never produces. ``unknown`` is always
+                such an entry.
         """
         self.unknown_id: int | None = vocabulary.get(unknown)
         self._lowercase = lowercase
@@ -150,12 +153,12 @@ class WordPiece:
         self._longest = max(map(len, [*self._starting, *self._continuing]), default=0)
 
     def split_basic_tokens(self, text: str) -> list[str]:
-        """Split a text into basic tokens: words and punctuation marks, before WordPieces.
+        """Split a text into basic tokens: words and punctuation marks, which are not yet split into pieces.
 
-        The steps are: clean, put spaces around CJK characters, fold, split. Cleaning drops control, format and
-        private-use characters and U+FFFD, and converts all white space to spaces. Folding is NFD without non-spacing
-        marks, then lower case character by character (no final sigma). The split is at white space and around
-        punctuation.
+        First, control, format and private-use characters and U+FFFD are removed, all white space becomes spaces, and
+        CJK characters are surrounded by spaces. If ``lowercase`` is true, the text is converted to NFD, non-spacing
+        marks are removed, and each character is converted to lower case separately (without a final sigma). Then the
+        text is split at white space and around punctuation marks.
         """
         if text.isascii():
             clean = text if text.isprintable() else text.translate(_ASCII_CLEAN)
@@ -174,7 +177,10 @@ class WordPiece:
         return text.translate(folds).split()
 
     def find_pieces(self, token: str) -> list[int] | None:
-        """Return the ids of the longest pieces that spell a basic token; ``None`` if no pieces do."""
+        """Split a basic token into pieces, and return the ids of the pieces.
+
+        At each position, the longest possible piece is chosen. The result is ``None`` if no piece fits at a position.
+        """
         if len(token) > self._max_word_chars:
             return None
         numbers: list[int] = []
@@ -193,24 +199,24 @@ class WordPiece:
     def encode(self, text: str) -> list[int]:
         """Return the ids of all pieces of a text, without [CLS] and [SEP].
 
-        A token that no pieces spell becomes ``unknown_id``.
+        A token that cannot be split into pieces becomes ``unknown_id``.
 
         Raises:
-            BundleDamaged: No pieces spell a token, and the vocabulary has no unknown symbol.
+            BundleDamaged: A token cannot be split into pieces, and the vocabulary has no symbol for unknown tokens.
         """
         return list(chain.from_iterable(self.encode_words(self.split_basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
-        """Yield the ids of each word: the ids of all of its pieces, or only ``unknown_id``.
+        """Yield, for each basic token, the ids of its pieces, or only ``unknown_id``.
 
         Args:
-            tokens: Basic tokens of ``split_basic_tokens``, all of them or some.
+            tokens: Some or all basic tokens from ``split_basic_tokens``.
 
         Yields:
             At least one id for each token.
 
         Raises:
-            BundleDamaged: See ``encode``.
+            BundleDamaged: A token cannot be split into pieces, and the vocabulary has no symbol for unknown tokens.
         """
         for position, token in enumerate(tokens, 1):
             whole = self._starting.get(token)

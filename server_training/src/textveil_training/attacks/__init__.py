@@ -1,1 +1,1 @@
-"""Measure what an attacker learns from released vectors (``vectors``) or sanitized text (``text``, ``words``)."""
+"""Measure what an attacker learns from released vectors, or from sanitized text."""

@@ -1,4 +1,7 @@
-"""Rates over tokens, with standard errors and intervals by text: tokens of one text are not independent, texts are."""
+"""Compute mean rates over tokens, with standard errors and intervals.
+
+Texts are independent, but the tokens of one text are not, so errors are computed with texts as clusters.
+"""
 
 import math
 from collections.abc import Mapping
@@ -9,15 +12,15 @@ from numpy.typing import NDArray
 
 #: Half the width of a 95 % interval, in standard errors.
 STANDARD_ERRORS = 1.959964
-#: Standard errors below this are rounding.
+#: Standard errors below this value are rounding errors, and count as 0.
 NO_ERROR = 1e-12
 
 
 def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
-    """Compute a mean and its standard error for clustered values.
+    """Compute the mean of clustered values, and its standard error.
 
-    With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters:
-    the standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio estimator (Cochran 1977,
+    With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters, the
+    standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio estimator (Cochran 1977,
     section 6.3).
 
     Args:
@@ -25,7 +28,7 @@ def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) ->
         clusters: Cluster of each value, shape ``(n,)``.
 
     Returns:
-        The mean, and its standard error; None with a single cluster.
+        The mean, and its standard error; the error is ``None`` with a single cluster.
     """
     found = float(values.mean())
     _, cluster = np.unique(clusters, return_inverse=True)
@@ -37,19 +40,19 @@ def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) ->
 
 
 def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
-    """Compute a 95 % interval of a rate for clustered trials.
+    """Compute a 95 % confidence interval of a rate for clustered trials.
 
-    It is Wilson's interval for the effective sample size: the number of independent trials that would have the
-    standard error of ``compute_clustered_mean``. With ``p`` the rate and ``se`` that standard error, it is
-    ``p (1 - p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is
-    0, and each cluster counts as one trial. This is so above all if no trial, or every trial, is a hit.
+    The interval is Wilson's for the effective sample size: the number of independent trials with the same standard
+    error as in ``compute_clustered_mean``. With ``p`` the rate and ``se`` the standard error, this number is
+    ``p (1 - p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is 0,
+    and each cluster counts as one trial. This happens mainly if no trial, or every trial, is a hit.
 
     Args:
         hits: Whether each trial is a hit, shape ``(n,)``, not empty.
         clusters: Cluster of each trial, shape ``(n,)``.
 
     Returns:
-        Both ends; [0, 1] with a single cluster.
+        Lower and upper end; [0, 1] with a single cluster.
     """
     rate, error = compute_clustered_mean(hits, clusters)
     if error is None:
@@ -59,7 +62,12 @@ def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int
 
 
 def compute_wilson_interval(hits: float, trials: float) -> list[float]:
-    """Compute both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
+    """Compute a 95 % confidence interval of a rate from independent trials (Wilson 1927).
+
+    Args:
+        hits: Number of successful trials.
+        trials: Number of trials.
+    """
     z = STANDARD_ERRORS
     rate, spread = hits / trials, z * z / trials
     middle = rate + spread / 2
@@ -73,14 +81,15 @@ def compute_rates(
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Compute mean rates by name, with standard errors, as the run record stores them.
+    """Compute mean rates by name, with standard errors, in the format of the run record.
 
     Args:
         values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.
         clusters: Text of each token, shape ``(n,)``.
-        sensitive: True for tokens that the mechanism never keeps. Their own rates are added, unless no token or
-            every token is one of them.
-        of_sensitive: Arrays as in ``values``, for which the result has only the rates of the sensitive tokens.
+        sensitive: True for tokens that the mechanism never keeps. The result contains separate rates for these tokens,
+            unless no token or every token is one of them.
+        of_sensitive: Further arrays like ``values``, for which the result contains only the rates of the sensitive
+            tokens.
 
     Returns:
         A dictionary: ``tokens`` (their number), every mean under its name, ``standard_error`` of the first mean,
@@ -98,5 +107,5 @@ def compute_rates(
 
 
 def round_rate(value: float) -> float:
-    """Round to six decimals, the precision of the run record."""
+    """Round a rate to six decimals, the precision of the run record."""
     return round(float(value), 6)

@@ -1,4 +1,4 @@
-"""Settings of the attacks on text, apart from the mechanism and the data."""
+"""Define the settings of the attacks on text, besides the mechanism and the data."""
 
 from dataclasses import dataclass
 

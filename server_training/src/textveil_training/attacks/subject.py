@@ -1,4 +1,4 @@
-"""The mechanism that attacks on text target: a bundle with one set of options."""
+"""Define the mechanism that attacks on text target: a bundle with one set of options."""
 
 from pathlib import Path
 from typing import Unpack
@@ -15,21 +15,21 @@ class AttackedMechanism:
     """A mechanism under attack: a bundle with one set of sanitizer options.
 
     Args:
-        bundle: Folder of a bundle; the built-in one if left out.
+        bundle: Folder of a bundle; ``None`` for the built-in one.
         pins: Expected content hash and signer of the bundle.
-        options: As in ``Sanitizer.sanitize``.
+        options: Options as in ``Sanitizer.sanitize``.
 
     Attributes:
         sanitizer: The sanitizer of the bundle.
         options: The options.
         bundle: The opened bundle.
-        terms: Mechanism, mode and epsilon, as a privacy statement lists them.
-        plan: The mechanism and rules that the options select; None in the mode names, which has no word mechanism.
-        randomizer: The randomizer of single tokens; None in the modes names, words and all, where the treatment of a
-            word depends on the text around it.
+        terms: Mechanism, mode and epsilon, as in a privacy statement.
+        plan: The mechanism and rules that the options select; ``None`` in the mode names, which has no word mechanism.
+        randomizer: The randomizer of single tokens; ``None`` in the modes names, words and all, where the treatment of
+            a word depends on the text around it.
 
     Raises:
-        BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
+        BundleError, OptionError: For the same reasons as in ``Sanitizer.load`` and ``Sanitizer.sanitize``.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class AttackedMechanism:
             self.randomizer = TokenRandomizer(bundle, pins=pins, **options)
 
     def make_word_release(self) -> WordRelease:
-        """Return the mechanism in the form that the word attacks use: on arrays of words."""
+        """Convert the mechanism to the form that the word attacks need: a mechanism on arrays of words."""
         if self.plan is None:
-            raise ValueError("the mode names randomizes no words")
+            raise ValueError("the mode names randomizes no words: attack another mode")
         return make_word_release(WordNumbers(), self.plan)
 
     @property

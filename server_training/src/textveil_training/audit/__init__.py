@@ -1,7 +1,7 @@
-"""Audits: a lower bound on epsilon from samples, for any mechanism.
+"""Audit mechanisms: compute a lower bound on epsilon from samples of any mechanism.
 
-``audit_mechanism`` runs the procedure, ``CommandMechanism`` and ``FunctionMechanism`` are the mechanisms under test,
-``format_report`` prints a report, and ``audit_sampler`` compares the sampler of a bundle with its exact probabilities.
+``audit_mechanism`` runs the procedure, ``CommandMechanism`` and ``FunctionMechanism`` wrap the mechanisms under test,
+``format_report`` formats a report, and ``audit_sampler`` compares the sampler of a bundle with its exact probabilities.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,7 @@
-"""Tests by betting: a claim is refuted when the wealth of a fair bettor would be too large, at any time.
+"""Test a claim of epsilon by betting: the claim is refuted if a bet against it wins too much.
 
-A test by betting needs few draws if the claim is far from the truth, so it suits slow rewriters.
+If the claim is true, no bet is expected to win, so a large wealth at any time is strong evidence against the claim. A
+test by betting needs few draws if the claim is far from the truth, so it suits slow mechanisms.
 """
 
 import math
@@ -13,17 +14,18 @@ from textveil_training.audit.claims import Claim
 from textveil_training.audit.inputs import InputPair, InputSet
 from textveil_training.audit.statistics import Floats
 
-#: Larger exponents overflow.
+#: Largest exponent that does not overflow.
 _LARGEST_EXPONENT = 500.0
 
 
 @dataclass(kw_only=True)
 class BettingTest:
-    """Test one claim by betting against it, draw after draw, and stop at any time.
+    """Test of one claim by betting against it, draw after draw; the test can stop at any time.
 
-    A bet multiplies the wealth by ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds,
-    since stake and event depend on earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then
-    at most alpha (Ville 1939).
+    A claim limits the probabilities of an event under two inputs. Let ``a`` and ``b`` be 1 if the event happens in a
+    draw of the first and of the second input, else 0. A bet multiplies the wealth by
+    ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds, since stake and event depend on
+    earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then at most alpha (Ville 1939).
 
     Attributes:
         factor: Factor of ``b`` in the inequality of the claim; 0 for a bet on ``a`` alone.
@@ -40,30 +42,36 @@ class BettingTest:
     factor: float
     fee: float
     log_wealth: float = 0.0
-    #: Log-wealth that each constant stake would have by now, after a number of draws.
+    #: Logarithm of the wealth with each constant stake so far, and the stakes as shares of the largest one.
     _shares: Floats = field(default_factory=lambda: np.geomspace(0.002, 0.98, 24))
     _of_stakes: Floats = field(default_factory=lambda: np.zeros(24))
 
     def bet(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Bet on draws: ``a`` for the event of the first input, ``b`` for that of the second (0 or 1, or arrays)."""
+        """Bet on draws, and update the wealth.
+
+        Args:
+            a: Whether the event happened in draws of the first input, 0 or 1; a number or an array.
+            b: Whether the event happened in draws of the second input.
+        """
         largest = 1.0 / (self.factor + self.fee)
         gains = np.atleast_1d(np.asarray(a, np.float64) - self.factor * np.asarray(b, np.float64) - self.fee)
         values, counts = np.unique(gains, return_counts=True)
-        # The mean of the wealths of constant stakes: no stake needs to be chosen, and the best one decides.
+        # The wealth is the mean over constant stakes, so no stake has to be chosen: the best stake dominates the mean.
         self._of_stakes += np.log1p(np.outer(self._shares * largest, values)) @ counts
         top = float(self._of_stakes.max())
         self.log_wealth = top + math.log(float(np.exp(self._of_stakes - top).mean()))
 
 
 class ClaimBets:
-    """Bets against several claims (values of epsilon) at once: half of the wealth by each of two tests.
+    """Bets against several claims (values of epsilon) at once.
 
-    The tests are the pair test and identification.
+    Half of the wealth is bet on the pair test (an event of two inputs), and half on identification (guesses of the
+    input).
     """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:
         self._claim = claim
-        # Below .1 of the claim nothing is asked: the bound of a refuted claim of 0 is 0.
+        # The grid includes 0: if only the claim 0 is refuted, the bound is 0.
         claims = sorted({claim.epsilon, *(round(0.1 * step, 1) for step in range(121))})
         self._pairs = {one: BettingTest(factor=_raise(one * pair.distance), fee=claim.delta) for one in claims}
         self._guesses: dict[float, BettingTest] = {}
@@ -75,18 +83,27 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet on the counts of one event in draws of the two inputs."""
+        """Bet against each claim on draws of two inputs.
+
+        Args:
+            a: Whether the event happened in each draw of the first input.
+            b: Whether the event happened in each draw of the second input.
+        """
         for test in self._pairs.values():
             test.bet(a, b)
 
     def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Bet on right guesses."""
+        """Bet against each claim on guesses of the input.
+
+        Args:
+            hits: Whether each guess was right.
+        """
         for test in self._guesses.values():
             test.bet(hits, np.zeros(len(hits)))
 
     @property
     def log_wealths(self) -> dict[float, float]:
-        """Return the logarithm of the wealth against each claim."""
+        """Natural logarithm of the wealth of the bets against each claim, by epsilon."""
         if not self._guesses:
             return {claim: test.log_wealth for claim, test in self._pairs.items()}
         return {
@@ -95,9 +112,10 @@ class ClaimBets:
         }
 
     def find_bound(self, alpha: float) -> float:
-        """Return the largest claim that is refuted together with all smaller ones; 0 if there is none.
+        """Return a lower bound on epsilon: the largest claim that is refuted together with all smaller claims.
 
-        The smallest true claim of the row is refuted with probability at most alpha, so this bounds epsilon from below.
+        The result is 0 if no claim is refuted. The smallest true claim is refuted with probability at most ``alpha``,
+        so the bound exceeds the true epsilon with at most this probability.
         """
         bound = 0.0
         for claim, wealth in self.log_wealths.items():
@@ -107,7 +125,7 @@ class ClaimBets:
         return bound
 
     def refute_claim(self, alpha: float) -> bool:
-        """Return whether the claim of the mechanism is refuted."""
+        """Return whether the bets refute the claim of the mechanism at error probability ``alpha``."""
         return self.log_wealths[self._claim.epsilon] >= -math.log(alpha)
 
 

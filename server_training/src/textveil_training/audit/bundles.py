@@ -1,4 +1,4 @@
-"""Audits of bundles: their samplers against exact probabilities, and SanText by samples of the library itself."""
+"""Audit bundles: compare samplers with exact probabilities, and test SanText by samples."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,18 +16,21 @@ from textveil_training.audit.statistics import bound_pair_epsilon
 from textveil_training.audit.subjects import FunctionMechanism
 from textveil_training.errors import SettingError
 
-#: Words whose exact distributions are compared to choose pairs.
+#: Number of words from which pairs are chosen by their exact distributions.
 _WORDS = 24
 _PAIRS = 8
 
 
 def audit_bundle_samplers(path: Path, draws: int, expected: ExpectedBundle | None = None) -> Iterator[SamplerAudit]:
-    """Audit the sampler of each level of a staircase or of class labels (see ``audit_sampler``).
+    """Audit the sampler of each level of a bundle's staircase mechanism, of words or of class labels.
 
     Args:
         path: Folder of the bundle.
-        draws: Draws from each of two inputs at each level.
+        draws: Number of draws from each of two inputs at each level.
         expected: Content hash and signer that the bundle must have.
+
+    Yields:
+        The result of ``audit_sampler`` for each level.
 
     Raises:
         BundleError: The bundle cannot be used.
@@ -50,16 +53,19 @@ def _list_staircases(bundle: TextBundle | LabelBundle) -> Sequence[Staircase]:
 def make_bundle_audits(
     path: Path, draws: int, expected: ExpectedBundle | None = None, seed: int | None = None
 ) -> Iterator[tuple[FunctionMechanism, Claim, list[InputPair]]]:
-    """Prepare an audit of each SanText level of a text bundle: the mechanism, its claim and pairs of words.
+    """Prepare an audit of each SanText level of a text bundle.
 
-    The claim is the epsilon of the level, per unit of distance. The pairs are those of two dozen words for which exact
-    probabilities promise the largest bound.
+    The claim is the epsilon of the level, per unit of distance. From two dozen random words the function selects the
+    pairs for which an audit expects the largest bound, given their exact probabilities.
 
     Args:
         path: Folder of the bundle.
-        draws: Draws from each input of a later audit.
+        draws: Number of draws from each input in the later audit.
         expected: Content hash and signer that the bundle must have.
         seed: Seed of the choice of words.
+
+    Yields:
+        For each level the mechanism, its claim, and pairs of words.
 
     Raises:
         BundleError: The bundle cannot be used.
@@ -83,7 +89,10 @@ def make_bundle_audits(
 
 
 def _choose_word_pairs(sanitizer: Sanitizer, words: Sequence[str], epsilon: str, draws: int) -> list[InputPair]:
-    """Return the pairs with the largest expected bound from counts of the unchanged first word."""
+    """Return the pairs of words for which an audit of SanText expects the largest bound on epsilon.
+
+    The bound is the one from counts of outputs that equal the first word of the pair.
+    """
     distributions = {word: sanitizer.distribution(word, mechanism="santext", epsilon=epsilon) for word in words}
     scored = []
     for first in words:

@@ -1,4 +1,4 @@
-"""Claims of a mechanism: an epsilon, with a delta, or per unit of a distance."""
+"""Define and parse a privacy claim: an epsilon, an epsilon with a delta, or an epsilon per distance."""
 
 import math
 import re
@@ -9,7 +9,9 @@ from textveil_training.errors import SettingError
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim of differential privacy: ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for neighbors and each event.
+    """A claim of differential privacy.
+
+    ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for neighboring inputs x and x' and each event E of outputs.
 
     Attributes:
         epsilon: The claimed epsilon, at least 0.
@@ -22,19 +24,19 @@ class Claim:
     per_distance: bool = False
 
     def __str__(self) -> str:
-        """Return the claim in words."""
+        """Describe the claim in words."""
         delta = f", delta {self.delta:g}" if self.delta else ""
         return f"epsilon {self.epsilon:g}{' per unit of distance' if self.per_distance else ''}{delta}"
 
 
 def parse_claim(text: str) -> Claim:
-    """Read a claim: an epsilon, an epsilon and a delta, or an epsilon per unit of distance.
+    """Parse a claim: an epsilon, an epsilon and a delta, or an epsilon per unit of distance.
 
     Args:
-        text: Such as ``4``, ``1,1e-6`` or ``3*d``.
+        text: The claim, such as ``4``, ``1,1e-6`` or ``3*d``.
 
     Raises:
-        SettingError: The text is none of these, or a number is out of range.
+        SettingError: The text has another form, or a number is out of range.
 
     Example:
         >>> str(parse_claim("1,1e-6")), str(parse_claim("3*d"))

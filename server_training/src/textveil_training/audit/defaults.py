@@ -1,8 +1,8 @@
-"""Default numbers of draws and confidence of audits, for the command line, the procedure and the sampler's audit."""
+"""Define the default numbers of draws and the default confidence of audits."""
 
-#: Draws of each of the two inputs of the pair test.
+#: Number of draws of each of the two inputs in the pair test.
 DRAWS = 20_000
-#: Draws of the audit of a bundle's sampler against its exact probabilities.
+#: Number of draws when a bundle's sampler is compared with its exact probabilities.
 SAMPLER_DRAWS = 1_000_000
 #: Probability that a reported bound does not exceed the true epsilon.
 CONFIDENCE = 0.999

@@ -1,7 +1,7 @@
-"""Events of outputs, learned from draws of two inputs, and guesses of the input from an output.
+"""Learn events that distinguish the outputs of two inputs, and guess inputs from outputs.
 
-An event is a score of the output and a threshold. It is learned from draws that are used for nothing else, so it may be
-any function: only its counts in fresh draws enter a bound.
+An event is the set of outputs whose score is at least, or below, a threshold. The draws from which it is learned are
+used for nothing else, so the event may be any function: only its counts in fresh draws enter a bound.
 """
 
 from collections import Counter
@@ -18,15 +18,15 @@ from sklearn.preprocessing import StandardScaler
 
 from textveil_training.audit.statistics import Floats, bound_pair_epsilon
 
-#: Features count only if their frequencies differ by this many standard errors, or more if there are many.
+#: Smallest difference in frequency of a feature that counts, in standard errors; with many features it is larger.
 _STANDARD_ERRORS = 3.0
-#: Candidate thresholds of a score.
+#: Number of thresholds to try for a score.
 _THRESHOLDS = 500
-#: Intervals into which the naive Bayes score divides each number.
+#: Number of intervals into which the naive Bayes score divides each number.
 _BINS = 20
-#: Outputs whose similarity to all inputs is in memory at a time.
+#: Number of outputs whose similarities to all inputs are in memory at a time.
 _ROWS = 500
-#: Weak regularization: a shared scalar is only visible in small differences of large coordinates.
+#: Weak regularization, since inputs may differ only in small differences between large coordinates.
 _INVERSE_PENALTY = 1000.0
 
 Outputs = list[str] | Floats
@@ -36,13 +36,13 @@ Score = Callable[[Outputs], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """An event of an output: its score is at least, or below, a threshold.
+    """The set of outputs whose score is at least, or below, a threshold.
 
     Attributes:
-        name: Name of the features that the score reads, for the report.
-        score: The score of outputs.
+        name: Name of the features on which the score depends, for the report.
+        score: Function that computes the scores of outputs.
         threshold: The threshold.
-        of_first: Whether the event is likelier for the first input: a score of at least the threshold.
+        of_first: Whether the event is likelier for the first input; it then contains scores of at least the threshold.
     """
 
     name: str
@@ -51,21 +51,29 @@ class Event:
     of_first: bool
 
     def contains(self, outputs: Outputs) -> NDArray[np.bool_]:
-        """Return which outputs are in the event, shape ``(n,)``."""
+        """Return a boolean for each output: whether the event contains it."""
         found = self.score(outputs) >= self.threshold
         return found if self.of_first else ~found
 
     def bound_epsilon(self, first: Outputs, second: Outputs, alpha: float, delta: float) -> float:
-        """Bound epsilon from below by the counts of this event in fresh draws of both inputs."""
+        """Compute a lower bound on epsilon from the counts of this event in fresh draws of both inputs.
+
+        Args:
+            first: Outputs of the first input.
+            second: Outputs of the second input, as many.
+            alpha: Probability that the bound exceeds the true epsilon.
+            delta: Claimed delta.
+        """
         of_first, of_second = self.contains(first).sum(), self.contains(second).sum()
         counts = (of_first, of_second) if self.of_first else (of_second, of_first)
         return float(bound_pair_epsilon(*counts, len(first), alpha, delta))
 
 
 def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha: float, delta: float = 0.0) -> Event:
-    """Learn the event that distinguishes two inputs best.
+    """Learn the event that distinguishes the outputs of two inputs best.
 
-    Half of the draws fit the scores, the others choose one of them; then all draws fit it and choose its threshold.
+    Half of the draws fit several scores, and the other half selects the best one. Then all draws fit this score and
+    choose its threshold.
 
     Args:
         first: Outputs of the first input, in random order.
@@ -95,7 +103,19 @@ def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha:
 def choose_threshold(
     name: str, score: Score, first: Outputs, second: Outputs, alpha: float, delta: float
 ) -> tuple[Event, float]:
-    """Choose the threshold and the direction with the largest bound on these draws; return the event and that bound."""
+    """Choose the threshold and direction of an event with the largest bound on epsilon in given draws.
+
+    Args:
+        name: Name of the score.
+        score: Function that computes the scores of outputs.
+        first: Outputs of the first input.
+        second: Outputs of the second input, as many.
+        alpha: Error probability of the bound.
+        delta: Claimed delta.
+
+    Returns:
+        The event, and its bound.
+    """
     scores = score(first), score(second)
     values = np.unique(np.concatenate(scores))
     if len(values) > _THRESHOLDS:  # quantiles, and all of the extreme values
@@ -115,7 +135,13 @@ _GROUPS = ("its words", "its words and their places")
 
 
 def list_features(text: str, group: str) -> set[str]:
-    """List the features of a text: its words, its words with their places, or the whole; with its length."""
+    """Return the features of a text in one group.
+
+    Args:
+        text: The text.
+        group: ``its words`` (and their number), ``its words and their places`` (each word with its position), or
+            ``the whole output``.
+    """
     if group == "the whole output":
         return {text}
     words = text.split()
@@ -124,7 +150,7 @@ def list_features(text: str, group: str) -> set[str]:
 
 
 def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any]], Score]:
-    """Return a learner of a naive Bayes score with the features of a group, present or absent."""
+    """Return a function that learns a naive Bayes score from the presence of a group's features."""
 
     def learn(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
         draws = len(first)
@@ -145,7 +171,7 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
 
 
 def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return whether a text has the one feature with the largest bound on epsilon."""
+    """Find the one feature with the largest bound on epsilon, and return a score of its presence."""
     draws = len(first)
     counts = [
         Counter(one for text in texts for group in _GROUPS for one in list_features(str(text), group))
@@ -162,9 +188,14 @@ def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any])
 
 
 def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
-    """Return log-odds of presence over absence; 0 for features whose frequencies hardly differ.
+    """Return the log-odds weight of each feature; 0 for features whose frequencies hardly differ.
 
-    The more features there are, the more they must differ, so that few of them do by chance.
+    The more features there are, the larger the difference must be, so that few features pass by chance.
+
+    Args:
+        of_first: Number of the first input's outputs with each feature.
+        of_second: Number of the second input's outputs with each feature.
+        draws: Number of outputs of each input.
     """
     deviates = max(_STANDARD_ERRORS, float(norm.isf(0.25 / max(1, len(of_first)))))
     p, q = ((count + 0.5) / (draws + 1) for count in (of_first, of_second))
@@ -174,7 +205,7 @@ def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
 
 
 def _learn_overlap(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return a score with nothing to learn: shared words with the first input, less those with the second."""
+    """Return a score without learning: words shared with the first input, minus those with the second."""
     mine, other = (set(str(text).split()) for text in inputs)
     plus, minus = mine - other, other - mine
 
@@ -195,7 +226,7 @@ _TEXT_LEARNERS: dict[str, Callable[[Outputs, Outputs, tuple[Any, Any]], Score]] 
 
 
 def _describe_vectors(vectors: Floats) -> Floats:
-    """Append norms, the range and the extremes to vectors of two or more coordinates."""
+    """Append norms, range and extremes to vectors of two or more coordinates, as further features."""
     if vectors.shape[1] == 1:
         return vectors
     sizes = np.abs(vectors)
@@ -205,7 +236,7 @@ def _describe_vectors(vectors: Floats) -> Floats:
 
 
 def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return the score of a logistic regression on coordinates and norms."""
+    """Learn a logistic regression on coordinates and norms, and return its score."""
     rows = _describe_vectors(np.concatenate([np.asarray(first), np.asarray(second)]))
     labels = np.repeat([1, 0], [len(first), len(second)])
     scaler = StandardScaler()
@@ -214,7 +245,7 @@ def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> S
 
 
 def _learn_binned(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return the naive Bayes score of coordinates and norms, each divided into intervals."""
+    """Learn a naive Bayes score on coordinates and norms, each divided into intervals."""
     ones, others = (_describe_vectors(np.asarray(outputs)) for outputs in (first, second))
     both = np.concatenate([ones, others])
     edges = [np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1])) for column in both.T]
@@ -240,7 +271,7 @@ def _learn_binned(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> S
 
 
 def _learn_values(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return the naive Bayes score of the whole vector, for mechanisms with few different outputs."""
+    """Learn a naive Bayes score on the whole vector, for mechanisms with few different outputs."""
     names, rows = np.unique(np.concatenate([np.asarray(first), np.asarray(second)]), axis=0, return_inverse=True)
     rows = rows.ravel()
     of_first, of_second = (
@@ -262,10 +293,11 @@ def _list_vector_learners(
 
 
 class InputGuesser:
-    """Guess which of the inputs an output came from, by a fixed rule that learns from no draw.
+    """Guess the input of each output, by a fixed rule that does not depend on draws.
 
-    Texts: the input that equals the output, or else the nearest input by its words, rare words
-    counting more, without regard to case: many rewriters write lowercase. Vectors: the nearest input.
+    For texts the guess is the input that equals the output. If there is none, it is the input with the most similar
+    words, where rare words count more and case is ignored, since many mechanisms write lower case. For vectors it is
+    the nearest input.
 
     Args:
         inputs: The inputs: texts, or vectors of shape ``(inputs, dimension)``.
@@ -286,12 +318,12 @@ class InputGuesser:
                 self._words.setdefault(word, len(self._words))
         of_inputs = self._count_words(inputs)
         shares = np.log(len(inputs) / np.maximum(of_inputs.sum(axis=0), 1.0)) + 1e-3
-        # The cosine: a long input is not the nearest to everything.
+        # The similarity is the cosine, so that a long input is not the most similar one to every output.
         sizes = np.sqrt(np.maximum(np.asarray((of_inputs * shares).sum(axis=1)), 1e-9))
         self._weights = csr_array((of_inputs * shares).T / sizes)
 
     def guess(self, outputs: Outputs) -> NDArray[np.intp]:
-        """Return the number of the guessed input of each output, shape ``(n,)``."""
+        """Return the index of the guessed input for each output, shape ``(n,)``."""
         if isinstance(self.inputs, np.ndarray):
             rows = np.asarray(outputs)
             squares = (self.inputs**2).sum(axis=1) / 2
@@ -304,7 +336,10 @@ class InputGuesser:
         return found
 
     def _count_words(self, texts: Sequence[str]) -> csr_array:
-        """Return which words of the inputs each text has, shape ``(texts, words)``."""
+        """Return a sparse 0/1 matrix ``(texts, words)``: whether each text contains each word.
+
+        The words are those of the inputs.
+        """
         columns = [
             [self._words[word] for word in set(text.casefold().split()) if word in self._words] for text in texts
         ]

@@ -1,7 +1,7 @@
-"""Check that draws have fresh randomness: the same input twice must be able to give two outputs.
+"""Check that draws are independent: a mechanism must be able to give two outputs for the same input.
 
-Bounds from samples hold for independent draws. A rewriter that is deterministic, that stores its outputs, or that has a
-fixed seed violates this, and counts of its outputs could refute the claim of a private mechanism by mistake.
+Bounds from samples hold for independent draws. A mechanism that is deterministic, that stores its outputs, or that has
+a fixed seed violates this, and counts of its outputs could refute the claim of a private mechanism by mistake.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,15 +18,15 @@ _INPUTS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Freshness:
-    """Comparison of repeated draws of the same inputs.
+    """Result of comparing repeated draws of the same inputs in two runs.
 
     Attributes:
         inputs: Number of compared inputs.
-        constant: Whether the compared inputs all gave one and the same output. Other inputs may give others.
+        constant: Whether all compared inputs always gave the same single output. Other inputs may give others.
         deterministic: Whether every input always gave the same output, in both runs.
         stored: Whether every input gave the same output within a run, and other outputs in the other run.
         seeded: Whether both runs gave the same outputs in the same order, though one input gave several.
-        unchanged: Whether every output was its input.
+        unchanged: Whether every output was equal to its input.
     """
 
     inputs: int
@@ -38,11 +38,14 @@ class Freshness:
 
     @property
     def repeats(self) -> bool:
-        """Return whether repeated draws of an input are dependent; equal outputs of all inputs show no dependence."""
+        """Whether repeated draws of an input are dependent.
+
+        If all compared inputs gave the same output, the value is false, since this shows no dependence.
+        """
         return (self.deterministic or self.stored or self.seeded) and not self.constant
 
     def explain(self) -> str:
-        """Return one sentence about the randomness of the draws."""
+        """Describe the randomness of the draws in one sentence."""
         if self.constant:
             return "all compared texts gave the same output; check that the mechanism reads its input"
         if self.unchanged:
@@ -65,14 +68,14 @@ def check_freshness(
     generator: np.random.Generator,
     sizes: Sequence[int],
 ) -> Freshness:
-    """Draw the same inputs repeatedly in two runs, in the same order, and compare the outputs.
+    """Draw outputs of the same inputs repeatedly in two runs, in the same order, and compare the outputs.
 
     Args:
-        draw: Draws an output for each input; takes a name for the progress and the inputs.
+        draw: Function that draws an output for each input, given a name for progress reports and the inputs.
         pairs: The pairs whose inputs are compared, 16 inputs at most.
-        generator: Source of the order.
-        sizes: Draws of a run. If they repeat or are all equal, the next size decides: an honest mechanism may rarely
-            change its input, or rarely give another output.
+        generator: Random generator of the order.
+        sizes: Numbers of draws per run. If the outputs of a run repeat or are all equal, the check is repeated with the
+            next number, since a private mechanism may rarely change its input, or rarely give another output.
     """
     inputs: list[Any] = []
     for one in (one for pair in pairs for one in pair.inputs):

@@ -1,7 +1,7 @@
-"""Inputs of an audit: candidate pairs of neighbors, sets for identification, and a public sample of texts.
+"""Choose inputs of an audit: pairs of neighbors, sets for identification, and a public sample.
 
-Texts are lines without a mark of their source. If they are public, an audit reveals nothing private even to a rewriter
-that keeps logs. ``list_sample_texts`` has enough texts for every test.
+The lines of text have no reference to their source. If they are public, an audit reveals nothing private even to a
+mechanism that keeps logs. ``list_sample_texts`` has enough texts for every test.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from textveil_training.data.rows import read_lines
 from textveil_training.errors import DataError, EmptyData, FileLocation, SettingError
 
 Neighbors = Literal["text", "word"]
-#: Most inputs of the identification test.
+#: Largest number of inputs in the identification test.
 MAX_INPUTS = 1000
 _SENTENCES = (
     "please book a table for two in {place} on {day}",
@@ -40,12 +40,12 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class InputPair:
-    """Two neighboring inputs.
+    """Two inputs that are neighbors under the claim.
 
     Attributes:
         inputs: The two inputs.
-        distance: Their distance, by which an epsilon is divided; 1 unless the claim is metric.
-        origin: How the pair was found, for the report.
+        distance: Their distance, by which an epsilon is divided; 1 unless the claim is per unit of distance.
+        origin: Method that found the pair, for the report.
     """
 
     inputs: tuple[Any, Any]
@@ -55,11 +55,11 @@ class InputPair:
 
 @dataclass(frozen=True)
 class InputSet:
-    """Pairwise neighboring inputs for the identification test.
+    """Inputs for the identification test, any two of which are neighbors under the claim.
 
     Attributes:
         inputs: At least two different inputs.
-        distance: The largest distance of two of them; 1 unless the claim is metric.
+        distance: The largest distance of two of them; 1 unless the claim is per unit of distance.
     """
 
     inputs: tuple[Any, ...]
@@ -67,7 +67,7 @@ class InputSet:
 
 
 def list_sample_texts() -> list[str]:
-    """Return the public sample: more than 1,000 made-up sentences, each with a rare word or two.
+    """Return the public sample: more than 1,000 invented sentences, each with one or two rare words.
 
     Example:
         >>> list_sample_texts()[0]
@@ -84,7 +84,7 @@ def list_sample_texts() -> list[str]:
 
 
 def read_texts(path: Path) -> list[str]:
-    """Read texts, one per line; blank lines and repeated texts are left out.
+    """Read texts from a file, one per line; blank lines and repeated texts are omitted.
 
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has fewer than two different texts.
@@ -96,7 +96,11 @@ def read_texts(path: Path) -> list[str]:
 
 
 def read_pairs(path: Path, *, with_distances: bool) -> list[InputPair]:
-    """Read pairs of texts, separated by a tab, with a third column of distances for a metric claim.
+    """Read pairs of texts from a file, one pair per line, separated by a tab.
+
+    Args:
+        path: The file.
+        with_distances: Whether each line has a third column with the distance of the pair.
 
     Raises:
         DataError: The file cannot be read, or a row has other columns, equal texts, no positive distance, or another
@@ -132,12 +136,12 @@ def _parse_distance(text: str, location: FileLocation) -> float:
 
 
 def propose_pairs(texts: Sequence[str], neighbors: Neighbors, generator: np.random.Generator) -> list[InputPair]:
-    """Propose pairs of texts in which a mechanism may differ most.
+    """Choose pairs of texts whose output distributions are likely to differ most.
 
     Args:
         texts: Different texts.
-        neighbors: ``text`` if any two texts are neighbors; ``word`` if they differ in one word.
-        generator: Source of the choices.
+        neighbors: ``text`` if any two texts are neighbors; ``word`` if neighbors differ in one word.
+        generator: Random generator of the choices.
 
     Returns:
         Up to eight pairs.
@@ -165,7 +169,13 @@ def propose_pairs(texts: Sequence[str], neighbors: Neighbors, generator: np.rand
 
 
 def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.random.Generator) -> list[InputSet]:
-    """Propose sets for identification: up to 1,000 texts, or versions of one text that differ in one word."""
+    """Choose sets of inputs for identification, of several sizes up to 1,000.
+
+    Args:
+        texts: Different texts.
+        neighbors: ``text`` for sets of texts; ``word`` for sets of versions of one text that differ in one word.
+        generator: Random generator of the choices.
+    """
     if neighbors == "text":
         order = [texts[place] for place in generator.permutation(len(texts))[:MAX_INPUTS]]
         return [InputSet(tuple(order[:size])) for size in sorted({2, 10, 100, len(order)}) if 2 <= size <= len(order)]
@@ -179,10 +189,12 @@ def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.rando
 
 
 def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
-    """Collect inputs whose distances are all known, for identification under a metric claim.
+    """Select inputs from pairs such that all their distances are known.
+
+    They are for identification under a claim per unit of distance.
 
     Returns:
-        One set of three inputs or more, or none.
+        A list with one set of three inputs or more, or an empty list.
     """
     distances: dict[frozenset[Any], float] = {frozenset(pair.inputs): pair.distance for pair in pairs}
     chosen: list[Any] = []
@@ -196,7 +208,13 @@ def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
 
 
 def propose_vector_pairs(dimension: int, norm: float) -> list[InputPair]:
-    """Propose vectors for a mechanism that clips at a Euclidean norm: opposite ones, dense and sparse.
+    """Choose pairs of opposite vectors for a mechanism that clips vectors at a Euclidean norm.
+
+    The vectors are dense in one pair and sparse in the other.
+
+    Args:
+        dimension: Number of coordinates.
+        norm: The norm at which the mechanism clips.
 
     Example:
         >>> [pair.origin for pair in propose_vector_pairs(2, 1.0)]

@@ -1,8 +1,8 @@
-"""The audit: choose inputs, learn an event, and count it in fresh draws.
+"""Run an audit: choose inputs, learn an event of the outputs, and count the event in fresh draws.
 
 Stage 0 halves the candidate pairs until one is left, and chooses a set of inputs for identification. Stage 1 learns an
-event of the outputs. Stage 2 counts this one event. No stage uses draws of another one, so the reported bound exceeds
-the true epsilon with probability at most alpha, whatever the search does.
+event of the outputs. Stage 2 counts this event. No stage uses draws of another one, so the reported bound exceeds the
+true epsilon with probability at most alpha, whatever the search does.
 """
 
 import time
@@ -29,7 +29,7 @@ from textveil_training.audit.subjects import AuditedMechanism, parse_outputs
 from textveil_training.errors import RewriterError, SettingError
 from textveil_training.progress import ProgressCallback, ignore_progress
 
-#: Numbers of outputs of k-ary randomized response for which a report has the power of the tests.
+#: Numbers of outputs of k-ary randomized response for which a report states the power of the tests.
 _POWER_OUTPUTS = (10, 1000)
 
 
@@ -38,10 +38,11 @@ class AuditSettings:
     """Size and confidence of an audit.
 
     Attributes:
-        draws: Draws of each of the two inputs of the pair test, half of them to learn the event. The identification
-            test has twice as many draws in all.
+        draws: Number of draws of each of the two inputs in the pair test, half of them to learn the event. The
+            identification test has twice as many draws in total.
         confidence: Probability that the reported bound does not exceed the true epsilon.
-        until: Minutes for the test by betting, which replaces the tests of fixed size; None for these.
+        until: Minutes for the test by betting, which replaces the tests of fixed size; ``None`` for tests of fixed
+            size.
         seed: Seed of the choice and the order of inputs. The mechanism has its own randomness.
 
     Raises:
@@ -69,15 +70,16 @@ class TestResult:
     Attributes:
         test: ``pair``, ``identification`` or ``betting``.
         bound: Lower bound on epsilon, or on epsilon per unit of distance.
-        refutes: Whether this refutes the claim.
-        ceiling: Largest bound that this test could report at its number of draws; None without a limit.
-        half_power: Smallest epsilon of k-ary randomized response of which the test reports at least half with
-            probability 90 %, by the number ``k`` of outputs; None if there is none. Per unit of distance, as the bound.
-        draws: Draws that entered the bound.
+        refutes: Whether the bound refutes the claim.
+        ceiling: Largest bound that this test could report with its number of draws; ``None`` without a limit.
+        half_power: A measure of the test's power, by a number ``k`` of outputs: the smallest epsilon of k-ary
+            randomized response for which the test reports at least half of the epsilon with probability 90 %. ``None``
+            if there is no such epsilon. Per unit of distance if ``bound`` is.
+        draws: Number of draws that entered the bound.
         description: Pair or set of inputs, event and distance, without a text.
     """
 
-    __test__ = False  # no test of pytest
+    __test__ = False  # pytest must not collect this class
 
     test: str
     bound: float
@@ -90,16 +92,16 @@ class TestResult:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditReport:
-    """Report of an audit: a lower bound on epsilon, and what the audit could have found.
+    """Report of an audit: a lower bound on epsilon, and the power of the tests.
 
     Attributes:
         claim: The claim.
         freshness: Whether draws of one input differ.
-        tests: The tests. If the draws repeat or are all equal, at most an identification test with one draw of each
-            input.
+        tests: Results of the tests. If draws repeat or are all equal, at most an identification test with one draw of
+            each input.
         outputs: ``text`` or ``vector``.
-        unchanged: Share of texts that came out unchanged in the identification test; None for vectors.
-        total_draws: All draws, those of stage 0 included.
+        unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
+        total_draws: Number of all draws, including those of stage 0.
         settings: The settings.
     """
 
@@ -113,18 +115,18 @@ class AuditReport:
 
     @property
     def bound(self) -> float:
-        """Return the largest lower bound of all tests."""
+        """Largest lower bound on epsilon of all tests."""
         return max((one.bound for one in self.tests), default=0.0)
 
     @property
     def verdict(self) -> str:
-        """Return ``refuted``, ``not refuted``, or ``not tested`` if draws repeat and no other test refutes."""
+        """``refuted``, ``not refuted``, or ``not tested`` if draws repeat and no test refutes the claim."""
         if any(one.refutes for one in self.tests):
             return "refuted"
         return "not tested" if self.freshness.repeats else "not refuted"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values; it has no text and no output."""
+        """Return the report as values that JSON can store, without texts and outputs."""
         return {
             "claim": asdict(self.claim),
             "verdict": self.verdict,
@@ -146,18 +148,18 @@ def audit_mechanism(
     settings: AuditSettings | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> AuditReport:
-    """Audit a mechanism: bound its epsilon from below by samples.
+    """Audit a mechanism: compute a lower bound on its epsilon from samples.
 
     Args:
         mechanism: The mechanism.
         claim: Its claim.
         pairs: Candidate pairs of neighbors under the claim.
-        sets: Candidate sets for identification; each has pairwise neighbors.
-        settings: Size and confidence; the defaults if left out.
-        progress: Called with a stage, its finished draws and their number.
+        sets: Candidate sets for identification; any two inputs of a set are neighbors.
+        settings: Size and confidence; ``None`` for the defaults.
+        progress: Called with a stage, its finished draws and their total.
 
     Returns:
-        The report. A bound above the claim refutes it; a smaller one proves nothing about privacy.
+        The report. A bound above the claim refutes the claim; a smaller bound proves nothing about privacy.
 
     Raises:
         RewriterError: The mechanism fails, or its outputs are of several types.
@@ -176,7 +178,7 @@ def audit_mechanism(
 
 
 class _Audit:
-    """One run of the procedure: the mechanism, the claim and the counted draws."""
+    """State of one audit: the mechanism, the claim and the number of draws so far."""
 
     def __init__(
         self, mechanism: AuditedMechanism, claim: Claim, settings: AuditSettings, progress: ProgressCallback
@@ -196,7 +198,7 @@ class _Audit:
         freshness, pair = check_freshness(self._draw, pairs, self._generator, sizes), pairs[0]
         if not freshness.repeats and len(pairs) > 1:
             pair = self._choose_pair(pairs, screening)
-            # A store for a few texts shows when only two of them alternate, as in the pair test.
+            # A mechanism that stores the outputs of only a few texts repeats them if only two texts alternate.
             freshness = check_freshness(self._draw, [pair], self._generator, sizes)
         tests: list[TestResult] = []
         unchanged = None
@@ -229,7 +231,12 @@ class _Audit:
         )
 
     def _draw(self, stage: str, inputs: Sequence[Any]) -> Outputs:
-        """Draw an output for each input, in the given order."""
+        """Draw an output for each input, in the given order.
+
+        Args:
+            stage: Name of the stage in progress reports.
+            inputs: The inputs.
+        """
         drawn = self._mechanism.draw_outputs(inputs, lambda done: self._progress(stage, done, len(inputs)))
         outputs = parse_outputs(drawn, self._dimension)
         if self._dimension is None:
@@ -238,13 +245,24 @@ class _Audit:
         return outputs
 
     def _draw_pair(self, stage: str, pair: InputPair, draws: int) -> tuple[Outputs, Outputs]:
-        """Draw from both inputs of a pair, in random order; return the outputs of each."""
+        """Draw outputs of both inputs of a pair, in random order, and return the outputs of each input.
+
+        Args:
+            stage: Name of the stage in progress reports.
+            pair: The pair.
+            draws: Number of draws of each input.
+        """
         order = self._generator.permutation(np.repeat([0, 1], draws))
         outputs = self._draw(stage, [pair.inputs[side] for side in order])
         return _select(outputs, order == 0), _select(outputs, order == 1)
 
     def _choose_pair(self, pairs: Sequence[InputPair], draws: int) -> InputPair:
-        """Drop repeatedly the half of the pairs with smaller bounds, estimated from 500 draws, until one is left."""
+        """Choose one pair: drop the half of the pairs with smaller estimated bounds until one is left.
+
+        Args:
+            pairs: Candidate pairs.
+            draws: Number of new draws of each input in each round.
+        """
         left = list(pairs)
         known: dict[int, tuple[Outputs, Outputs]] = {}
         while len(left) > 1:
@@ -262,13 +280,17 @@ class _Audit:
         return left[0]
 
     def _guess_bound(self, pair: InputPair, first: Outputs, second: Outputs) -> float:
-        """Estimate how large a bound the pair may give: learned on half of the draws, counted in the others."""
+        """Estimate a pair's bound: learn an event from half of the draws, and count it in the other half."""
         half = max(1, len(first) // 2)
         event = learn_event(first[:half], second[:half], pair.inputs, 0.1, self._claim.delta)
         return event.bound_epsilon(first[half:], second[half:], 0.1, self._claim.delta) / pair.distance
 
     def _choose_set(self, sets: Sequence[InputSet], draws: int) -> InputSet | None:
-        """Choose the set with the largest bound in few draws; None if inputs and outputs cannot be compared."""
+        """Choose the set of inputs with the largest bound in a few draws.
+
+        Returns:
+            The set, or ``None`` if outputs cannot be compared with inputs.
+        """
         scored = []
         for one in sets:
             inputs = _prepare_inputs(one)
@@ -280,18 +302,22 @@ class _Audit:
         return max(scored, key=lambda entry: entry[:2])[2] if scored else None
 
     def _count_hits(self, stage: str, chosen: InputSet, inputs: Outputs, draws: int) -> tuple[int, float | None]:
-        """Draw from uniformly chosen inputs; return the right guesses, and the share of unchanged texts."""
+        """Draw outputs of uniformly chosen inputs, and guess the inputs.
+
+        Returns:
+            The number of right guesses, and the share of outputs that equal their input (``None`` for vectors).
+        """
         which, outputs = self._draw_from_set(stage, chosen, draws)
         hits = int((InputGuesser(inputs).guess(outputs) == which).sum())
         return hits, _count_unchanged(inputs, which, outputs)
 
     def _draw_from_set(self, stage: str, chosen: InputSet, draws: int) -> tuple[NDArray[np.intp], Outputs]:
-        """Choose inputs of a set uniformly, and draw an output for each; return both."""
+        """Draw outputs of uniformly chosen inputs of a set; return indices of the inputs, and outputs."""
         which = self._generator.integers(len(chosen.inputs), size=draws)
         return which, self._draw(stage, [chosen.inputs[number] for number in which])
 
     def _test_pair(self, pair: InputPair, alpha: float) -> TestResult:
-        """Learn an event in half of the draws, and count it in the other half."""
+        """Test the claim on a pair: learn an event from half of the draws, and count it in the other half."""
         half, delta = self._settings.draws // 2, self._claim.delta
         first, second = self._draw_pair("pair test, learning", pair, half)
         event = learn_event(first, second, pair.inputs, alpha, delta)
@@ -309,13 +335,16 @@ class _Audit:
         )
 
     def _test_identification(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None]:
-        """Test the claim by guesses of the input of each draw.
+        """Test the claim by guessing the input of each draw.
 
-        The rule of the guesses depends on no draw. So all draws count, and none is needed for learning.
+        The rule of the guesses does not depend on draws. So all draws count, and none is needed for learning.
+
+        Returns:
+            The result, and the share of outputs that equal their input (``None`` for vectors).
         """
         draws, count, delta = 2 * self._settings.draws, len(chosen.inputs), self._claim.delta
         inputs = _prepare_inputs(chosen)
-        assert inputs is not None  # checked when the set was chosen
+        assert inputs is not None  # _choose_set checked that inputs can be prepared
         hits, unchanged = self._count_hits("identification test", chosen, inputs, draws)
         bound = bound_identification_epsilon(hits, draws, count, alpha, delta) / chosen.distance
         result = TestResult(
@@ -330,14 +359,16 @@ class _Audit:
         return result, unchanged
 
     def _test_each_once(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None, bool] | None:
-        """Count the right guesses in one draw of each input: valid also where a mechanism stores its outputs.
+        """Test the claim by guessing the input in one draw of each input.
 
-        The draws of different inputs are independent, but have different probabilities of a right guess. Their number
-        varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
+        The test is also valid if a mechanism stores its outputs.
+
+        The draws of different inputs are independent, but have different probabilities of a right guess. The number of
+        right guesses varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
 
         Returns:
-            The result, the share of unchanged texts, and whether all outputs are equal; None if inputs and outputs
-            cannot be compared.
+            The result, the share of unchanged texts, and whether all outputs are equal. ``None`` if outputs cannot be
+            compared with inputs.
         """
         inputs = _prepare_inputs(chosen)
         if inputs is None or _get_dimension(inputs) != self._dimension:
@@ -360,9 +391,12 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Bet against the claim, and against a grid of other epsilons, from which the bound on epsilon follows.
+        """Test the claim by betting against it.
 
-        The test ends when the bets refute the claim at level ``alpha``, or when its time or its draws are used up.
+        Bets against a grid of other epsilons give the bound on epsilon.
+
+        The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its draws are
+        used up.
         """
         assert self._settings.until is not None
         end = time.monotonic() + 60 * self._settings.until
@@ -373,7 +407,7 @@ class _Audit:
         learned, drawn = 10, 0
         while drawn < self._settings.draws and time.monotonic() < end and not bets.refute_claim(alpha):
             batch = max(10, learned // 5)
-            new = self._draw_pair("betting", pair, batch)  # the event is from earlier draws alone
+            new = self._draw_pair("betting", pair, batch)  # the event depends on earlier draws alone
             a, b = event.contains(new[0]), event.contains(new[1])
             bets.bet_on_pair(*((a, b) if event.of_first else (b, a)))
             if chosen is not None and guesser is not None:
@@ -402,13 +436,13 @@ class _Audit:
 def _find_half_powers(
     outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
 ) -> dict[str, float | None]:
-    """For each number of outputs, find the smallest epsilon whose half a test reports (``TestResult.half_power``)."""
+    """Compute the power of a test for each number of outputs, as in ``TestResult.half_power``."""
     found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
     return {str(count): None if value is None else value / distance for count, value in found.items()}
 
 
 def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:
-    """Return the share of texts that came out unchanged; None for vectors."""
+    """Return the share of outputs that equal their input; ``None`` for vectors."""
     if isinstance(inputs, np.ndarray):
         return None
     return float(np.mean([outputs[place] == inputs[number] for place, number in enumerate(which)]))
@@ -419,7 +453,7 @@ def _get_dimension(outputs: Outputs) -> int:
 
 
 def _prepare_inputs(chosen: InputSet) -> Outputs | None:
-    """Return the inputs as outputs are represented, or None if they are neither texts nor vectors."""
+    """Convert inputs to the form of outputs, texts or an array of vectors; ``None`` if they are neither."""
     if all(isinstance(one, str) for one in chosen.inputs):
         return list(chosen.inputs)
     try:

@@ -1,4 +1,4 @@
-"""Reports of audits for people: the bound, the claim, and what the audit could have found. No text is in a report."""
+"""Format audit reports: the bound, the claim, and the power of the tests, without inputs or outputs."""
 
 from textveil.release import round_down
 

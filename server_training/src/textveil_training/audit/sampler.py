@@ -1,11 +1,11 @@
 """Audit the installed sampler: compare its samples with the probabilities of a bundle.
 
-Three tests, each with a stated power:
+There are three tests, each with a stated power:
 
 * Privacy: for two inputs and an output at which the privacy loss is nearly the largest, a Clopper-Pearson interval
   gives a lower bound on the realized epsilon, which must not exceed the stated one.
-* Distribution: counts of likely outputs, of the neighborhood and of all other outputs against exact probabilities, and
-  uniform integers against the uniform distribution, down to their last bits.
+* Distribution: counts of likely outputs, of the neighborhood and of all other outputs are compared with exact
+  probabilities, and uniform integers with the uniform distribution, down to their last bits.
 * Independence: a forked process must draw other random numbers than its parent.
 """
 
@@ -22,7 +22,8 @@ from textveil.mechanisms.staircase import Staircase
 from textveil_training.audit.defaults import SAMPLER_DRAWS
 
 _BATCH = 1 << 18
-#: Number of compared groups: half of them hold one of the likeliest outputs each, the others divide the rest.
+#: Number of compared groups. Half of them are one of the likeliest outputs each; the others divide the remaining
+#: outputs.
 _GROUPS = 32
 #: Probability that a correct sampler fails a comparison of an audit.
 ALPHA = 1e-6
@@ -36,11 +37,12 @@ class SamplerAudit:
 
     Attributes:
         level: Name of the level.
-        promised: Its epsilon.
+        promised: Stated epsilon of the level.
         exact: Privacy loss of the chosen pair at the chosen output, computed from the integers.
         realized: 95 % lower bound on that loss, estimated from the draws.
         faults: One line for each failed comparison; empty for a correct sampler.
-        detectable_error: Smallest relative error of the rarer probability that the draws reveal with probability 99 %.
+        detectable_error: Smallest relative error of the smaller probability that the draws detect with probability
+            99 %.
     """
 
     level: str
@@ -51,7 +53,7 @@ class SamplerAudit:
     detectable_error: float
 
     def __str__(self) -> str:
-        """Return the result as one line for a terminal."""
+        """Format the result as one line for a terminal."""
         return (
             f"level {self.level}: stated epsilon {self.promised:g}, of the tested pair {self.exact:.3f}, realized at "
             f"least {self.realized:.3f} (95 %); "
@@ -60,7 +62,7 @@ class SamplerAudit:
 
 
 def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAudit:
-    """Audit the sampler of one level of a staircase with the operating system's entropy.
+    """Audit the sampler of one level of the staircase mechanism, with the operating system's entropy.
 
     Args:
         staircase: The loaded mechanism, of words or of class labels.
@@ -94,10 +96,11 @@ def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAu
 
 
 def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
-    """Return two inputs and an output whose privacy loss is nearly the largest possible.
+    """Find two inputs and an output whose privacy loss is nearly the largest possible.
 
-    The first input gives the output its whole base weight from its budget, and the second gives it nothing. The
-    returned output is the likeliest one with this property, so that few draws suffice.
+    The output has a higher weight for neighboring inputs: each input divides a budget among outputs near it. The
+    function chooses an output to which the first input gives as much of its budget as it can, and the second input
+    gives nothing. Of all such outputs it returns the likeliest one, so that few draws suffice.
 
     Returns:
         The likely input, the unlikely input, and the output.
@@ -110,13 +113,13 @@ def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     likely, place = np.unravel_index(int(whole.argmax()), whole.shape)
     output = int(stored[likely, place])
     of_output = np.where(stored == output, budgets, 0).sum(axis=1)
-    left = staircase.budget - budgets.sum(axis=1)  # spread over all outputs, so a part goes to this one
+    left = staircase.budget - budgets.sum(axis=1)  # is divided among all outputs, so this output gets a part
     rare = int(np.lexsort((left, of_output))[0])
     return int(likely), rare, output
 
 
 def find_uniformity_faults(total: int, draws: int) -> list[str]:
-    """Test uniform integers below ``total``, and return one line for each fault.
+    """Test the generator of uniform integers below ``total``, and return one line of text for each fault.
 
     The tests are: range, repeated values, distribution of the lowest and of the highest bits.
     """
@@ -143,7 +146,7 @@ def find_uniformity_faults(total: int, draws: int) -> list[str]:
 
 
 def detect_fork_repeats() -> bool:
-    """Return whether a process and its fork draw the same random words."""
+    """Return whether a process and its fork draw the same random numbers, which would be a fault."""
     if not hasattr(os, "fork"):
         return False
     reading, writing = os.pipe()
@@ -162,7 +165,7 @@ def detect_fork_repeats() -> bool:
 
 
 def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
-    """Draw from one input and count each output."""
+    """Draw outputs of one input, and count each output."""
     counts = np.zeros(len(staircase.base), dtype=np.int64)
     for start in range(0, draws, _BATCH):
         inputs = np.full(min(_BATCH, draws - start), input_id)
@@ -171,22 +174,25 @@ def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
 
 
 def _compute_probability(staircase: Staircase, input_id: int, output: int) -> float:
-    """Return the exact probability of an output."""
+    """Return the exact probability that the mechanism replaces the word ``input_id`` by ``output``."""
     row = staircase.compute_exact_row(input_id)
     return row[output] / sum(row)
 
 
 def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, draws: int) -> Sequence[str]:
-    """Compare the counts of groups of outputs with exact probabilities; return the first fault.
+    """Compare counts of groups of outputs with exact probabilities, and return the first fault.
 
-    Groups are the likeliest outputs, one each, and 16 parts of the rest in order of their ids.
+    The groups are: each of the likeliest outputs, and 16 parts of the remaining outputs in the order of their ids.
+
+    Returns:
+        A list with one line, or an empty list.
     """
     row = staircase.compute_exact_row(input_id)
     total = sum(row)
     order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
     alone = order[: _GROUPS // 2]
     groups = [[output] for output in alone]
-    rest = sorted(order[_GROUPS // 2 :])  # by id: a wrong tail moves probability between the parts
+    rest = sorted(order[_GROUPS // 2 :])  # by id, so that a fault among rare outputs shows
     groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), _GROUPS // 2) if len(part)]
     for group in groups:
         share = sum(row[output] for output in group) / total
@@ -197,9 +203,13 @@ def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, dr
 
 
 def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> float:
-    """Return a lower bound on the log-ratio of two probabilities (Clopper and Pearson 1934).
+    """Return a lower bound on the log-ratio of two probabilities from counts (Clopper and Pearson 1934).
 
-    Each of the two intervals is wrong with probability ``side``.
+    Args:
+        likely: Count of the likelier event.
+        rare: Count of the rarer event.
+        draws: Number of draws of each.
+        side: Probability with which each of the two intervals is wrong.
     """
 
     def interval(count: int) -> tuple[float, float]:
@@ -212,6 +222,13 @@ def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> 
 
 
 def _is_plausible(count: int, draws: int, share: float, alpha: float) -> bool:
-    """Return whether a count is within the two-sided binomial limits of level ``alpha``."""
+    """Return whether a count is within the two-sided binomial limits of level ``alpha``.
+
+    Args:
+        count: Number of draws in which the event happened.
+        draws: Number of draws.
+        share: Exact probability of the event.
+        alpha: Probability that a correct sampler is outside the limits.
+    """
     at_least, at_most = binom.sf(count - 1, draws, share), binom.cdf(count, draws, share)
     return bool(min(at_least, at_most) >= alpha / 2)

@@ -1,7 +1,7 @@
-"""Bounds on epsilon from counts, and their power.
+"""Compute lower bounds on epsilon from counts, and the power of the tests.
 
 All bounds hold with a stated confidence for every mechanism whose draws are independent. Probabilities are bounded by
-Clopper and Pearson (1934). The largest value that a test can report at its number of draws is its *ceiling*.
+Clopper and Pearson (1934). The largest value that a test can report with its number of draws is its *ceiling*.
 """
 
 import math
@@ -14,15 +14,15 @@ from scipy.stats import beta, binom
 Floats = NDArray[np.float64]
 #: Epsilons for which the power is computed.
 _GRID = tuple(round(0.05 * step, 2) for step in range(1, 321))
-#: Probability with which a stated power is reached.
+#: Probability with which a test succeeds at its stated epsilon.
 POWER = 0.9
 
 
 def bound_below(count: ArrayLike, draws: int, alpha: float) -> Floats:
-    """Bound a probability from below at confidence 1 - alpha.
+    """Compute a lower bound on a probability at confidence 1 - alpha.
 
     Args:
-        count: How often the event occurred; a number or an array.
+        count: Number of draws in which the event happened; a number or an array.
         draws: Number of draws.
         alpha: Probability that the bound is wrong.
 
@@ -35,19 +35,25 @@ def bound_below(count: ArrayLike, draws: int, alpha: float) -> Floats:
 
 
 def bound_above(count: ArrayLike, draws: int, alpha: float) -> Floats:
-    """Bound a probability from above at confidence 1 - alpha (see ``bound_below``)."""
+    """Compute an upper bound on a probability at confidence 1 - alpha.
+
+    Args:
+        count: Number of draws in which the event happened; a number or an array.
+        draws: Number of draws.
+        alpha: Probability that the bound is wrong.
+    """
     return 1.0 - bound_below(draws - np.asarray(count, np.float64), draws, alpha)
 
 
 def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: float, delta: float = 0.0) -> Floats:
-    """Bound epsilon from below with one event of the outputs of two neighboring inputs.
+    """Compute a lower bound on epsilon from counts of one event in outputs of two neighboring inputs.
 
-    ``ln((p - delta) / q)`` with p bounded from below and q from above, each at confidence 1 - alpha / 2.
+    The bound is ``ln((p - delta) / q)`` with p bounded from below and q from above, each at confidence 1 - alpha / 2.
 
     Args:
-        first: Outputs of the first input in the event.
-        second: Outputs of the second input in the event.
-        draws: Draws of each input.
+        first: Number of the first input's outputs in the event.
+        second: Number of the second input's outputs in the event.
+        draws: Number of draws of each input.
         alpha: Probability that the result exceeds the true epsilon.
         delta: Claimed delta.
 
@@ -65,14 +71,15 @@ def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: f
 
 
 def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: float, delta: float = 0.0) -> float:
-    """Bound epsilon from below with the success of a guesser.
+    """Compute a lower bound on epsilon from the success of guesses of the input.
 
-    In each draw, one of ``inputs`` pairwise neighboring inputs is chosen uniformly, and the guesser names one of them.
-    With success s: ``epsilon >= ln((s - delta) (inputs - 1) / (1 - s))``, s bounded from below.
+    In each draw, one of ``inputs`` pairwise neighboring inputs is chosen uniformly, and the guess names one of them.
+    For the probability s of a right guess, ``epsilon >= ln((s - delta) (inputs - 1) / (1 - s))``, with s bounded from
+    below.
 
     Args:
-        hits: Right guesses.
-        draws: Draws.
+        hits: Number of right guesses.
+        draws: Number of draws.
         inputs: Number of inputs.
         alpha: Probability that the result exceeds the true epsilon.
         delta: Claimed delta.
@@ -87,31 +94,32 @@ def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: floa
 
 
 def compute_pair_ceiling(draws: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute the largest epsilon that the pair test can report."""
+    """Compute the largest epsilon that the pair test can report with its number of draws."""
     return float(bound_pair_epsilon(draws, 0, draws, alpha, delta))
 
 
 def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute the largest epsilon that the identification test can report."""
+    """Compute the largest epsilon that the identification test can report with its number of draws."""
     return bound_identification_epsilon(draws, draws, inputs, alpha, delta)
 
 
 @lru_cache
 def find_half_power(outputs: int, draws: int, alpha: float, *, identification: bool) -> float | None:
-    """Find the epsilon from which a test reports at least half of it for k-ary randomized response.
+    """Find the smallest epsilon of k-ary randomized response of which a test reports at least half.
 
-    k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)`` and else
-    returns one of the others. The power is exact for a known event, the output that equals the input; an audit that
-    first has to learn the event needs a slightly larger epsilon.
+    k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)``, and otherwise
+    returns one of the other outputs. The power is exact for a known event, the output that equals the input; an audit
+    that first has to learn the event needs a slightly larger epsilon.
 
     Args:
         outputs: Number of outputs, and of inputs in the identification test.
-        draws: Draws of the test, of each input for the pair test.
+        draws: Number of draws in the identification test, or of each input in the pair test.
         alpha: Probability that the reported bound exceeds the true epsilon.
         identification: Whether the test is identification, instead of the pair test.
 
     Returns:
-        The smallest epsilon of a grid (steps of .05 up to 16) with a power of 90 %; None if there is none.
+        The smallest epsilon of a grid (steps of .05 up to 16) at which the test succeeds with probability 90 %;
+        ``None`` if there is none.
 
     Example:
         >>> find_half_power(1000, 40_000, 0.0005, identification=True)

@@ -1,7 +1,7 @@
-"""Mechanisms under test: a program that rewrites lines, or a Python function.
+"""Wrap mechanisms under test: a program that rewrites lines, or a Python function.
 
-A rewriter is foreign code that reads the texts of the audit. Its standard error is dropped, since it may contain them,
-and no error of this module contains a text, an output or a word of the command.
+A mechanism under test is foreign code that reads the texts of the audit. Its standard error is discarded, since it may
+contain the texts, and no error of this module contains a text, an output or a word of the command.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from textveil.errors import TextveilError
 from textveil_training.audit.events import Outputs
 from textveil_training.errors import RewriterError, SettingError
 
-#: Lines for one process of a rewriter; each further part of a stage starts it again.
+#: Largest number of lines for one process of a program; for more lines it is started again.
 LINES_PER_PROCESS = 10_000
 #: Limit of one line of output, in bytes.
 MAX_LINE_BYTES = 65_536
@@ -34,7 +34,7 @@ _NO_SHELL = "; there is no shell, so pipes and variables need sh -c '...'"
 
 
 class AuditedMechanism(Protocol):
-    """A mechanism that an audit can sample: independent draws of any of its inputs."""
+    """Interface of mechanisms under audit: independent draws of an output for any input."""
 
     def draw_outputs(self, inputs: Sequence[Any], report: Callable[[int], None]) -> Sequence[Any]:
         """Draw one output for each input, in order, and report the number of finished draws."""
@@ -42,11 +42,11 @@ class AuditedMechanism(Protocol):
 
 
 class FunctionMechanism:
-    """A mechanism that is a Python function.
+    """A mechanism under audit that is a Python function.
 
     Args:
-        function: Takes an input and returns an output: a string, a number or a vector.
-        batched: Whether it takes a sequence of inputs and returns as many outputs.
+        function: Function that takes an input and returns an output: a string, a number or a vector.
+        batched: Whether the function takes a sequence of inputs and returns as many outputs.
 
     Example:
         >>> FunctionMechanism(str.upper).draw_outputs(["a", "b"], print)
@@ -81,13 +81,14 @@ class FunctionMechanism:
 
 
 class CommandMechanism:
-    """A mechanism that is a program: one text per line on its standard input, one output per line.
+    """A mechanism under audit that is a program: one text per input line, one output per output line.
 
-    The command is split like a shell command, and run without a shell, with the rights of the user. This is no sandbox.
+    The command is split like a shell command, and runs without a shell, with the rights of the user. This is no
+    sandbox.
 
     Args:
         command: The program and its arguments.
-        timeout: Seconds after which a process without a new line is ended.
+        timeout: Seconds without a new line after which the process is ended.
         max_line_bytes: Limit of one line of output; a process may write at most this much per line on average.
 
     Raises:
@@ -104,11 +105,11 @@ class CommandMechanism:
         self._timeout, self._max_line_bytes = timeout, max_line_bytes
 
     def draw_outputs(self, inputs: Sequence[Any], report: Callable[[int], None]) -> Sequence[Any]:
-        """Run the program on the lines, once for every 10,000.
+        """Draw one output for each input: run the program on the lines, once for every 10,000 lines.
 
         Raises:
-            RewriterError: It cannot be started, ends with an error, writes too few or too many lines, too long ones,
-                or none in time.
+            RewriterError: The program cannot be started, ends with an error, writes too few, too many or too long
+                lines, or writes no line in time.
         """
         found: list[str] = []
         for start in range(0, len(inputs), LINES_PER_PROCESS):
@@ -123,7 +124,7 @@ class CommandMechanism:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # its children end with it
+                start_new_session=True,  # a process group of its own, so that its children end with it
             )
         except (OSError, ValueError):
             raise RewriterError(f"the program cannot be started: check --command{_NO_SHELL}") from None
@@ -137,7 +138,7 @@ class CommandMechanism:
     def _exchange(
         self, process: "subprocess.Popen[bytes]", data: bytes, lines: int, report: Callable[[int], None]
     ) -> bytes:
-        """Write the lines and read the output at the same time, so that neither side waits for the other."""
+        """Write lines to the program and read its output at the same time, so that neither waits."""
         assert process.stdin is not None
         assert process.stdout is not None
         os.set_blocking(process.stdin.fileno(), False)
@@ -215,7 +216,7 @@ def _close_quietly(stream: Any) -> None:
 
 
 def _end_process_group(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and its children, and close the pipes."""
+    """Kill a process and its children, and close the pipes."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -227,21 +228,22 @@ def _end_process_group(process: "subprocess.Popen[bytes]") -> None:
 
 
 def parse_outputs(outputs: Sequence[Any], dimension: int | None = None) -> Outputs:
-    """Return outputs as texts, or as vectors if all of them are numbers or vectors of one dimension.
+    """Convert outputs to texts, or to vectors if all of them are numbers or vectors of one dimension.
 
     A text counts as a vector if it is a JSON number, a JSON list of numbers, or a JSON object with such a list under
-    ``vector``, as ``textveil encode --json`` writes it.
+    ``vector``, the format of ``textveil encode --json``.
 
     Args:
         outputs: The outputs.
-        dimension: Dimension of earlier outputs, which these must have too; 0 for texts; None for the first outputs.
+        dimension: Dimension of earlier outputs, which these outputs must have too; 0 for texts; ``None`` for the first
+            outputs.
 
     Returns:
         Texts, or an array of shape ``(n, dimension)``.
 
     Raises:
-        RewriterError: Vectors of several dimensions, with values that are not finite, or mixed with texts; or values of
-            another type, such as None.
+        RewriterError: Vectors have several dimensions or values that are not finite, or are mixed with texts; or values
+            have another type, such as ``None``.
 
     Example:
         >>> parse_outputs(["[1, 2]", "[3, 4.5]"]).tolist()
@@ -250,7 +252,7 @@ def parse_outputs(outputs: Sequence[Any], dimension: int | None = None) -> Outpu
         ['one', 'two']
     """
     if dimension == 0 and all(isinstance(one, str) for one in outputs):
-        return [str(one) for one in outputs]  # also those that could be read as numbers
+        return [str(one) for one in outputs]  # also texts that look like numbers
     if isinstance(outputs, np.ndarray) and outputs.ndim in (1, 2) and outputs.dtype.kind in "iuf":
         vectors: Any = outputs.reshape(len(outputs), -1)
     else:
@@ -296,5 +298,5 @@ def _parse_vector(output: Any) -> list[float] | None:
 
 
 def _convert_number(value: Any) -> float:
-    """Return a number as a float: infinity if it is too large for a float."""
+    """Convert a number to a float; a number that is too large for a float becomes infinity."""
     return float(value) if abs(value) <= 1e300 else math.inf

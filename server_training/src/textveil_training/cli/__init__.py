@@ -1,4 +1,4 @@
-"""The ``textveil-train`` command, one module for each group of sub-commands: parse, one library call, print."""
+"""Define the command ``textveil-train``, with one module for each group of its sub-commands."""
 
 from textveil_training.cli.main import app, main
 

@@ -1,4 +1,4 @@
-"""``textveil-train attack``: measure what released vectors and sanitized text reveal."""
+"""Define ``textveil-train attack``, which measures what released vectors and sanitized text reveal."""
 
 import json
 from pathlib import Path
@@ -55,10 +55,11 @@ def attributes(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Infer private attributes with a network of 512 hidden units, and compare attackers who see only a released label.
+    """Infer private attributes from released vectors, and compare attackers who see only a class label.
 
-    Those see a class released by randomized response, or by the most accurate private randomizer, at the same epsilon:
-    the class that the classifier finds for the vectors without noise, or with --released the true class.
+    The attacker of vectors is a network of 512 hidden units. The compared label is released at the same epsilon, by
+    randomized response or by the most accurate private randomizer. Without noise it is the class that the classifier
+    finds for the vectors, or with --released the true class.
     """
     from textveil_training.attacks.vectors import AttributeAttackSettings, get_attributes, infer_from_frequency
     from textveil_training.dpnr.classification_data import load_classification_task
@@ -78,7 +79,7 @@ def attributes(
     if released is not None:
         levels = _attack_received(released, task, settings)
     else:
-        assert checkpoint is not None  # one of the two
+        assert checkpoint is not None  # exactly one of the two options is given
         levels = _attack_checkpoint(checkpoint, features, task, epsilon, settings)
     result = {"levels": levels, "majority": infer_from_frequency(present).to_dict()}
     print(json.dumps(result) if as_json else _format_table(result))

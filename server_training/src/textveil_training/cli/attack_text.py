@@ -1,4 +1,4 @@
-"""``textveil-train attack text``: measure what an attacker recovers from sanitized text."""
+"""Define ``textveil-train attack text``, which measures what an attacker recovers from text."""
 
 import json
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RawTextOptions:
-    """The raw texts to sanitize and attack."""
+    """Options that name the raw texts to sanitize and attack."""
 
     heading: ClassVar[str] = "Data"
     data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")]
@@ -56,9 +56,10 @@ class RawTextOptions:
     ] = None
 
     def read_texts(self) -> tuple[list[Any], str | None, "ReadOptions"]:
-        """Read the attacked texts.
+        """Read the texts to attack.
 
-        Returns the texts, their split, and the column options.
+        Returns:
+            The texts of each row, the name of their split (``None`` for data without splits), and the column options.
 
         Raises:
             DataOptionError: A key is given for a format without keys, or the texts are already sanitized.
@@ -88,13 +89,17 @@ class RawTextOptions:
             )
 
     def read_prior(self) -> list[str]:
-        """Return the public texts of ``--prior``."""
+        """Read the public texts of ``--prior``, which the attacker knows in addition."""
         from textveil_training.data import load_examples
 
         return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]
 
     def read_known(self, split: str | None, options: "ReadOptions") -> list[str]:
-        """Return the attacker's raw texts: ``--known-texts``, or the train split beside another split."""
+        """Read the raw texts that the attacker knows: ``--known-texts``, or else the data's train split.
+
+        The result is empty without ``--known-texts`` if the data have no train split, or if the attack is on all splits
+        or on the train split.
+        """
         from textveil_training.data import list_splits, load_examples
 
         source = self.known_texts or self.data
@@ -107,7 +112,7 @@ class RawTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vectors")):
-    """Options of the attacks to run, and of the numbers of texts and tokens."""
+    """Options that select the attacks, and the numbers of texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
     attacks: Annotated[
@@ -119,7 +124,7 @@ class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vec
     ] = None
 
     def make_settings(self) -> TextAttackSettings:
-        """Return the settings of the attacks."""
+        """Return the settings of the attacks from the options."""
         listed = tuple(dict.fromkeys(part.strip() for part in self.attacks.split(",")))
         chosen: dict[str, Any] = get_given_options(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
         chosen["vectors"] = None if self.vectors is None else str(self.vectors)
@@ -142,8 +147,8 @@ def text(
     """Sanitize raw text and try to recover it; the attacker has the bundle, the mechanism and its options.
 
     In the modes words and all (--protect) the attacks are words (the strongest), frequent and mask; in the mode names
-    frequent and mask; for a mechanism without a mode all except frequent. Without --attacks all of these run that can,
-    and a message gives the reason for each other one.
+    they are frequent and mask; for a mechanism without a mode they are all except frequent. Without --attacks the
+    command runs all of these for which it has the input, and prints why it skips the others.
 
     \b
     frequent    guess the most frequent word of the type for every hidden word: the baseline

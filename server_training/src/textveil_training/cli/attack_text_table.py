@@ -1,4 +1,4 @@
-"""The result of ``textveil-train attack text`` as a table for a terminal."""
+"""Format the result of ``textveil-train attack text`` as a table for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,12 +39,12 @@ _CONTEXTUAL = {
 
 
 def format_attack_table(result: Mapping[str, Any]) -> str:
-    """Format the rates of all finished attacks with their standard errors.
+    """Format the success rates of all finished attacks, with their standard errors, as a table.
 
     If the mechanism keeps some words, one column has the rates among the words that it never keeps.
 
     Args:
-        result: The ``result`` of a record.
+        result: The entry ``result`` of a run record.
     """
     rows: list[list[str]] = [list(_HEADER)]
     if "unchanged" in result:
@@ -72,10 +72,10 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
 
 
 def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
-    """Format the rates among content words, and among content words of the vocabulary."""
+    """Format the table rows for content words, and for content words of the vocabulary."""
     content, known = ({**found.get(what, {})} for what in ("content", "known"))
     for part in (content, known):
-        part["standard_errors"] = part.get("deviations")  # over draws: all attacks are on the same texts
+        part["standard_errors"] = part.get("deviations")  # over draws, for all attacks use the same texts
     names = [name for name in _WORDS if name in content]
     rows = [_format_row("words", _WORDS[name], content | {"sensitive": known}, name) for name in names]
     if rows:
@@ -91,7 +91,7 @@ def _format_row(attack: str, what: str, found: Mapping[str, Any], name: str) -> 
             cells += ["", ""]
             continue
         error = part["standard_errors"][name]
-        cells += [f"{part[name]:.4f}", f"{error:.4f}" if error else ""]  # 0 of 0 % and of 100 % says nothing
+        cells += [f"{part[name]:.4f}", f"{error:.4f}" if error else ""]  # 0 for rates of 0 and 1
     return cells
 
 

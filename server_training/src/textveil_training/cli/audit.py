@@ -1,4 +1,4 @@
-"""``textveil-train audit``: bound the epsilon of a mechanism from below by samples."""
+"""Define ``textveil-train audit``, which computes a lower bound on a mechanism's epsilon."""
 
 import importlib
 import json
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from textveil_training.audit.subjects import AuditedMechanism
     from textveil_training.progress import ProgressCallback
 
-#: Seconds between two lines of progress in a pipe.
+#: Seconds between two lines that report progress in a pipe.
 _SECONDS_PER_LINE = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectOptions:
-    """Options of the mechanism under audit; exactly one is required."""
+    """Options that name the mechanism under audit; the user must pass exactly one."""
 
     heading: ClassVar[str] = "Mechanism"
     command: Annotated[
@@ -53,7 +53,7 @@ class SubjectOptions:
     expected: ExpectedBundleOptions
 
     def make_mechanism(self) -> "AuditedMechanism | None":
-        """Return the mechanism; None for a bundle.
+        """Return the mechanism that the options name; ``None`` for a bundle.
 
         Raises:
             SettingError: There is not exactly one mechanism, or the function does not exist.
@@ -70,14 +70,14 @@ class SubjectOptions:
 
 
 def _import_function(name: str) -> Any:
-    """Import a function by ``MODULE:FUNCTION``, also from the current folder."""
+    """Import a Python function named as ``MODULE:FUNCTION``; the module may be in the current folder."""
     module, _, function = name.partition(":")
     sys.path.insert(0, "")
     try:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError):
         found = None
-    except (Exception, SystemExit) as error:  # foreign code
+    except (Exception, SystemExit) as error:  # the user's module can raise any error
         raise SettingError(
             f"importing the module of --python raised {type(error).__name__}: import it by hand"
         ) from None
@@ -90,7 +90,7 @@ def _import_function(name: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimOptions:
-    """The claim, and the inputs for which it must hold."""
+    """Options of the claim, and of the inputs for which it must hold."""
 
     heading: ClassVar[str] = "Claim and inputs"
     claims: Annotated[
@@ -117,10 +117,10 @@ class ClaimOptions:
     ] = None
 
     def read_claim(self) -> "Claim":
-        """Return the claim.
+        """Parse the claim.
 
         Raises:
-            SettingError: There is none, or it needs distances that are missing.
+            SettingError: There is no claim, or it needs distances that are missing.
         """
         from textveil_training.audit import parse_claim
 
@@ -130,11 +130,15 @@ class ClaimOptions:
         if claim.per_distance != (self.distances is not None):
             raise SettingError('--claims "3*d" and --distances FILE need each other: pass both, or an epsilon alone')
         if self.distances is not None and self.pairs is not None:
-            raise SettingError("--distances has the pairs already: leave out --pairs")
+            raise SettingError("--distances has the pairs already: omit --pairs")
         return claim
 
     def list_inputs(self, seed: int | None) -> "tuple[list[InputPair], list[InputSet]]":
-        """Return candidate pairs, and candidate sets for identification."""
+        """Return candidate pairs of inputs, and candidate sets of inputs for the identification test.
+
+        Args:
+            seed: Seed of the choice.
+        """
         import numpy as np
 
         from textveil_training import audit
@@ -187,14 +191,14 @@ def audit(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bound the epsilon of a mechanism from below by samples, and compare it with its claim.
+    """Compute a lower bound on the epsilon of a mechanism from samples, and compare it with its claim.
 
     The mechanism is a program, a Python function or a bundle. A bound above the claim refutes it: the command ends with
-    status 1. A smaller bound proves nothing; the report has the power of the audit, that is, what it could have found.
-    All draws are independent runs of the mechanism on public or given texts, in random order.
+    status 1. A smaller bound proves nothing; the report states the power of the audit, that is, the epsilons that it
+    could have detected. All draws are independent runs of the mechanism on public or given texts, in random order.
 
-    A bundle has its own claims. The samplers of a staircase or of class labels are also compared with their exact
-    probabilities.
+    A bundle has its own claims. The samplers of the staircase mechanism and of class labels are also compared with
+    their exact probabilities.
     """
     from textveil_training.audit import AuditSettings, audit_mechanism, format_report
 
@@ -218,9 +222,7 @@ def audit(
 
 def _refuse_claims(claim: ClaimOptions) -> None:
     if any(one is not None for one in (claim.claims, claim.texts, claim.pairs, claim.distances)):
-        raise SettingError(
-            "a bundle has its own claims and words: leave out --claims, --texts, --pairs and --distances"
-        )
+        raise SettingError("a bundle has its own claims and words: omit --claims, --texts, --pairs and --distances")
 
 
 def _raise_verdict(report: "AuditReport") -> None:
@@ -240,7 +242,11 @@ def _audit_bundle(
     seed: int | None,
     as_json: bool,
 ) -> dict[str, Any]:
-    """Audit all levels of a bundle, print each result, and return the record and the faults."""
+    """Audit all levels of a bundle and print each result.
+
+    Returns:
+        The record of the audits, with a list of all faults.
+    """
     from textveil_training.audit import (
         AuditSettings,
         audit_bundle_samplers,
@@ -268,7 +274,9 @@ def _audit_bundle(
         if not as_json:
             print(f"SanText\n{format_report(report)}", flush=True)
     if not record["samplers"] and not record["santext"]:
-        raise SettingError("this bundle has nothing to sample: pass one with a staircase, SanText or class labels")
+        raise SettingError(
+            "an audit cannot sample this bundle: pass one with the staircase mechanism, SanText or class labels"
+        )
     if as_json:
         print(json.dumps(record))
     elif not faults:
@@ -286,7 +294,7 @@ def _write(path: Path | None, record: dict[str, Any]) -> None:
 
 @contextmanager
 def _show_progress() -> "Iterator[ProgressCallback]":
-    """Show bars on a terminal, and in a pipe a line at each new stage and every 30 seconds."""
+    """Show progress bars on a terminal; in a pipe write a line at each new stage and every 30 seconds."""
     if sys.stderr is not None and sys.stderr.isatty():
         with show_progress_bars() as report:
             yield report

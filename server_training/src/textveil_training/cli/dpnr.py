@@ -1,4 +1,4 @@
-"""``textveil-train dpnr``: train a representation, from a recipe or from one's own table."""
+"""Define ``textveil-train dpnr``, which trains a noisy representation from a recipe or a table."""
 
 import json
 import shlex
@@ -35,7 +35,7 @@ _NEEDS_EXPORT = (
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeOptions:
-    """Options that need a recipe."""
+    """Options that are valid only with a recipe."""
 
     heading: ClassVar[str] = "With a recipe"
     start: Annotated[
@@ -58,7 +58,7 @@ class RecipeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorBundleOptions:
-    """Options of a bundle from one's own table."""
+    """Options that are valid only without a recipe, for a bundle from the user's own table."""
 
     heading: ClassVar[str] = "Without a recipe"
     noise: Annotated[
@@ -92,7 +92,10 @@ class VectorBundleOptions:
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle, and its unfinished run.")] = False
 
     def list_changed(self) -> list[str]:
-        """List the options that change the trained model, and their values, for the card; folders by their names."""
+        """Return the options that change the trained model, with their values, for the model card.
+
+        Folders are given by their names, without the path.
+        """
         folder = Path(self.encoder)
         given = {
             "--noise": self.noise,
@@ -111,7 +114,14 @@ class VectorBundleOptions:
     def make_settings(
         self, output: Path, seed: int | None, precision: str | None, labels: int
     ) -> "VectorBundleSettings":
-        """Return the settings of the bundle, checked."""
+        """Return the settings of the bundle from the options, and check them.
+
+        Args:
+            output: Folder of the bundle.
+            seed: Seed of the training, or ``None``.
+            precision: Precision of the encoder in training, or ``None``.
+            labels: Number of labels in the table.
+        """
         from textveil_training.encoder.vector_bundle import LEVELS, VectorBundleSettings, check_settings
 
         listed = self.levels.split(",") if self.levels is not None else LEVELS
@@ -164,11 +174,11 @@ def dpnr(
     """Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.
 
     Without a recipe, --data is CSV, TSV, JSON lines or Parquet, and the result is the bundle of textveil encode. The
-    columns are named by --text and --label. The table has the accuracy of the noise that ships and of the paper's.
-    With a recipe the result is a checkpoint, for one of its baselines too.
+    options --text and --label name the columns. The command prints the accuracy under the noise of the bundle and under
+    that of the paper. With a recipe the result is a checkpoint, also with the recipe of a baseline.
 
     A file without splits is divided, and similar texts stay in one split. Ctrl-C ends the run after the current step;
-    --resume continues to the same result. Into a log or a pipe, a line is written every 25 seconds.
+    --resume continues to the same result. Into a log or a pipe, the command writes a line every 25 seconds.
     """
     from textveil_training.data import ReadOptions
 
@@ -198,14 +208,14 @@ def _train_recipe(
     machine: MachineOptions,
     as_json: bool,
 ) -> None:
-    """Train a recipe and print its accuracies."""
+    """Train a representation by a recipe, and print its accuracies."""
     from dataclasses import replace
 
     from textveil_training.dpnr.recipe import read_recipe, replace_seed
 
     recipe = read_recipe(path)  # before the imports below, which take seconds
     if not data.exists():
-        raise UnreadableFile("the data do not exist: check --data")
+        raise UnreadableFile("the path of --data does not exist: check it")
     with report_progress() as report:
         from textveil_training.dpnr.classification_data import load_classification_task, override_format
         from textveil_training.dpnr.train import RepresentationRunOptions, train_representation
@@ -232,7 +242,7 @@ def _train_own(
     machine: MachineOptions,
     as_json: bool,
 ) -> None:
-    """Train a bundle from a table and print how a device uses it."""
+    """Train a bundle from a table, and print the commands with which a device uses it."""
     texts = read_own_texts(data, options, seed or 0)  # before the imports below, which take seconds
     if output.exists() and not own.force:
         raise DataOptionError("the output folder exists: choose another -o, or use --force")
@@ -261,11 +271,11 @@ def _train_own(
 
 
 def read_own_texts(path: Path, options: "ReadOptions", seed: int) -> "LabeledTexts":
-    """Read a table and divide its rows.
+    """Read a user's table, and divide its rows into training, calibration and test texts.
 
     Raises:
         DataError: The file cannot be read, or a row has no text or no label.
-        InvalidClasses: There is one label, or one has too few texts.
+        InvalidClasses: There is only one label, or a label has too few texts.
     """
     from textveil_training.data import read_table
     from textveil_training.encoder.labeled_texts import split_labeled_texts
@@ -278,7 +288,7 @@ def read_own_texts(path: Path, options: "ReadOptions", seed: int) -> "LabeledTex
 
 
 def format_noise_comparison(found: "TrainedVectorBundle") -> str:
-    """Format the accuracy of each noise by epsilon, side by side."""
+    """Format a table of accuracies, with a row for each epsilon and a column for each kind of noise."""
     levels = list(next(iter(found.measured.values()))["levels"])
     rows = [["epsilon of the text", *found.measured]]
     for level in levels:

@@ -1,4 +1,4 @@
-"""``textveil-train encoder``: a bundle from a file of texts."""
+"""Define ``textveil-train encoder``, which trains a bundle from a file of texts."""
 
 import json
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _NEEDS_EXPORT = (
 
 @dataclass(frozen=True, kw_only=True)
 class LabeledTextOptions:
-    """The texts and their labels."""
+    """Options that name the texts and their labels."""
 
     heading: ClassVar[str] = "Data"
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet, by its ending.")]
@@ -64,7 +64,7 @@ class LabeledTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractorOptions:
-    """The extractor of vectors, and how it is trained."""
+    """Options of the extractor, the model that converts a text to a vector, and of its training."""
 
     heading: ClassVar[str] = "Extractor"
     clusters: Annotated[
@@ -122,12 +122,12 @@ class ExtractorOptions:
 
     @property
     def minilm(self) -> dict[str, Any]:
-        """Settings of MiniLM; None for defaults."""
+        """Settings of MiniLM by name; ``None`` for an option that is not given."""
         named = {name: getattr(self, name) for name in ("encoder", "max_tokens", "learning_rate", "num_epochs")}
         return named | {"tuned": False if self.frozen else None}
 
     def check(self) -> None:
-        """Check that the options go together.
+        """Check that no two options exclude each other.
 
         Raises:
             OptionError: Two options exclude each other.
@@ -145,9 +145,9 @@ class ExtractorOptions:
             )
 
     def choose_teacher(self) -> str:
-        """Return the teacher model of a codebook, or NO_TEACHER if it is unused or not installed.
+        """Return the teacher, the model to whose vectors word embeddings are fitted; ``NO_TEACHER`` for none.
 
-        If the default teacher is not installed, a hint is printed.
+        If the default teacher is not installed, the function prints a hint and returns ``NO_TEACHER``.
         """
         from textveil_training.encoder.teacher import NO_TEACHER, choose_default_teacher
 
@@ -165,7 +165,7 @@ class ExtractorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
-    """Epsilons of the bundle, and facts for its model card."""
+    """Options of the bundle's epsilons, and of its model card."""
 
     heading: ClassVar[str] = "Bundle"
     levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 0.5,1,2,3,4,6,8.")] = (
@@ -265,7 +265,7 @@ def _make_settings(
 
 
 def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None) -> Any:
-    """Read the texts and split them."""
+    """Read the texts, and divide them into parts."""
     from textveil_training.data.tables import read_table
     from textveil_training.encoder.labeled_texts import split_labeled_texts, split_unlabeled_texts
 

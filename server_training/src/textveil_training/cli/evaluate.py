@@ -1,4 +1,4 @@
-"""``textveil-train evaluate``: measure a representation."""
+"""Define ``textveil-train evaluate``, which measures the accuracy of a checkpoint."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The figures of ``textveil-train dpnr`` and ``evaluate`` as a table."""
+"""Format the accuracies of ``textveil-train dpnr`` and ``evaluate`` as a table."""
 
 from typing import Any
 

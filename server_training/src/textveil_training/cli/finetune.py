@@ -1,4 +1,4 @@
-"""``textveil-train finetune``: fine-tune on raw or sanitized text."""
+"""Define ``textveil-train finetune``, which fine-tunes an encoder on raw or sanitized text."""
 
 import json
 from dataclasses import replace
@@ -22,15 +22,15 @@ from textveil_training.terminal_tables import format_table
 
 
 class FinetuningOptions(make_setting_options(FinetuningSettings, "tuned")):
-    """Training settings that replace those of the recipe or of the paper."""
+    """Options of training settings; they override those of the recipe or of the paper."""
 
     heading: ClassVar[str] = "Training"
 
     def make_settings(self, recipe: Path | None, frozen: bool) -> FinetuningSettings:
-        """Return the settings of the training.
+        """Return the settings of the training from a recipe and the options.
 
         Args:
-            recipe: A recipe; ``None`` for the paper's settings.
+            recipe: A recipe; ``None`` for the settings of the paper.
             frozen: Whether the encoder is not trained.
         """
         settings = FinetuningSettings() if recipe is None else read_finetuning_recipe(recipe).training
@@ -96,7 +96,7 @@ def finetune(
 def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """Load training and test rows, and the privacy terms of their sanitized corpus, if any."""
+    """Load training and test rows, and the privacy terms of their corpus (``None`` for raw texts)."""
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms
     from textveil_training.finetune.finetuning_data import load_finetuning_task

@@ -1,11 +1,14 @@
-"""The ``textveil-train`` command. It imports a sub-command when it is called; only data go to standard output."""
+"""Define the command ``textveil-train``, which imports the module of a sub-command when it runs.
+
+Only results go to standard output; messages and progress go to standard error.
+"""
 
 import sys
 
 from textveil import __version__
 from textveil_cli.console import make_command_line, run
 
-#: What each command is for: the first sentence of its documentation.
+#: Name of each command, with the first sentence of its help.
 COMMANDS = {
     "dpnr": "Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.",
     "evaluate": "Measure the accuracy of a checkpoint over noise samples of the device's own release code.",
@@ -14,7 +17,7 @@ COMMANDS = {
     "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",
     "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are copied.",
     "attack": "Attack released vectors, or sanitized text.",
-    "audit": "Bound the epsilon of a mechanism from below by samples, and compare it with its claim.",
+    "audit": "Compute a lower bound on the epsilon of a mechanism from samples, and compare it with its claim.",
     "reproduce": "Reproduce a table or figure of a paper, with the paper's figures beside ours.",
 }
 

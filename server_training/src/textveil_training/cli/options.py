@@ -1,4 +1,4 @@
-"""Options that several commands share, declared once, in groups."""
+"""Declare options that several commands share, in groups."""
 
 from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
@@ -35,21 +35,21 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume an interrup
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """Device and processor threads."""
+    """Options of the device and of the number of processor threads."""
 
     heading: ClassVar[str] = "Machine"
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu"
     threads: ThreadsOption = 0
 
     def apply(self) -> str:
-        """Set the number of threads and return the device."""
+        """Set the number of threads, and return the name of the device."""
         set_threads(self.threads)
         return self.device
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyOptions:
-    """Columns or keys of text and label."""
+    """Options that name the columns or keys of text and label."""
 
     heading: ClassVar[str] = "Data"
     text_key: TextKeyOption = "text"
@@ -65,13 +65,13 @@ def set_threads(threads: int) -> None:
 
 
 def make_setting_options(settings: type[Any], *left_out: str) -> type[Any]:
-    """Make a group of command-line options, one for each setting of a run.
+    """Create a dataclass of command-line options, with one option for each setting of a run.
 
-    An option that is not given is None.
+    The value of an option that the user does not pass is ``None``.
 
     Args:
-        settings: Settings, each declared by ``setting``.
-        left_out: Names of those that have no option.
+        settings: Dataclass of settings, each declared by ``declare_setting``.
+        left_out: Names of settings that get no option.
     """
     hints = get_type_hints(settings)
     declared = [(one.name, one.metadata["about"], one.default) for one in fields(settings) if one.name not in left_out]
@@ -89,5 +89,5 @@ def _describe_default(default: object) -> str:
 
 
 def get_given_options(group: object) -> dict[str, object]:
-    """Return the options of a group that were given (not None), by name."""
+    """Return the values of the options that the user passed (not ``None``), by name."""
     return {name: value for name, value in vars(group).items() if value is not None}

@@ -1,4 +1,4 @@
-"""``textveil-train pretrain``: a masked language model that reads sanitized text."""
+"""Define ``textveil-train pretrain``, which trains a masked language model on sanitized text."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ RawTexts = Annotated[
 
 
 class PretrainingOptions(make_setting_options(PretrainingSettings)):
-    """Training settings that replace those of the recipe or the defaults."""
+    """Options of training settings; they override those of the recipe or the defaults."""
 
     heading: ClassVar[str] = "Training"
 
@@ -66,11 +66,11 @@ def pretrain(
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
-    The result is a folder for finetune, attack text and transformers. Raw texts are sanitized anew, word by word, each
-    time they are used: by --mechanism, or else by the bundle's SanText or SanText+. With --protect they are sanitized
-    once in a mode, and a masked word is predicted where its original is known. A corpus of sanitize-corpus has no
-    originals: its own words are predicted, and its privacy statement becomes part of the record. Ctrl-C ends the run
-    after the current step; --resume continues with new random numbers.
+    The result is a folder for finetune, attack text and transformers. Raw texts are sanitized again, word by word,
+    each time they are used: by --mechanism, or by default by the bundle's SanText or SanText+. With --protect they are
+    sanitized once in a mode, and only masked words whose originals are known are predicted. A corpus of
+    sanitize-corpus has no originals: the model predicts its sanitized words, and its privacy statement becomes part of
+    the record. Ctrl-C ends the run after the current step; --resume continues with new random numbers.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
@@ -95,15 +95,21 @@ def pretrain(
         randomizer = TokenRandomizer(bundle.bundle, pins=bundle.expected_bundle, **options_of_text(level))
     with report_progress() as report:
         record = train(settings, texts, randomizer, run, raw=raw, report=report)
-    if record["result"] is not None:  # of several processes only the first one has it
+    if record["result"] is not None:  # among several processes only the first one has the result
         print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
 
 
 def _make_mode_texts(bundle: BundleOptions, level: MechanismOptions, mode: str, raw: bool) -> Any:
-    """Return the mode that sanitizes whole texts.
+    """Return a sanitizer of whole texts in a protection mode.
+
+    Args:
+        bundle: Options that name the bundle.
+        level: Options of the mechanism and its epsilon.
+        mode: The protection mode.
+        raw: Whether the user passed ``--raw``, which is an error here.
 
     Raises:
-        SettingError: The options name a mechanism or raw text too.
+        SettingError: The options also name a mechanism, or raw text.
     """
     from textveil_training.pretrain.aligned_corpus import ModeTexts
 

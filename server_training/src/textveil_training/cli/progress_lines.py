@@ -1,4 +1,4 @@
-"""Progress of long work: bars on a terminal, and lines in a log or a pipe."""
+"""Report the progress of long work: progress bars on a terminal, and lines in a log or a pipe."""
 
 import sys
 import threading
@@ -15,11 +15,11 @@ LINE_EVERY_S = 25.0
 
 
 class ProgressLines:
-    """Remember the current stage, and describe it in a line from time to time.
+    """Writer of progress lines, which remembers the current stage.
 
     Args:
-        write: Writes one line.
-        clock: Returns seconds.
+        write: Function that writes one line.
+        clock: Function that returns the time in seconds.
     """
 
     def __init__(
@@ -29,11 +29,11 @@ class ProgressLines:
         self._stage, self._done, self._total = "starting", 0, 0
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Remember a stage, its finished steps and the total."""
+        """Store the current stage, its finished steps and the total; write nothing."""
         self._stage, self._done, self._total = stage.partition("\t")[0], done, total
 
     def write_line(self) -> None:
-        """Write the stage, its steps and the time since the beginning."""
+        """Write a line with the current stage, its steps and the time since the start."""
         minutes, seconds = divmod(int(self._clock() - self._begun), 60)
         steps = f", {self._done:,} of {self._total:,} steps" if self._total > 1 else ""
         self._write(f"textveil-train: {self._stage}{steps}, {minutes}:{seconds:02d} minutes")
@@ -41,9 +41,9 @@ class ProgressLines:
 
 @contextmanager
 def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]:
-    """Show bars on a terminal; anywhere else write a line to standard error each ``every_s`` seconds.
+    """Show progress bars on a terminal, or else write a line to standard error every ``every_s`` seconds.
 
-    A step that takes longer than that is reported too: the lines come from a thread of their own.
+    A thread of its own writes the lines, so they also appear during a step that takes longer.
 
     Yields:
         A callback that takes a stage, its finished steps and the total.

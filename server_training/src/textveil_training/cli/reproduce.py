@@ -1,4 +1,4 @@
-"""``textveil-train reproduce``: a table or figure of a paper, computed with the code of this package."""
+"""Define ``textveil-train reproduce``, which computes a table or figure of a paper."""
 
 import tempfile
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ StudyName = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class StudyInputOptions:
-    """Data and models by path; without them the study runs on the sample."""
+    """Options that name data and models; without them the study runs on a small sample."""
 
     heading: ClassVar[str] = "Inputs"
     data: Annotated[
@@ -53,7 +53,7 @@ class StudyInputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyEffortOptions:
-    """Options of the amount of computation."""
+    """Options that set the amount of computation."""
 
     heading: ClassVar[str] = "Effort"
     max_tokens: Annotated[

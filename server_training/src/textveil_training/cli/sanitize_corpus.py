@@ -1,4 +1,4 @@
-"""``textveil-train sanitize-corpus``: sanitize all texts of a corpus and keep its format."""
+"""Define ``textveil-train sanitize-corpus``, which sanitizes a corpus and keeps its format."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ON_RAY = ("csv", "jsonl", "parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    """Columns of the texts, and the form of the output."""
+    """Options of the text columns, and of the form of the output."""
 
     heading: ClassVar[str] = "Data"
     format_name: CorpusFormatOption
@@ -49,7 +49,7 @@ class CorpusOptions:
     ] = None
 
     def check(self, ray: RayOptions) -> None:
-        """Check that the options go together.
+        """Check that no two options exclude each other.
 
         Raises:
             DataOptionError: Two options exclude each other, or the format has no keys.
@@ -92,8 +92,8 @@ def sanitize_corpus(
 ) -> None:
     """Sanitize the texts of a corpus; labels and all other columns are copied.
 
-    The output has the same format. With --ray it is a folder of part files, which _records describes. After Ctrl-C,
-    --resume continues: finished files (with --ray: parts) are not sanitized a second time.
+    The output has the same format. With --ray it is a folder of part files, and its folder _records describes them.
+    After Ctrl-C, --resume continues: finished files (with --ray: parts) are not sanitized a second time.
     """
     corpus.check(ray)
     options = how.make_options()

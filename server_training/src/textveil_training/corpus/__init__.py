@@ -1,4 +1,4 @@
-"""Sanitize whole corpora: texts are sanitized, everything else is copied, the format stays."""
+"""Sanitize whole corpora: replace the texts, copy everything else, and keep the file format."""
 
 from textveil_training.corpus.sanitize import sanitize_corpus
 

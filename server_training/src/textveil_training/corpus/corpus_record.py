@@ -1,9 +1,9 @@
-"""Records of a run of ``sanitize-corpus``: begun before the first draw, completed at the end.
+"""Write the record of a ``sanitize-corpus`` run, before its first random draw and at its end.
 
-The record in the output folder is sent with the corpus. It has no text, and no hash of the input or of the denied
-words: with such a hash, anybody who guesses a short file could check the guess. Its figures about the texts can also be
-computed from the output. The hashes of the input lie beside the folder until the run ends; only their owner may read
-them.
+The record in the output folder is published with the corpus. It contains no text, and no hash of the input or of the
+denied words: anybody who guesses a short file could check the guess with such a hash. Its figures about the texts can
+also be computed from the output. A private file beside the folder stores hashes of the input until the run ends; only
+its owner may read it.
 """
 
 import json
@@ -27,7 +27,7 @@ from textveil_training.errors import make_printable
 from textveil_training.release_terms import describe_release_terms
 
 _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
-#: What a resumed run has in common with the interrupted one, and how an error names it.
+#: Entries that must be equal in a resumed run and in the interrupted one, with the text of an error about each.
 _PLANNED = {
     "mode": "another mode (--protect)",
     "bundle": "another bundle (--bundle)",
@@ -43,13 +43,13 @@ _PLANNED = {
 def make_start_record(
     format_of_record: str, terms: PrivacyTerms, bundle: TextBundle, **planned: object
 ) -> dict[str, Any]:
-    """Build the record of a run that begins.
+    """Return the record of a run at its beginning.
 
     Args:
         format_of_record: A key of ``VERSIONS``.
         terms: Privacy terms of the releases of this run.
         bundle: The bundle.
-        planned: Further entries that a run with ``--resume`` must have too, such as the planned files.
+        planned: Further entries, such as the planned files. They must be equal when the run is resumed.
     """
     return {
         "format": format_of_record,
@@ -65,9 +65,9 @@ def make_start_record(
 
 
 def remove_private_files(output: Path) -> None:
-    """Remove the private files beside the output folder, which only a resumed run needs.
+    """Remove the private files beside the output folder, which are needed only to resume a run.
 
-    The run manifest has a hash of the denied words, and the versions file has hashes of the input.
+    The run manifest contains a hash of the denied words, and the versions file contains hashes of the input.
     """
     manifest = get_manifest_path(output)
     for path in (_get_versions_path(output), manifest):
@@ -81,24 +81,24 @@ def _get_versions_path(output: Path) -> Path:
 
 
 def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, resume: bool) -> None:
-    """Check whether a run may begin or be resumed, given the record in the output folder.
+    """Check whether a run may start or be resumed, given the record in the output folder.
 
     Args:
         output: The output folder.
         place: Path of the record.
-        planned: The start record of this run.
+        planned: Result of ``make_start_record`` for this run.
         resume: Whether to resume the run.
 
     Raises:
-        ResumeError: The folder has a run and ``resume`` is false; or the run is finished; or it began with other
-            options, which the error lists.
+        ResumeError: The folder has an interrupted run and ``resume`` is false; or the run is finished; or it was
+            started with other options, which the message names.
     """
     there = _read_record(place)
     if there is None or there.get("format") != planned["format"]:
-        return  # nothing, or a file that the manifest of the run refuses
+        return  # there is no record, or the file is no record and the run manifest refuses the folder
     if there.get("status") != RUNNING:
         if resume:
-            remove_private_files(output)  # of a run that was killed after its last step
+            remove_private_files(output)  # they remain if a run was killed after its last step
             raise ResumeError("the corpus in the output folder is complete: omit --resume")
         return
     if not resume:
@@ -118,7 +118,7 @@ def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, re
 
 
 def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[str, Any]:
-    """Write the start record of a new run, or return the one of a resumed run.
+    """Write the start record of a new run, or read the record of a resumed run, and return the record.
 
     Raises:
         OutputError: The record cannot be written.
@@ -137,9 +137,9 @@ def finish_record(
     Args:
         begun: Start record of the run.
         terms: Privacy terms of its releases.
-        counts: Counts of one copy of each file.
+        counts: Counts of rows and tokens in one copy of each file.
         copies: Number of independent outputs of every text.
-        found: Further entries; ``files`` or ``parts`` have the SHA-256 of the output.
+        found: Further entries; ``files`` or ``parts`` contain the SHA-256 of the output.
     """
     total = sum(counts, RunCounts())
     statement = terms.statement(copies * total.tokens, copies * total.randomized_words)
@@ -154,7 +154,7 @@ def finish_record(
 
 
 def write_record(place: Path, content: Mapping[str, Any]) -> None:
-    """Write a record.
+    """Write a record as a JSON file.
 
     Raises:
         OutputError: The record cannot be written.
@@ -164,7 +164,7 @@ def write_record(place: Path, content: Mapping[str, Any]) -> None:
 
 
 def describe_counts(counts: RunCounts) -> dict[str, int]:
-    """Return a file's counts as a dictionary, without rejected rows.
+    """Return the counts of a file as a dictionary, without the number of rejected rows.
 
     ``sanitize-corpus`` rejects no rows: its first bad row is an error.
     """
@@ -172,7 +172,7 @@ def describe_counts(counts: RunCounts) -> dict[str, int]:
 
 
 class SourceVersions:
-    """Versions of the input of a run, in a private file beside the output folder.
+    """Versions of a run's input files, stored in a private file beside the output folder.
 
     Args:
         output: The output folder.
@@ -180,15 +180,15 @@ class SourceVersions:
             complete files.
 
     Privacy:
-        With the hash of a short file, somebody who guesses its content can check the guess. So only the owner may
-        read the versions file, and it is removed at the end of the run.
+        Somebody who guesses the content of a short file can check the guess with its hash. So only the owner may read
+        the versions file, and it is removed at the end of the run.
     """
 
     def __init__(self, output: Path, versions: Mapping[str, str]) -> None:
         self._path, self._versions = _get_versions_path(output), dict(versions)
 
     def check(self) -> None:
-        """Check that the input files did not change since the run began.
+        """Check that the input files are the same as at the start of the run.
 
         Raises:
             FileChanged: An input file has changed.
@@ -202,7 +202,7 @@ class SourceVersions:
                 )
 
     def write(self, *, resume: bool) -> None:
-        """Write the versions file, unless the run is resumed and has one.
+        """Write the versions file, unless the run is resumed and already has one.
 
         Raises:
             OutputError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""Positions of the texts in the files of a format, for ``textveil_cli.files``.
+"""Find the texts in the files of each data format, for ``textveil_cli.files``.
 
 Only texts are sanitized: labels, scores, numbers, attributes and unnamed columns are released unchanged.
 """
@@ -21,7 +21,7 @@ _HEADING = re.compile(rb"(\s*(?:=\s+)+)(.*?)((?:\s+=)+\s*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class TabColumns:
-    """Columns separated by tabs, never quoted, as in the published files.
+    """Columns of a file in which tabs separate columns and nothing is quoted, as in published data sets.
 
     Attributes:
         texts: Positions of the text columns, ascending, from 0.
@@ -34,23 +34,22 @@ class TabColumns:
     header: bool
 
     def __call__(self, selection: ColumnSelection, name: str) -> RowLayout:
-        """Return the layout that splits the rows of one file."""
+        """Return the layout that splits the rows of one file into columns."""
         return TabbedLayout(self)
 
     @property
     def selection(self) -> ColumnSelection:
-        """The text columns by number, as an argument for ``textveil_cli.files``."""
+        """The text columns by number, in the form that ``textveil_cli.files`` expects."""
         return ColumnSelection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
 @dataclass(frozen=True)
 class RewritePlan:
-    """Plan for rewriting a file: its columns of text, and the function that splits it into rows.
+    """Plan for rewriting a file: its text columns, and the function that splits it into rows.
 
     Attributes:
-        selection: Format and columns, as an argument for ``textveil_cli.files``.
-        layout: Function that splits the file into rows; None if ``textveil_cli.files`` can do so with the selection
-            alone.
+        selection: Format and columns, in the form that ``textveil_cli.files`` expects.
+        layout: Function that splits the file into rows; ``None`` if ``textveil_cli.files`` needs only the selection.
     """
 
     selection: ColumnSelection
@@ -58,12 +57,12 @@ class RewritePlan:
 
 
 def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
-    """Return the plan for rewriting a file: its columns of text, and the function that splits it into rows.
+    """Return the plan for rewriting a file: its text columns, and the function that splits it into rows.
 
     Args:
         format_name: A key of ``data.FORMATS``.
-        path: The file. For the format ``table`` the result depends on its ending and first row.
-        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
+        path: The file. For the format ``table`` the result depends on the ending of its name and its first row.
+        text_keys: Keys or columns of the texts (formats ``jsonl`` and ``table``).
 
     Raises:
         UnknownFormat: There is no format of that name.
@@ -80,7 +79,7 @@ def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewr
         raise DataOptionError(
             f"the file name must end in {', '.join(ENDINGS)}: rename the file, or choose another --format"
         )
-    if ending in JSON_ENDINGS:  # a name is not a path of names
+    if ending in JSON_ENDINGS:  # json.dumps quotes a key, so that dots in it do not separate nested keys
         return RewritePlan(ColumnSelection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":
         return RewritePlan(ColumnSelection(format="parquet", columns=tuple(text_keys)))
@@ -100,7 +99,7 @@ def make_wikitext_layout(selection: ColumnSelection, name: str) -> RowLayout:
 
 
 class WikitextLayout:
-    """Splits WikiText lines; copies the equals signs of headings such as `` = = Life = = ``."""
+    """Split WikiText files into lines; the equals signs of headings such as `` = = Life = = `` are copied."""
 
     separator = b""
 
@@ -108,7 +107,7 @@ class WikitextLayout:
         self._line = 0
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines; see ``textveil_cli.files.RowLayout``."""
+        """Yield the rows of some lines (see ``textveil_cli.files.RowLayout``)."""
         for line in lines:
             self._line += 1
             heading = _HEADING.fullmatch(line)
@@ -129,7 +128,7 @@ class WikitextLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Continue counting after ``lines`` lines."""
+        """Set the number of lines before the next one, so that messages count from the file's start."""
         self._line = lines
 
 
@@ -138,7 +137,7 @@ def _is_uneven(heading: re.Match[bytes]) -> bool:
 
 
 class TabbedLayout:
-    """Splits lines at tabs; copies blank lines, the header, and separators between splits.
+    """Split lines at tabs; blank lines, the header, and separators between splits are copied.
 
     Args:
         tabs: The columns.
@@ -151,7 +150,7 @@ class TabbedLayout:
         self._row = self._line = 0
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines; see ``textveil_cli.files.RowLayout``."""
+        """Yield the rows of some lines (see ``textveil_cli.files.RowLayout``)."""
         for line in lines:
             self._line += 1
             content = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -179,5 +178,5 @@ class TabbedLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Continue counting after ``rows`` rows and ``lines`` lines."""
+        """Set the numbers of rows and lines before the next one, so that messages count from the file's start."""
         self._row, self._line = rows, lines

@@ -1,4 +1,7 @@
-"""Sanitize a corpus in parts on a Ray cluster: Ray Data assigns parts, ``part_worker`` does the work."""
+"""Sanitize a corpus in parts on a Ray cluster.
+
+Ray Data assigns parts to workers, and the module ``part_worker`` sanitizes them.
+"""
 
 import hashlib
 import json
@@ -42,7 +45,7 @@ from textveil_training.corpus.sanitize import count_cores
 from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
 from textveil_training.progress import ProgressCallback, ignore_progress
 
-#: How often a worker that was ended from outside is started again, and a part is done again.
+#: Largest number of restarts of a worker that was killed, and of repetitions of its part.
 RESTARTS = 3
 
 
@@ -61,21 +64,21 @@ def sanitize_corpus_on_ray(
     report: ProgressCallback = ignore_progress,
     **pins: Unpack[ExpectedBundle],
 ) -> dict[str, Any]:
-    """Sanitize files of columns or keys, in parts, by the workers of a Ray cluster.
+    """Divide files into parts, and sanitize the parts by the workers of a Ray cluster.
 
-    A part is sanitized as soon as it is found; no file is read completely before. Each part is an output file of the
-    same format. Parts are not joined, so the output needs no space for a second copy. All machines of the cluster
-    must see input, output and bundle at the same paths.
+    The files are tables or JSON lines. Workers sanitize a part as soon as its end is found, so no file is read
+    completely before. Each part becomes an output file of the same format. Parts are not joined, so the output needs no
+    space for a second copy. All machines of the cluster must reach input, output and bundle at the same paths.
 
     Args:
         inputs: Files, folders, or patterns.
-        output: The folder to write; it must be empty or not exist.
+        output: The folder to write; it must be empty or missing.
         selection: Format and columns to rewrite.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        address: A Ray cluster; one is started on this machine if left out.
+        bundle: Folder of a bundle; ``None`` for the built-in English one.
+        address: Address of a Ray cluster; ``None`` starts one on this machine.
         workers: Number of processes, at most (and by default) the number of processors of the cluster.
-        rejected_rows: Folder for bad rows, with one file for each part that has any; without it the first bad row is
+        rejected_rows: Folder for bad rows, with one file for each part that has any; ``None`` makes the first bad row
             an error.
         resume: Whether to continue an interrupted run; finished parts are kept.
         part_bytes: Approximate size of a part in bytes.
@@ -86,15 +89,15 @@ def sanitize_corpus_on_ray(
         The record of the run: its privacy terms, and the counts of every part.
 
     Raises:
-        TextveilError: Options, bundle, input or output are not as they should be, or a worker met an error.
-        ClusterError: There is no cluster, or it is configured to report usage statistics to others.
+        TextveilError: Options, bundle, input or output are invalid, or a worker raised an error.
+        ClusterError: There is no cluster, or it is configured to send usage statistics to others.
         WorkerFailed: Workers were killed repeatedly.
-        KeyboardInterrupt: Ctrl-C. Finished parts are kept.
+        KeyboardInterrupt: Ctrl-C was pressed. Finished parts are kept.
 
     Privacy:
         One release of every document, with the guarantee of ``Sanitizer.sanitize``. Every worker uses the random
-        generator of its own machine. A part that a worker did not finish is sanitized again; nobody has seen its
-        first output.
+        generator of its own machine. A part that a worker did not finish is sanitized again; nobody has seen its first
+        output.
     """
     check_can_split(selection)
     sanitizer = Sanitizer.load(bundle, **pins)
@@ -179,19 +182,19 @@ def _run_workers(
 
 
 def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
-    """Yield each worker's result for a part, in the order in which parts finish."""
+    """Yield the workers' result for each part, in the order in which parts are finished."""
     import ray.data as ray_data  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     context = ray_data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
     context.log_internal_stack_trace = False
-    context.target_max_block_size = 1  # a part is handed on as soon as it is found
+    context.target_max_block_size = 1  # blocks of one part, so that workers get a part as soon as it is found
     failed = False
     rows = [{"file": number} for number, _ in enumerate(job.sources)]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it cannot know how many parts there will be, and says so
+            warnings.simplefilter("ignore")  # Ray warns that it does not know the number of parts
             files = ray_data.from_items(rows, override_num_blocks=len(rows))
             parts = files.map_batches(cut_files, fn_kwargs={"job": job}, batch_size=1, num_cpus=0)
             finished = parts.map_batches(
@@ -217,7 +220,7 @@ def _limit_restarts() -> dict[str, int]:
 
 
 def _make_error(told: dict[str, str]) -> TextveilError:
-    """Rebuild the error that a worker reported."""
+    """Recreate the error that a worker reported."""
     modules = (device_errors, command_errors)
     classes = {kind.code: kind for module in modules for kind in vars(module).values() if _is_error_class(kind)}
     return classes.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")

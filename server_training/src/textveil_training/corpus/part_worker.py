@@ -1,7 +1,7 @@
-"""A worker of a Ray cluster: it cuts files into parts and sanitizes parts.
+"""Divide files into parts and sanitize parts, in the worker processes of a Ray cluster.
 
-A worker receives positions in files and returns numbers. The same process reads texts from the disk and writes them:
-Ray never gets a text, so none is in its shared memory, its files or its errors.
+Ray sends positions in files to a worker and receives numbers. The worker itself reads texts from the disk and writes
+them: Ray never gets a text, so its shared memory, its files and its errors contain none.
 """
 
 import gc
@@ -32,14 +32,14 @@ class PartJob:
     """Settings that all parts of a run share.
 
     Attributes:
-        sources: The files.
-        versions: Size and modification time of each file when the run began.
-        selection: Columns to rewrite.
+        sources: The input files.
+        versions: Size and modification time of each file at the start of the run.
+        selection: Format and columns to rewrite.
         bundle: Folder of the bundle, ``None`` for the built-in one.
         content_hash: Required content hash of the bundle.
         options: Options of the sanitizer.
         output: The output folder.
-        rejected_rows: Folder for bad rows; without it the first bad row is an error.
+        rejected_rows: Folder for bad rows; ``None`` makes the first bad row an error.
         part_bytes: Approximate size of a part in bytes.
         max_bytes: Largest total size of the bundle's files in bytes.
     """
@@ -56,19 +56,33 @@ class PartJob:
     max_bytes: int = MAX_BUNDLE_BYTES
 
     def get_target(self, file: int, number: int) -> Path:
-        """Return the output path of a part."""
+        """Return the output path of a part.
+
+        Args:
+            file: Index of the input file.
+            number: Number of the part in this file.
+        """
         return get_shard_path(self.output, self.sources[file].name, number)
 
     def get_record_path(self, file: int, number: int) -> Path:
-        """Return the path of a part's record."""
+        """Return the path of a part's record.
+
+        Args:
+            file: Index of the input file.
+            number: Number of the part in this file.
+        """
         name = self.get_target(file, number).relative_to(self.output)
         return self.output / RECORDS / name.with_name(name.name + ".json")
 
 
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
-    """Yield the parts of files as soon as they are found, one per batch.
+    """Divide files into parts, and yield each part as soon as its end is found, one per batch.
 
-    An error is yielded in place of a part and ends the parts of its file.
+    If a file cannot be divided further, the error is yielded in place of the next part.
+
+    Args:
+        batch: Indices of the files, in the column ``file``.
+        job: Settings of the run.
     """
     for file in batch["file"].tolist():
         parts = split_file(job.sources[file], job.selection, job.part_bytes)
@@ -84,7 +98,7 @@ def _next_part(parts: Iterator[FileShard]) -> FileShard | None:
 
 
 class PartWorker:
-    """Sanitizes parts; it loads the bundle once.
+    """Worker that sanitizes parts; it loads the bundle once.
 
     Args:
         job: Settings of the run.
@@ -95,7 +109,11 @@ class PartWorker:
         self._sanitizer: Sanitizer | None = None
 
     def __call__(self, batch: Batch) -> Batch:
-        """Sanitize a part and return its record, or an error."""
+        """Sanitize a part, and return its record or a description of the error.
+
+        Args:
+            batch: A result of ``cut_files``.
+        """
         told = json.loads(str(batch["told"][0]))
         if "error" in told:
             return _make_row(told)
@@ -106,7 +124,7 @@ class PartWorker:
 
     def _finish_part(self, file: int, part: FileShard) -> dict[str, Any]:
         target = self._job.get_target(file, part.number)
-        # a part is finished by a worker that did not live to say so, or in a run that was interrupted
+        # the part is already finished if its worker was killed before it could report, or if the run was interrupted
         record = read_finished_part(self._job, file, part.number) or self._sanitize_part(file, part, target)
         return record | {"sha256": hash_file(target)}
 
@@ -114,7 +132,7 @@ class PartWorker:
         job = self._job
         if self._sanitizer is None:
             self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.content_hash, max_bytes=job.max_bytes)
-            gc.freeze()  # what is loaded stays: it need not be looked through again and again
+            gc.freeze()  # the bundle stays in memory, so the garbage collector need not examine it
         source = replace(job.sources[file], target=target)
         written = _PartRecord(job, file, part.number, self._sanitizer)
         rejected_rows = self._open_rejected_rows(file, part.number)
@@ -135,12 +153,15 @@ class PartWorker:
         target = self._job.get_target(file, number).relative_to(self._job.output)
         path = folder / target.with_name(target.name + ".jsonl")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # of a worker that was ended before the part was finished
+        path.unlink(missing_ok=True)  # left by a worker that was killed before it finished the part
         return RejectedRowsFile(path, resume=False)
 
 
 class _PartRecord:
-    """Writes the record of a part just before the part gets its final name, and keeps a copy."""
+    """Writer of a part's record, which is written just before the part gets its final name.
+
+    The object keeps a copy of the record.
+    """
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
         self._job, self._file, self._number = job, file, number
@@ -166,7 +187,13 @@ class _PartRecord:
 
 
 def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
-    """Return the record of a finished part, or None if the part is not finished."""
+    """Return the record of a finished part, or ``None`` if the part is not finished.
+
+    Args:
+        job: Settings of the run.
+        file: Index of the input file.
+        number: Number of the part in this file.
+    """
     target = job.get_target(file, number)
     try:
         record = json.loads(job.get_record_path(file, number).read_bytes())
@@ -178,7 +205,7 @@ def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] |
 
 
 def describe_error(error: BaseException) -> dict[str, str]:
-    """Return code and message of an error, to send to another process."""
+    """Return the code and the message of an error, so that another process can recreate it."""
     return {"code": getattr(error, "code", ""), "message": str(error)}
 
 

@@ -1,11 +1,11 @@
 """Sanitize a corpus: find and check its files, rewrite them, and write the record of the release.
 
-Files are rewritten as ``textveil sanitize`` rewrites tables. A corpus has in addition the formats of published data
-sets, several copies, and a record of the release, which training and measurement take over. All input is checked before
-the first draw.
+Files are rewritten by the code of ``textveil sanitize``. In addition a corpus can have the formats of published data
+sets, several copies, and a record of the release, which training and measurement copy into their own records. All input
+is checked before the first random draw.
 
-``corpus_record`` has the records of a run. Its record in the output folder is written before the first draw, so that an
-interrupted run is recognized as unfinished.
+The module ``corpus_record`` writes the records of a run. The record in the output folder exists before the first draw,
+so that an interrupted run is recognized as unfinished.
 """
 
 import hashlib
@@ -54,14 +54,13 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     """Find the files to sanitize.
 
     Args:
-        inputs: Files, or folders with files under the published names of the format.
-        format_name: The format.
+        inputs: Files, or folders that contain files with the published names of the format.
+        format_name: The format, a key of ``data.FORMATS``.
 
     Raises:
         UnreadableFile: An input is not a regular file that can be read.
-        MissingSplit: A folder holds no file of the format.
-        DataOptionError: There is no input, two files have the same name, or a file has a name that the output
-            reserves.
+        MissingSplit: A folder contains no file of the format.
+        DataOptionError: There is no input, two files have the same name, or a file has a name that the output reserves.
     """
     found = [
         path
@@ -82,16 +81,16 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
 
 
 def check_file(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
-    """Read a whole file with its format's reader, to find errors before any text is sanitized.
+    """Read a whole file with the reader of its format, to find errors before any text is sanitized.
 
     Args:
         path: The file.
-        format_name: Its format.
-        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
-        label_key: Key or column of the label, or None for rows without (``jsonl``, ``table``).
+        format_name: Its format, a key of ``data.FORMATS``.
+        text_keys: Keys or columns of the texts (formats ``jsonl`` and ``table``).
+        label_key: Key or column of the label; ``None`` for rows without a label (formats ``jsonl`` and ``table``).
 
     Raises:
-        DataError: The file cannot be read or is malformed; see the readers.
+        DataError: The file cannot be read or is malformed.
     """
     keyed = get_format(format_name).has_named_columns
     for options in [ReadOptions(key, label_key) for key in text_keys] if keyed else [None]:
@@ -120,7 +119,7 @@ def _list_input_files(path: Path, format_name: str, name: str) -> Iterator[Path]
     yield path
 
 
-#: Bytes of texts that are worth a further process, which takes a second to begin.
+#: Bytes of text per process, such that the process saves more time than its start takes, about a second.
 WORTH_A_WORKER = 1_000_000
 
 
@@ -139,43 +138,43 @@ def sanitize_corpus(
     report: ProgressCallback = ignore_progress,
     **pins: Unpack[ExpectedBundle],
 ) -> dict[str, Any]:
-    """Sanitize the texts of files and write files of the same names and format.
+    """Sanitize the texts in files, and write the results to files with the same names and format.
 
-    All of the input is read and checked before the first draw. The output distribution does not depend on the number of
-    processes.
+    The function reads and checks all input before the first random draw. The output distribution does not depend on the
+    number of processes.
 
     Args:
         inputs: Files; for formats with published file names also folders with such files.
-        output: The folder to write; it must be empty or not exist.
+        output: The folder to write; it must be empty or missing.
         format_name: A key of ``data.FORMATS``.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are copied unchanged.
-        label_key: A key or column that every row must have (``jsonl``, ``table``).
-        copies: Number of independent outputs of every text. Each is a release, and all are charged.
-        workers: Number of processes; by default one per core. With 1 this process does the work. A script that uses
+        bundle: Folder of a bundle; ``None`` for the built-in English one.
+        text_keys: Keys or columns of the texts (formats ``jsonl`` and ``table``); all others are copied unchanged.
+        label_key: A key or column that every row must have (formats ``jsonl`` and ``table``).
+        copies: Number of independent outputs of every text. Each output is a release, and the privacy terms count all.
+        workers: Number of processes; ``None`` for one per core. With 1 this process does the work. A script that uses
             more must be importable (``if __name__ == "__main__":``), as ``multiprocessing`` requires.
         resume: Whether to continue an interrupted run.
         report: Called with a stage, the finished bytes and the total.
         pins: Expected content hash and signer of the bundle.
 
     Returns:
-        The content of ``record.json``. It has no text, and only figures that can also be computed from the output,
-        such as the number of tokens. Until the run is finished, the file has only what is known at the beginning:
-        mode, options, bundle and planned files.
+        The content of ``record.json``. It contains no text, and only figures that can also be computed from the output,
+        such as the number of tokens. Until the run is finished, the file contains only the entries that are known at
+        the beginning: mode, options, bundle and planned files.
 
     Raises:
         ResumeError: The output folder has another run, or ``resume`` is true and the folder has no run with these
             options.
         FileChanged: An input file has changed since the interrupted run began.
-        TextveilError: Options, bundle, input or output are not valid; see the subclasses. Options, bundle and all of
-            the input are checked before the first text is sanitized.
-        KeyboardInterrupt: Ctrl-C. Finished files are kept.
+        TextveilError: Options, bundle, input or output are invalid; see the subclasses. The function checks options,
+            bundle and all of the input before it sanitizes the first text.
+        KeyboardInterrupt: Ctrl-C was pressed. Finished files are kept.
 
     Privacy:
         One release of every text per copy, with the guarantee of ``Sanitizer.sanitize``. Files that were finished
-        before an interruption are kept: sanitizing them again would be a second release of their texts for anybody
-        who has seen the first. Files that were not finished are removed.
+        before an interruption are kept: sanitizing them again would be a second release of their texts for anybody who
+        has seen the first. Files that were not finished are removed.
     """
     clock = time.perf_counter()
     if copies < 1 or (workers is not None and workers < 1):
@@ -231,7 +230,7 @@ def sanitize_corpus(
             for path, of_file in names.items()
         ],
         machine={"processor": platform.machine(), "system": platform.system(), "workers": processes},
-        resumed=resume,  # then the time is that of the last part
+        resumed=resume,  # wall_s then covers only the time since the run was resumed
         wall_s=round(time.perf_counter() - clock, 2),
     )
     write_record(place, content)
@@ -245,7 +244,7 @@ def count_cores() -> int:
 
 
 def _make_names(path: Path, copies: int) -> tuple[str, ...]:
-    """Return the output names of a file's copies; if there are several, each has its own folder."""
+    """Return the output path of each copy of a file; several copies are in folders ``copy-1`` and so on."""
     return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
 
 
@@ -257,7 +256,7 @@ def _sanitize_groups(
     record: RunManifest,
     report: ProgressCallback,
 ) -> dict[str, RunCounts]:
-    """Rewrite all files that have equal rewrite plans together; return the counts by file name."""
+    """Sanitize all files, grouped by equal rewrite plans, and return the counts of each file by its name."""
     sizes = {path: path.stat().st_size for path in plans}
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
     counts: dict[str, RunCounts] = {}

@@ -1,4 +1,4 @@
-"""Readers that stream examples from the formats the data sets are published in."""
+"""Read examples one by one from files in the formats of published data sets."""
 
 from textveil_training.data.corpus_release import read_release_terms
 from textveil_training.data.examples import LabeledExample

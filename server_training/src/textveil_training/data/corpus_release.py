@@ -1,4 +1,7 @@
-"""Read the privacy terms of a sanitized corpus from the record that ``sanitize-corpus`` wrote beside it."""
+"""Read the privacy terms of a sanitized corpus from the record in its folder.
+
+The command ``sanitize-corpus`` writes this record.
+"""
 
 import hashlib
 import json
@@ -28,7 +31,9 @@ _COPY = re.compile(r"copy-\d+")
 
 
 def compute_seal(content: Mapping[str, Any]) -> str:
-    """Compute the SHA-256 that binds the terms of a record to the files of the corpus.
+    """Compute a SHA-256 over the privacy terms of a record and the files of its corpus.
+
+    The record contains this hash, so that a changed record is recognized.
 
     Args:
         content: A record with the entries ``release`` and ``files`` (or ``parts``).
@@ -40,7 +45,7 @@ def compute_seal(content: Mapping[str, Any]) -> str:
 
 
 def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
-    """Read the privacy terms of a sanitized corpus from the record beside it.
+    """Read the privacy terms of a sanitized corpus from the record in its folder.
 
     Args:
         format_name: Format of the data, which determines the files of a folder.
@@ -48,18 +53,18 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
             run with ``--ray``.
 
     Returns:
-        The terms of ``describe_release_terms``, and ``releases``: the number of independent outputs of each text in
-        the corpus. It is 1 for each copy that ``sanitize-corpus`` wrote. If copies were joined, their record has the
-        number of copies, since each is charged. None if there is no record beside the corpus, nor above a folder of
-        parts: then the texts count as raw.
+        The terms of ``describe_release_terms``, and ``releases``: the number of independent outputs of each text in the
+        corpus. It is 1 for each copy that ``sanitize-corpus`` wrote. If copies were joined, their record has the number
+        of copies, since each is a release. ``None`` if there is no record: neither in the folder of the corpus nor, for
+        parts, in a folder above. Such texts count as raw.
 
     Raises:
         InvalidJson: The record is not JSON, has another version, or lacks a key.
         UnfinishedCorpus: The run that writes the corpus has not ended.
-        ReleaseMismatch: The hash of a file is not in the record, for example since it was replaced by raw text; or
-            the record was changed, so that its mode does not fit its mechanism, or its terms do not fit its files.
+        ReleaseMismatch: The hash of a file is not in the record, for example because the file was replaced by raw text;
+            or the record was changed, so that its mode does not fit its mechanism, or its terms do not fit its files.
     """
-    path = path.resolve()  # a relative path may have no parent in its name
+    path = path.resolve()  # a relative path may have no component for its parent
     folder = path if path.is_dir() else path.parent
     of_copies = (folder, folder.parent)[: 2 if _COPY.fullmatch(folder.name) else 1]
     places = [(place / RECORD, FORMAT) for place in of_copies]
@@ -83,7 +88,18 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
 def _read_terms(
     content: dict[str, Any], place: Path, folder: Path, format_name: str, path: Path
 ) -> dict[str, Any] | None:
-    """Return the terms of a record, or ``None`` if the folder has no parts of its run."""
+    """Check a record, and return its privacy terms.
+
+    Args:
+        content: Content of the record.
+        place: Path of the record.
+        folder: Folder of the corpus.
+        format_name: Format of the data.
+        path: The corpus.
+
+    Returns:
+        The terms, or ``None`` if the record describes no parts in ``folder``.
+    """
     format_of_record, found = content["format"], content.get("format_version")
     if found != VERSIONS[format_of_record]:
         version = f"format version {found}" if isinstance(found, int) else "no format version"

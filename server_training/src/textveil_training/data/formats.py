@@ -1,6 +1,6 @@
-"""The formats by name, and ``load_examples``: the only entry point to all readers.
+"""Define the data formats by name, and ``load_examples``, the only entry point to all readers.
 
-Plain text files and WikiText have their readers here; the others are in ``published`` and ``tables``.
+The readers of plain text and WikiText are in this module; the others are in ``published`` and ``tables``.
 """
 
 import os
@@ -24,10 +24,10 @@ from textveil_training.errors import DataOptionError, EmptyData, FileLocation, M
 
 
 def read_text(path: FilePath) -> Iterator[LabeledExample]:
-    """Stream plain text, one document per line; skip blank lines.
+    """Yield the documents of a plain text file, one per line; blank lines are skipped.
 
     Raises:
-        DataError: The file cannot be read, is not UTF-8, or holds no document.
+        DataError: The file cannot be read, is not UTF-8, or contains no document.
     """
     has_document = False
     for _, line in read_lines(path):
@@ -39,7 +39,7 @@ def read_text(path: FilePath) -> Iterator[LabeledExample]:
 
 
 def read_wikitext(path: FilePath) -> Iterator[LabeledExample]:
-    """Stream WikiText, one paragraph or heading per line (Merity et al. 2016).
+    """Yield the lines of a WikiText file, each with one paragraph or heading (Merity et al. 2016).
 
     Blanks around each line are removed; ``<unk>`` and ``@-@`` stay.
 
@@ -47,7 +47,7 @@ def read_wikitext(path: FilePath) -> Iterator[LabeledExample]:
         path: A file of WikiText-2 or WikiText-103, raw or tokenized.
 
     Raises:
-        DataError: The file cannot be read, is not UTF-8, or holds no document.
+        DataError: The file cannot be read, is not UTF-8, or contains no document.
     """
     for document in read_text(path):
         yield LabeledExample(texts=(document.text.strip(),))
@@ -82,13 +82,13 @@ FORMATS: Mapping[FormatName, DataFormat] = {
         labels=("NEUTRAL", "ENTAILMENT", "CONTRADICTION"),
         files={"train": ("SICK_train.txt",), "dev": ("SICK_trial.txt",), "test": ("SICK_test_annotated.txt",)},
     ),
-    # Wang et al. 2020, "MedSTS". From clinical notes and not public: tested on made-up rows only.
+    # Wang et al. 2020, "MedSTS". The data are clinical notes and not public, so the tests use invented rows.
     "medsts": DataFormat(
         title="MedSTS: sentence1, sentence2, score, without a header",
         columns=TabColumnLayout(count=3, texts=(0, 1), score=2, score_range=(0.0, 5.0)),
     ),
-    # Coavoux, Narayan and Cohen 2018 made the task; the file is that of Lyu, He and Li 2020. It names neither topics
-    # nor persons: the persons are read off its articles. Every article that has an index holds that surname.
+    # Coavoux, Narayan and Cohen 2018 defined the task; the file is that of Lyu, He and Li 2020. It names neither topics
+    # nor persons. The names here were inferred: every article with an index contains the surname for that index.
     "ag-entities": DataFormat(
         title="AG news with person entities: topic, text, indices; three splits in one file",
         columns=TabColumnLayout(count=3, label=0, texts=(1,), attribute_column=2),
@@ -97,8 +97,8 @@ FORMATS: Mapping[FormatName, DataFormat] = {
         sections=SECTIONS,
     ),
     # Hovy, Johannsen and Søgaard 2015, and Schler, Koppel, Argamon and Pennebaker 2006, as Lyu et al. prepared them.
-    # Read by their published readers' layout and tested on made-up rows only; without an attribute the third column
-    # is empty. The names of the indices are what the readers of Coavoux et al. put in those positions.
+    # The layout is that of their published readers, and the tests use invented rows. Without an attribute the third
+    # column is empty. The attribute names are those that the readers of Coavoux et al. assign to the indices.
     "trustpilot": DataFormat(
         title="Trustpilot with gender and age: rating, text, indices; three splits in one file",
         columns=TabColumnLayout(count=3, label=0, texts=(1,), attribute_column=2, allows_no_attribute=True),
@@ -136,7 +136,7 @@ FORMATS: Mapping[FormatName, DataFormat] = {
 
 
 def get_format(format_name: str) -> DataFormat:
-    """Return the format with a name.
+    """Return the data format with a name.
 
     Raises:
         UnknownFormat: There is no format of that name.
@@ -151,11 +151,11 @@ def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
     """List the splits at a path: those inside the file, or those of the files in a folder.
 
     Returns:
-        The names in the format's order; empty for a single file of a format with one file per split.
+        The names in the format's order; empty for a single file of a format that has a separate file for each split.
 
     Raises:
         UnknownFormat: There is no format of that name.
-        MissingSplit: The path is a folder that holds none of the format's files.
+        MissingSplit: The path is a folder that contains none of the format's files.
     """
     known = get_format(format_name)
     if known.sections:
@@ -171,7 +171,7 @@ def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
 
 
 def list_files(format_name: str, path: FilePath) -> list[Path]:
-    """List the files of all splits that ``load_examples`` reads at a path.
+    """List all files that ``load_examples`` reads for the splits at a path.
 
     Raises:
         UnknownFormat: There is no format of that name.
@@ -185,14 +185,14 @@ def list_files(format_name: str, path: FilePath) -> list[Path]:
 def load_examples(
     format_name: str, path: FilePath, split: str | None = None, options: ReadOptions | None = None
 ) -> Iterator[LabeledExample]:
-    """Stream the examples of a file or folder in one of the formats of ``FORMATS``.
+    """Yield the examples of a file or folder in one of the formats of ``FORMATS``.
 
     Args:
         format_name: A key of ``FORMATS``.
         path: A file; or, for formats with one file per split, a folder with these files under their published names.
-        split: ``train``, ``dev`` or ``test``, for a folder or a file with several splits; None for all of them. (In
+        split: ``train``, ``dev`` or ``test``, for a folder or a file with several splits; ``None`` for all of them. (In
             the files of SICK the dev split has the name trial, in those of WikiText valid.)
-        options: Column names, for formats that need them; None for the defaults.
+        options: Column names, for formats that need them; ``None`` for the defaults.
 
     Returns:
         An iterator over the examples in the order of the file. It reads rows, and raises their errors, only during
@@ -203,7 +203,7 @@ def load_examples(
         DataOptionError: The format has no split of that name, its single files have no splits, or it does not accept
             one of the options.
         MissingSplit: The data lack the split.
-        DataError: While iterating: the file cannot be read or is malformed; see the readers.
+        DataError: During iteration: the file cannot be read or is malformed.
 
     Example:
         >>> from pathlib import Path
@@ -227,7 +227,7 @@ def load_examples(
     wanted = list_splits(format_name, path) if split is None else (split,)
     files = [file for name in wanted if (file := _find_split_file(data_format, path, name)) is not None]
     if not files:
-        raise MissingSplit("the folder has no file of this split with its published name")
+        raise MissingSplit("the folder has no file of this split with its published name: check the folder")
     return chain.from_iterable(_read_file(data_format, file, chosen) for file in files)
 
 

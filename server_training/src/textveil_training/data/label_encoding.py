@@ -1,4 +1,4 @@
-"""Class ids and private attributes of examples as tensors."""
+"""Convert labels and private attributes of examples to tensors."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | Non
 
     Args:
         train: Training examples.
-        fixed: Labels of the format in their order. None if the format allows any label; the labels of the examples
+        fixed: Labels of the format in their order. ``None`` if the format allows any label; the labels of the examples
             are then sorted.
 
     Raises:

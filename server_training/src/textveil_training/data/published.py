@@ -1,4 +1,4 @@
-"""Published formats: their description, and the reader of all formats whose columns are separated by tabs.
+"""Describe the published data formats, and read all formats whose columns are separated by tabs.
 
 Cells are never quoted. Some formats have train, dev and test in one file, in this order, with a line of 20 equals signs
 after each.
@@ -21,7 +21,7 @@ from textveil_training.errors import EmptyData, FileLocation, InvalidAttributes,
 
 SECTIONS = ("train", "dev", "test")
 SEPARATOR = "=" * 20
-#: GLUE's published test files have no labels and another header: they are refused.
+#: File names of GLUE's splits with labels. GLUE's published test files have no labels and another header.
 GLUE_FILES = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
 
 
@@ -58,11 +58,11 @@ class TabColumnLayout:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Column names of formats whose columns have no fixed names.
+    """Column names, for formats whose columns have no fixed names.
 
     Attributes:
         text_key: Name of the key or column of the text.
-        label_key: Name of the key or column of the label, or None for texts without labels.
+        label_key: Name of the key or column of the label; ``None`` for texts without labels.
     """
 
     text_key: str = "text"
@@ -75,11 +75,11 @@ class DataFormat:
 
     Attributes:
         title: Description in a few words.
-        columns: Its columns; None for a format with its own reader.
+        columns: Columns of the format; ``None`` for a format with its own reader.
         read: Function that reads one file, for a format with its own reader.
-        labels: The labels in the order of their class ids; None if each file has its own labels.
-        attributes: Names of the private attributes, if any.
-        sections: Names of the splits inside one file, if any.
+        labels: The labels in the order of their class ids; ``None`` if each file has its own labels.
+        attributes: Names of the private attributes; empty for a format without attributes.
+        sections: Names of the splits inside one file; empty for a format with one split per file.
         files: For a format with one file per split: the published file names of each split.
         has_named_columns: Whether the caller must name the columns of text and label.
     """
@@ -95,29 +95,27 @@ class DataFormat:
 
 
 def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | None = None) -> Iterator[LabeledExample]:
-    """Stream the rows of a tab-separated file, up to the end of the requested section.
-
-    All rows up to there are checked.
+    """Check and yield the rows of a tab-separated file, up to the end of the requested section.
 
     Args:
-        data_format: The format; one with columns.
+        data_format: A format with columns.
         path: A UTF-8 text file.
-        section: One of the format's sections; None for all of them.
+        section: Name of a section of the file (train, dev or test); ``None`` for all sections.
 
     Raises:
         WrongLayout: The first line is not the header, or there are rows after the last section.
         MissingSplit: The file has fewer sections than the format, or one of them is empty.
-        DataError: The file cannot be read or is empty, or a row has another number of columns, no text, no label or an
+        DataError: The file cannot be read or is empty; or a row has another number of columns, no text, no label or an
             unknown one, a score out of range, or no list of attributes.
     """
     columns = data_format.columns
     assert columns is not None
     lines = read_lines(path)
     if columns.names:
-        location, line = next(lines)  # an empty file has raised EmptyData by now
+        location, line = next(lines)  # read_lines raises EmptyData for an empty file
         if line.split("\t") != list(columns.names):
             raise WrongLayout(f"the first line is not the header ({', '.join(columns.names)})", location)
-    finished = rows = 0  # sections whose separator has been seen, rows of the current one
+    finished = rows = 0  # number of complete sections, and of rows in the current one
     for location, line in lines:
         if data_format.sections and line.strip() == SEPARATOR:
             if rows == 0:

@@ -1,11 +1,10 @@
-"""Reader of the lines, columns and fields of a text file, with their locations for error messages.
+"""Read the lines and columns of a text file, with their locations for error messages.
 
-A line ends only at LF or CR LF: texts may contain the other line separators of Unicode. A byte order mark at the
-beginning of a file is dropped. Columns are separated by one tab and are never
-quoted: the published files hold unbalanced quotation marks, which a CSV reader would take for the beginning
-of a long field.
+A line ends only at LF or CR LF: texts may contain the other line separators of Unicode. The reader drops a byte order
+mark at the beginning of a file. Columns are separated by one tab and are never quoted: the published files contain
+unbalanced quotation marks, which a CSV reader would take for the beginning of a long field.
 
-Errors are raised outside of ``except`` blocks, so that no chained exception carries the offending bytes.
+Errors are raised outside of ``except`` blocks, so that no chained exception contains the invalid bytes.
 """
 
 import os
@@ -35,17 +34,17 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def format_file_name(path: FilePath) -> str:
-    """Return the last part of a path for messages, with unprintable characters replaced."""
+    """Return the last part of a path for error messages, with unprintable characters replaced."""
     return make_printable(Path(path).name)
 
 
 def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileLocation, str]]:
-    """Stream the lines of a file, without line ends.
+    """Yield the lines of a file, without line ends.
 
     Args:
         path: A UTF-8 text file.
-        escaped: Whether to convert bytes that are not UTF-8 to lone surrogates (``surrogateescape``) instead of
-            raising an error.
+        escaped: Whether to convert bytes that are not UTF-8 to lone surrogates (``surrogateescape``) instead of raising
+            an error.
 
     Yields:
         The location and the text of each line, empty lines included.
@@ -56,7 +55,7 @@ def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileL
         EmptyData: The file has no line.
     """
     name = format_file_name(path)
-    start = 0  # bytes before this line
+    start = 0  # number of bytes before this line
     with _open_file(path) as stream:
         for number in count(1):
             location = FileLocation(name, number)
@@ -87,7 +86,7 @@ def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
 
 
 def check_text(value: str, location: FileLocation) -> str:
-    """Return a text unchanged, or raise if it is empty.
+    """Return a text unchanged, or raise an error if it is empty.
 
     Raises:
         MissingText: The text is empty or blank.
@@ -98,11 +97,11 @@ def check_text(value: str, location: FileLocation) -> str:
 
 
 def check_label(value: str, labels: Collection[str] | None, location: FileLocation) -> str:
-    """Return a label unchanged, or raise if it is empty or unknown.
+    """Return a label unchanged, or raise an error if it is empty or unknown.
 
     Args:
-        value: The label as the file spells it.
-        labels: The allowed labels, or None to accept any.
+        value: The label in the spelling of the file.
+        labels: The allowed labels; ``None`` to accept any label.
         location: File and line of the label.
 
     Raises:
@@ -119,7 +118,7 @@ def check_label(value: str, labels: Collection[str] | None, location: FileLocati
 def parse_score(value: str, lowest: float, highest: float, location: FileLocation) -> float:
     """Parse a decimal number in ASCII digits, such as ``4`` or ``3.665``.
 
-    Exponents, blanks, infinity and NaN are not accepted.
+    Exponents, blanks, infinity and NaN are errors.
 
     Raises:
         InvalidScore: The value is not such a number, or is outside ``lowest`` to ``highest``.
@@ -133,7 +132,7 @@ def parse_score(value: str, lowest: float, highest: float, location: FileLocatio
 
 
 def _open_file(path: FilePath) -> BinaryIO:
-    """Open a file; its error message does not contain the path, which could be private."""
+    """Open a file; the error for a missing file does not contain the path, which could be private."""
     try:
         return open(path, "rb")
     except (OSError, ValueError) as error:
@@ -150,7 +149,7 @@ def _read_line(stream: BinaryIO, location: FileLocation) -> bytes:
 
 
 def _describe_error(error: Exception) -> str:
-    """Return the operating system's message for an error, without a path."""
+    """Return the operating system's message for an error, without the path."""
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
 
 
@@ -159,7 +158,15 @@ def _strip_line_end(line: str) -> str:
 
 
 def _decode_line(line: bytes, escaped: bool) -> tuple[str, int | None]:
-    """Decode a line; return the text and the offset of the first invalid byte, if any."""
+    """Decode a line from UTF-8.
+
+    Args:
+        line: The bytes of the line.
+        escaped: Whether to convert invalid bytes to lone surrogates.
+
+    Returns:
+        The text, and the offset of the first invalid byte, or ``None`` if all bytes are valid.
+    """
     try:
         return line.decode("utf-8", "surrogateescape" if escaped else "strict"), None
     except UnicodeDecodeError as error:

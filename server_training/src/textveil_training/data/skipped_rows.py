@@ -1,4 +1,4 @@
-"""Bad rows that training skips: counted, and written to a file for their owner on request."""
+"""Skip and count bad rows in training data, and on request write them to a file for the data's owner."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,10 +9,10 @@ from textveil_training.errors import DataError, DataOptionError, MissingLabel, M
 
 
 class SkippedRows:
-    """Collects bad rows that are skipped instead of raising an error.
+    """Collector of bad rows, which are skipped instead of raising an error.
 
     Args:
-        rejected_rows: File to which the bad rows are written, readable by its owner only; ``None`` to write none.
+        rejected_rows: File for the bad rows, readable by its owner only; ``None`` to write no file.
         empty_alone: Whether to skip only rows without a text or a label; other bad rows are then errors.
 
     Raises:
@@ -31,7 +31,7 @@ class SkippedRows:
         self.reasons: Counter[str] = Counter()
 
     def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
-        """Skip a bad row and count it, or raise its error if such rows are not skipped.
+        """Count a bad row as skipped, or raise its error if rows of its kind are not skipped.
 
         Args:
             error: The error of the row.
@@ -47,7 +47,7 @@ class SkippedRows:
             self._rows.append((file, RejectedRow(number=number, line=line, reason=error.reason, raw=raw_bytes)))
 
     def write_rejected_rows(self) -> None:
-        """Write the skipped rows to ``rejected_rows``, in the format of ``textveil sanitize``.
+        """Write the skipped rows to the file ``rejected_rows``, in the format of ``textveil sanitize``.
 
         Raises:
             OutputError: The file cannot be written.

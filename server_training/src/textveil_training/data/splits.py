@@ -1,12 +1,12 @@
-"""Splits of a data set that stay the same on every machine and in every run.
+"""Divide a data set into splits that are the same on every machine and in every run.
 
-**By hash.** The share of an example is a function of its key and a seed: integer arithmetic on a SHA-256 digest, no
-random generator, no float, no order. So examples with equal keys stay together, and a row that is added or removed
-moves no other row. In return the sizes are close to the wanted proportions, not equal to them.
+**By hash.** The split of an example is a function of its key and a seed: integer arithmetic on a SHA-256 digest,
+without random generators, floats or the order of examples. So examples with equal keys stay together, and if a row is
+added or removed, no other row moves. In return the sizes are close to the wanted proportions, not equal to them.
 
-**By group.** Copies, contained texts and texts that share long passages stay on one side. Two texts are linked if they
-are equal after folding, if one with at least ``CONTAINED_WORDS`` words is a passage of the other, or if they share
-``SHARED_WORDS`` words in a row. A group is a connected set of texts, and it is never split.
+**By group.** Copies, contained texts and texts that share long passages get into the same split. Two texts are linked
+if they are equal in lower case without punctuation, if one with at least ``CONTAINED_WORDS`` words is a passage of the
+other, or if they share ``SHARED_WORDS`` words in a row. A group is a connected set of texts, and it is never split.
 """
 
 import hashlib
@@ -19,20 +19,20 @@ from textveil_training.errors import DataOptionError, MissingSplit
 
 
 def join_texts(example: LabeledExample) -> str:
-    """Return all texts of an example as one key, so that duplicates get into the same split."""
+    """Join all texts of an example to one key, so that duplicates get into the same split."""
     return "\t".join(example.texts)
 
 
 def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
-    """Return the name of the share to which a key belongs.
+    """Return the name of the share to which the hash of a key belongs.
 
     The names are sorted, ``w_1 .. w_n`` are their weights, and ``h`` is ``SHA-256(seed, key)`` as an integer. The
     result is the first name ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
 
     Args:
         key: The key to hash.
-        shares: Weight of each share by name, positive integers (``{"train": 80, "dev": 10, "test": 10}``).
-            The order of the mapping does not matter.
+        shares: Weight of each share by name, positive integers (``{"train": 80, "dev": 10, "test": 10}``). The order of
+            the mapping does not matter.
         seed: Seed of the division; divisions with different seeds are independent.
 
     Raises:
@@ -64,14 +64,14 @@ def split_examples(
         examples: The examples.
         shares: Weight of each share by name, positive integers.
         seed: Seed of the division.
-        key: Returns the key of an example; examples with equal keys get the same share. By default the key is all
-            texts. For example, ``lambda pair: pair.texts[0]`` keeps the rows of one QNLI question together.
+        key: Function that returns the key of an example; examples with equal keys get the same share. By default the
+            key is all texts. For example, ``lambda pair: pair.texts[0]`` keeps the rows of one QNLI question together.
 
     Returns:
         The examples of each share, by name, in the order of ``shares``.
 
     Raises:
-        DataOptionError: As ``choose_share``.
+        DataOptionError: ``shares`` is empty, or a weight is not a positive integer.
         MissingSplit: A share got no example.
 
     Example:
@@ -91,24 +91,24 @@ def split_examples(
     return shares_of_examples
 
 
-#: Words in a row that two texts of different sides never share.
+#: Number of words in a row that texts in different splits never share.
 SHARED_WORDS = 8
-#: A text of fewer words is only linked to its copies: short phrases are everywhere.
+#: Smallest number of words of a text that is linked to texts that contain it; shorter phrases occur everywhere.
 CONTAINED_WORDS = 4
-#: A group with more than this share of all texts goes to the first side, whatever its hash says.
+#: A group with more than this share of all texts gets into the first split, whatever its hash.
 _LARGE_GROUP = 0.02
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class TextGroups:
-    """Groups of texts that a split keeps together.
+    """Groups of similar texts, which a split keeps together.
 
     Attributes:
-        group_ids: Group of each text, given by the index of the group's first text, shape ``(texts,)``.
-        keys: For each group the smallest of its texts in lower case without punctuation; the hash of this key
-            determines the share of the group.
-        duplicates: Texts that equal an earlier one in lower case without punctuation.
+        group_ids: For each text the id of its group, which is the index of the group's first text, shape ``(texts,)``.
+        keys: For each group id a key: the alphabetically first text of the group, in lower case without punctuation.
+            The hash of the key determines the share of the group.
+        duplicates: Number of texts that equal an earlier one in lower case without punctuation.
     """
 
     group_ids: tuple[int, ...]
@@ -121,7 +121,7 @@ class TextGroups:
         return max(self.count_sizes().values())
 
     def count_sizes(self) -> dict[int, int]:
-        """Return the number of texts of each group."""
+        """Return the number of texts of each group, by group id."""
         sizes = dict.fromkeys(self.keys, 0)
         for group in self.group_ids:
             sizes[group] += 1
@@ -134,9 +134,9 @@ def fold_words(text: str) -> tuple[str, ...]:
 
 
 def group_texts(texts: Sequence[str]) -> TextGroups:
-    """Find groups of texts that share passages.
+    """Group texts that share passages.
 
-    Time and memory grow linearly with the number of words, because a passage has at most 8 of them.
+    Time and memory are linear in the number of words, because a shared passage has at most 8 words.
     """
     folded = [fold_words(text) for text in texts]
     parents = list(range(len(texts)))
@@ -164,7 +164,7 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Divide texts by the hash of their group's key; large groups go to the first share.
+    """Divide texts into shares by the hash of their group's key; large groups get into the first share.
 
     Args:
         groups: Groups of the texts.
@@ -198,6 +198,12 @@ def _find_root(parents: list[int], number: int) -> int:
 
 
 def _join_groups(parents: list[int], one: int, other: int) -> None:
-    """Join two groups; the smaller number becomes the root of both."""
+    """Join two groups; the smaller index becomes the id of the joined group.
+
+    Args:
+        parents: For each text the index of another text in its group, or its own index.
+        one: Index of a text in the first group.
+        other: Index of a text in the second group.
+    """
     least, most = sorted((_find_root(parents, one), _find_root(parents, other)))
     parents[most] = least

@@ -1,4 +1,4 @@
-"""A user's own CSV, TSV, JSON Lines or Parquet file, with the user's column names.
+"""Read a user's own CSV, TSV, JSON Lines or Parquet file, with columns that the user names.
 
 The file's suffix decides its format. CSV is quoted as in RFC 4180; TSV is not quoted, like all published files. A
 column has a name, or a number from 1 if the file has no header.
@@ -32,7 +32,7 @@ from textveil_training.errors import (
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 JSON_ENDINGS = (".jsonl", ".ndjson")
-#: Spellings of a missing label in files of programs that have a value for missing data.
+#: Strings that statistics programs write for missing values, in lower case; they count as a missing label.
 _NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
 
 TextAndLabel = tuple[str, str | None]
@@ -46,21 +46,21 @@ _Row = tuple[FileLocation, CellsOrError, str]
 def read_table(
     path: Path, text: str, label: str | None, ending: str | None = None, skipped: SkippedRows | None = None
 ) -> Iterator[LabeledExample]:
-    """Stream the rows of a table; ignore other columns and keys.
+    """Yield the rows of a table as examples, from one column or key with texts and one with labels.
 
     Args:
-        path: A file with one of ``ENDINGS``; ``.txt`` is TSV. A blank line of JSON lines is an error.
+        path: A file whose name ends in one of ``ENDINGS``; ``.txt`` is TSV. A blank line of JSON Lines is an error.
         text: Name of the column or key with the texts, or its number from 1 in a CSV or TSV file without a header.
-        label: Name or number of the column with the labels; ``None`` for texts without labels. A label that is a
-            number is converted to a string.
-        ending: Ending that determines the format; by default that of the file.
-        skipped: Collects rows that cannot be used; without it such a row is an error.
+        label: Name or number of the column with the labels; ``None`` for texts without labels. A label that is a number
+            is converted to a string.
+        ending: Ending that determines the format; ``None`` for the ending of the file's name.
+        skipped: Collector of bad rows; ``None`` makes a bad row an error.
 
     Raises:
         DataOptionError: The ending is not in ``ENDINGS``, or one column is given by name and the other by number.
         MissingColumn: The file has no such column, or two columns of that name.
         InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
-        MissingText, MissingLabel: A row has no text, or no label: empty, blank or NaN.
+        MissingText, MissingLabel: The text or the label of a row is empty, blank or NaN.
         MissingExtra: Parquet needs pyarrow.
         DataError: The file cannot be read, is empty or malformed.
     """
@@ -95,7 +95,7 @@ def read_table(
 
 
 def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
-    """Locate columns of a CSV or TSV file.
+    """Find the positions of named or numbered columns in a CSV or TSV file.
 
     Args:
         path: The file.
@@ -118,7 +118,16 @@ def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
 
 
 def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
-    """Return the positions of columns, and whether the first row of the file is a header."""
+    """Find the positions of columns in the first row of a file.
+
+    Args:
+        row: Cells of the first row.
+        wanted: Names of columns, or their numbers from 1.
+        location: File and line of the row, for error messages.
+
+    Returns:
+        Positions from 0, and whether the row is a header.
+    """
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
     if all(numbered):
         places = [int(name) - 1 for name in wanted]
@@ -164,7 +173,7 @@ def _read_delimited(path: Path, text: str, label: str | None, escaped: bool) -> 
 
 
 def _find_utf8_error(raw: str, location: FileLocation) -> InvalidUtf8 | None:
-    """Return the error of a row with bytes that are not UTF-8 (lone surrogates), else None."""
+    """Return an error if a row contains bytes that are not UTF-8 (lone surrogates), else ``None``."""
     return InvalidUtf8("not UTF-8", location) if any("\udc80" <= character <= "\udcff" for character in raw) else None
 
 
@@ -177,7 +186,7 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
 
 def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Yield the rows of a CSV file with the number of the last line of each; skip blank lines."""
+    """Yield last location, cells and raw text of each row of a CSV file; blank lines are skipped."""
     name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:
@@ -190,7 +199,7 @@ def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, li
         try:
             row = next(reader, None)
             malformed = False
-        except csv.Error:  # its message may hold what the file holds
+        except csv.Error:  # the message of csv.Error may contain content of the file
             row, malformed = None, True
         location = FileLocation(name, reader.line_num)
         if malformed:
@@ -207,7 +216,7 @@ def _read_json_rows(path: Path, text: str, label: str | None, escaped: bool) -> 
         invalid = _find_utf8_error(line, location)
         try:
             row = None if invalid is not None else json.loads(line)
-        except (ValueError, RecursionError):  # their messages hold the line
+        except (ValueError, RecursionError):  # messages of the JSON parser contain the line
             row = None
         try:
             if invalid is not None:
@@ -224,13 +233,20 @@ def _read_json_rows(path: Path, text: str, label: str | None, escaped: bool) -> 
 
 
 def _read_string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
-    """Return a value of a JSON object as a string; empty if the key is missing."""
+    """Return a value of a JSON object as a string; the result is empty if the key is missing.
+
+    Args:
+        row: The JSON object.
+        key: Key of the value.
+        location: File and line of the object, for error messages.
+        also: Types other than strings that are converted to a string.
+    """
     value = row.get(key)
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, (str, *also)):
         raise InvalidJson(f"the {'label' if also else 'text'} must be a string", location)
-    # JSON can escape half of a character, which no UTF-8 file can hold and no tokenizer expects.
+    # JSON can escape half of a surrogate pair, which UTF-8 cannot encode and no tokenizer expects.
     if any("\ud800" <= character <= "\udfff" for character in str(value)):
         raise InvalidJson("a string has half of a surrogate pair: write valid Unicode", location)
     return str(value)
@@ -248,7 +264,7 @@ def _read_parquet_rows(path: Path, text: str, label: str | None) -> Iterator[_Ro
         names = parquet.read_schema(path).names
         if all(names.count(column) == 1 for column in wanted):
             table = parquet.read_table(path, columns=wanted)
-    except Exception:  # pyarrow's errors have no common base and may hold the path
+    except Exception:  # pyarrow's errors have no common base class, and their messages may contain the path
         table = None
     for option, column in zip(("text", "label"), wanted, strict=False):
         if names is not None and names.count(column) != 1:

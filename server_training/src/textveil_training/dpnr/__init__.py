@@ -1,4 +1,4 @@
-"""Representations with noise: recipes, training, release, measurement (Lyu, He and Li 2020)."""
+"""Train, release and evaluate vectors of texts with noise (Lyu, He and Li 2020)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""Accuracy as a server sees it: every vector passes the device's own release before it is classified.
+"""Measure the accuracy of a server's classifier on vectors released with the code of devices.
 
-``evaluate_checkpoint`` runs the whole chain on a data set: encoder, bound, release, classifier.
+``evaluate_checkpoint`` runs all steps on a data set: encoder, bound, release, classifier.
 """
 
 import math
@@ -36,10 +36,14 @@ _LARGEST_TABLE = 1 << 18
 
 
 def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
-    """Choose the release parameters that a checkpoint is measured with.
+    """Choose the release parameters with which a checkpoint's accuracy is measured.
 
-    They use the fine grid, except for mode ``box`` with many dimensions: its noise table would be too large, so it
-    uses the coarse grid.
+    They use the fine grid. For mode ``box`` with many dimensions they use the coarse grid, since the noise table of the
+    fine one would be too large.
+
+    Args:
+        description: Content of ``checkpoint.json``.
+        epsilon: Epsilon per text, a decimal string.
 
     Raises:
         OptionError: Epsilon is not a number that a release can use.
@@ -50,7 +54,7 @@ def make_release_parameters(description: RepresentationDescription, epsilon: str
         grid=_COARSE_GRID,
         epsilon=epsilon,
         delta=description.delta,
-    )  # before the number is used
+    )  # the constructor checks epsilon before it is used below
     if description.mode == BOX and 8 * description.dimension * GRID / float(epsilon) > _LARGEST_TABLE:
         return parameters
     return replace(parameters, grid=GRID)
@@ -59,18 +63,18 @@ def make_release_parameters(description: RepresentationDescription, epsilon: str
 def release_vectors(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
-    """Release vectors as a device does: bound them in integers, add noise, scale them back.
+    """Release vectors with the code of devices: bound them in integers, add noise, scale them back.
 
     Args:
         vectors: Vectors before the noise, shape ``(n, k)``.
         parameters: Parameters of the release.
-        random_uint64: Source of random 64-bit words, for tests; the operating system's by default.
+        random_uint64: Source of random 64-bit words, for tests; ``None`` for the operating system's.
 
     Returns:
         Released vectors, shape ``(n, k)``.
 
     Privacy:
-        Each row is one release at the parameters' whole-text epsilon; see ``textveil.mechanisms``.
+        Each row is one release at the parameters' epsilon per text; see ``textveil.mechanisms``.
     """
     releaser = VectorReleaser(parameters)
     return releaser.dequantize_vectors(releaser.release_vectors(vectors, random_uint64))
@@ -94,15 +98,15 @@ def measure_accuracy(
         features: Pooled vectors of the split, one matrix; with word dropout several matrices, each with other words
             removed.
         split: Split with its labels.
-        levels: Whole-text epsilons; by default those of the checkpoint.
+        levels: Epsilons per text; ``None`` for those of the checkpoint.
         draws: Number of releases of every text at every level, divided among the matrices of ``features``.
-        random_uint64: Source of random 64-bit words, for tests; the operating system's by default.
+        random_uint64: Source of random 64-bit words, for tests; ``None`` for the operating system's.
 
     Returns:
-        For a checkpoint without privacy: ``accuracy``, ``standard_error`` and ``confusion`` (counts by true class
-        and decision). For other checkpoints, at each level: the mean ``accuracy`` over the releases,
-        ``standard_error`` (for the choice of test texts), ``standard_error_draws`` (for the noise alone),
-        ``without_noise`` (the accuracy without noise) and the mean ``confusion``.
+        For a checkpoint without noise: ``accuracy``, ``standard_error`` and ``confusion`` (counts by true class and
+        decision). For other checkpoints, at each level: the mean ``accuracy`` over the releases, ``standard_error``
+        (for the choice of test texts), ``standard_error_draws`` (for the noise alone), ``without_noise`` (the accuracy
+        without noise) and the mean ``confusion``.
 
     Raises:
         OptionError: A level is not an epsilon that a release can use.
@@ -120,13 +124,13 @@ def measure_accuracy(
 
 @dataclass(frozen=True)
 class ReleasedDecisions:
-    """Decisions of a checkpoint on released vectors of a split's texts.
+    """Decisions of a checkpoint's classifier on released vectors of a split's texts.
 
     Attributes:
-        decisions: Predicted class ids, int64 of shape ``(texts,)``, for each release; without privacy, for each
-            matrix of pooled vectors.
-        without_noise: Predictions from the vectors before the noise, for each matrix of pooled vectors; empty
-            without privacy.
+        decisions: Predicted class ids, int64 of shape ``(texts,)``, for each release; for a checkpoint without noise,
+            for each matrix of pooled vectors.
+        without_noise: Predictions from the vectors before the noise, for each matrix of pooled vectors; empty for a
+            checkpoint without noise.
     """
 
     decisions: list[Tensor]
@@ -142,15 +146,15 @@ def decide_released(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> ReleasedDecisions:
-    """Classify the texts of a split through the device's release.
+    """Classify the texts of a split from vectors that were released with the code of devices.
 
     Args:
         model: The networks.
         description: Content of ``checkpoint.json`` for these networks.
-        features: See ``measure_accuracy``.
-        level: Whole-text epsilon; None if, and only if, the checkpoint is one without privacy.
-        draws: See ``measure_accuracy``.
-        random_uint64: See ``measure_accuracy``.
+        features: Pooled vectors of the split (see ``measure_accuracy``).
+        level: Epsilon per text. It must be ``None`` for a checkpoint without noise, and only for such a checkpoint.
+        draws: Number of releases of every text.
+        random_uint64: Source of random 64-bit words, for tests; ``None`` for the operating system's.
 
     Raises:
         OptionError: The level is not an epsilon that a release can use.
@@ -213,16 +217,16 @@ def evaluate_checkpoint(
         folder: Folder of the checkpoint.
         data: File or folder of the data.
         format_name: Format of the data.
-        split: Split of the data; None for a file without splits.
+        split: Split of the data; ``None`` for a file without splits.
         options: Column names, for formats that need them.
-        levels: Whole-text epsilons; by default those of the checkpoint.
-        word_dropout: Word dropout as a decimal string; by default that of the checkpoint.
+        levels: Epsilons per text; ``None`` for those of the checkpoint.
+        word_dropout: Word dropout as a decimal string; ``None`` for that of the checkpoint.
         draws: Number of releases of each text at each level.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
     Returns:
-        As ``measure_accuracy``.
+        The result of ``measure_accuracy``.
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
@@ -255,15 +259,15 @@ def load_or_compute_features(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Load the pooled vectors that training stored in the folder, or compute them.
+    """Load the pooled vectors of a split that training stored in the checkpoint's folder, or compute them.
 
     Args:
         folder: The checkpoint.
         model: The networks of the checkpoint, on the device.
         description: Content of ``checkpoint.json`` for these networks.
         part: Texts of the split.
-        split: Name of the split, or None.
-        device: Device that the networks are on.
+        split: Name of the split, or ``None``.
+        device: Device of the networks.
         report: Called with progress.
 
     Raises:
@@ -275,7 +279,7 @@ def load_or_compute_features(
     if not dropout.exact and stored.is_file():
         try:
             return [read_features(stored, part, hash_file(folder / files.EXTRACTOR / "model.safetensors"))]
-        except CheckpointError:  # of other texts, or of another encoder: they are computed
+        except CheckpointError:  # the stored vectors are of other texts or of another encoder
             pass
     tokenizer = EncoderTokenizer(
         folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens
@@ -292,21 +296,18 @@ def compute_device_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Compute pooled vectors as devices do.
-
-    Without word dropout the result is one matrix. With it there are ``MASKS`` matrices, each with other words
-    removed, by the random generator that a device uses.
+    """Compute pooled vectors of texts, with word dropout by the code of devices.
 
     Args:
         model: The networks.
         tokenizer: Tokenizer of the encoder's vocabulary.
         words: The texts as WordPieces.
         dropout: Word dropout.
-        device: Device that the networks are on.
+        device: Device of the networks.
         report: Called with progress.
 
     Returns:
-        One matrix, or ``MASKS`` of them.
+        One matrix without word dropout; with it ``MASKS`` matrices, each with other words removed.
     """
     if not dropout.exact:
         return [compute_pooled_features(model, tokenizer, words, device, report)]

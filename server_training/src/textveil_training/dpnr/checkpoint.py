@@ -1,4 +1,7 @@
-"""The folder that a training writes and an export reads: encoder, head, classifier, ``checkpoint.json``."""
+"""Read and write a checkpoint folder: encoder, head, classifier and ``checkpoint.json``.
+
+Training writes the folder, and the exporter reads it.
+"""
 
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -26,18 +29,18 @@ LAYOUT = CheckpointLayout(
 class RepresentationDescription:
     """Content of ``checkpoint.json``.
 
-    Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
+    Mode ``none`` is a model without noise: it has no head, dimension 0 and no levels.
 
     Attributes:
         mode: ``none``, ``l1``, ``l2`` or ``box``.
         dimension: Number of coordinates of the vector, k.
-        head_hidden: Number of units between pooled vector and bound, or None for a linear head.
+        head_hidden: Number of units between pooled vector and bound; ``None`` for a linear head.
         pooling: Always ``mean``.
-        max_tokens: Number of tokens that longer texts are cut to, [CLS] and [SEP] counted.
+        max_tokens: Number of tokens to which longer texts are cut, including [CLS] and [SEP].
         labels: Labels in the order of the classifier's outputs.
         lowercase: Whether the encoder is uncased.
-        levels: Whole-text epsilons of the training, as decimal strings.
-        delta: Delta of mode ``l2``, as a decimal string; None for other modes.
+        levels: Epsilons per text of the training, as decimal strings.
+        delta: Delta of mode ``l2``, as a decimal string; ``None`` for other modes.
         word_dropout: Word dropout of the training (share of words removed at random), as a decimal string.
     """
 
@@ -56,7 +59,13 @@ class RepresentationDescription:
     def from_recipe(
         cls, recipe: RepresentationRecipe, labels: tuple[str, ...], lowercase: bool
     ) -> "RepresentationDescription":
-        """Describe the model that a recipe trains on data with these labels."""
+        """Describe the model that a recipe trains on data with the given labels.
+
+        Args:
+            recipe: The recipe.
+            labels: Labels in the order of their class ids.
+            lowercase: Whether the encoder is uncased.
+        """
         part = recipe.representation
         return cls(
             mode=part.mode,
@@ -112,13 +121,13 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationM
 
     Args:
         folder: Folder of the checkpoint.
-        dropout: Dropout of encoder and pooled vector, for training on.
+        dropout: Dropout probability of encoder and pooled vector, if the networks are trained further.
 
     Returns:
         The networks, in evaluation mode, and their description.
 
     Raises:
-        CheckpointError: As ``read_description``, or the tensors do not fit it.
+        CheckpointError: The folder has no valid checkpoint, or its tensors do not fit the description.
     """
     description = read_description(folder)
     extractor, _, _ = load_transformer(str(folder / EXTRACTOR), dropout)
@@ -135,7 +144,14 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationM
 def build_model(
     extractor: nn.Module, description: RepresentationDescription, *, classifier_hidden: int, dropout: float
 ) -> RepresentationModel:
-    """Build freshly initialized networks of a described architecture around an encoder."""
+    """Build randomly initialized networks around an encoder, with the architecture in a description.
+
+    Args:
+        extractor: The encoder.
+        description: Content of ``checkpoint.json``.
+        classifier_hidden: Number of units of the classifier's hidden layer.
+        dropout: Dropout probability of the pooled vector in training.
+    """
     return RepresentationModel(
         extractor,
         mode=description.mode,

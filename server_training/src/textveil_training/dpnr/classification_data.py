@@ -1,4 +1,4 @@
-"""A data set as a training needs it: three splits of texts, class ids and private attributes, checked."""
+"""Load the data of a training: three splits of texts with class ids and private attributes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from textveil_training.errors import MissingSplit, RecipeError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifiedSplit:
-    """One split with class ids and private attributes.
+    """One split of the data, with class ids and private attributes.
 
     Attributes:
         texts: The texts.
         labels: Class ids, int64, shape ``(texts,)``.
-        attributes: Private attributes, float32 of zeros and ones, shape ``(texts, attributes)``; no column where the
-            format has none.
+        attributes: Private attributes, float32 of zeros and ones, shape ``(texts, attributes)``; no columns if the
+            format has no attributes.
         sha256: SHA-256 of labels and texts, which identifies the data in a run record.
     """
 
@@ -34,10 +34,10 @@ class ClassifiedSplit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationTask:
-    """A data set of classified texts in three splits.
+    """A data set of texts with classes, in three splits.
 
     Attributes:
-        labels: Labels as the file spells them, in the order of their class ids.
+        labels: Labels as spelled in the file, in the order of their class ids.
         train: Training split.
         dev: Split whose accuracy selects the best epoch.
         test: Split that is measured once, at the end.
@@ -53,7 +53,7 @@ class ClassificationTask:
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def describe(self) -> dict[str, object]:
-        """Return sizes, classes and hashes for a run record; no text."""
+        """Return sizes, classes and hashes for a run record, without texts."""
         return {
             name: {
                 "examples": len(part.texts),
@@ -64,19 +64,20 @@ class ClassificationTask:
         }
 
 
-#: How a file that is one split is divided: copies, contained texts and texts with long shared passages on one side.
+#: Percentages by which a file without splits is divided. Copies, contained texts and texts that share long passages get
+#: into the same split.
 SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 def override_format(data: DataSection, format_name: str | None) -> DataSection:
-    """Return the data section of a recipe for a file in another format; unchanged for None."""
+    """Return a copy of a recipe's data section with another file format; ``None`` keeps the format."""
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
 
 
 def load_classification_task(data: DataSection, path: Path, options: ReadOptions | None = None) -> ClassificationTask:
-    """Load the splits that a recipe names, or split a single file by ``SHARES``.
+    """Load the splits that a recipe names, or divide a single file by ``SHARES``.
 
     Args:
         data: Part of the recipe that names the splits.
@@ -84,8 +85,8 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
         options: Column names, for formats that need them.
 
     Raises:
-        DataError: See the readers; ``MissingLabel`` for an example without a label, ``MissingSplit`` for an empty
-            split.
+        DataError: The data cannot be read; ``MissingLabel`` for an example without a label, ``MissingSplit`` for an
+            empty split.
         EmptyClass: A class has no training example.
         RecipeError: The format has pairs of texts, or texts without classes.
     """
@@ -107,14 +108,21 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
 def load_classification_split(
     format_name: str, path: Path, name: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
 ) -> ClassifiedSplit:
-    """Load one split whose labels are given.
+    """Load one split of data, with class ids for given labels.
 
     A single file is divided as in ``load_classification_task``, and the result is one part of it.
 
+    Args:
+        format_name: Format of the data.
+        path: File or folder of the data.
+        name: Name of the split; ``None`` for a file without splits.
+        labels: Labels in the order of their class ids.
+        options: Column names, for formats that need them.
+
     Raises:
-        DataError: See ``load_classification_task``.
+        DataError: The data cannot be read, an example has no label, or the split is empty.
         EmptyClass: An example has a label that is not in ``labels``.
-        RecipeError: See ``load_classification_task``.
+        RecipeError: The format has pairs of texts, or texts without classes.
     """
     if name in SHARES and not list_splits(format_name, path):
         examples = _split_examples(_load_examples(format_name, path, None, options))[name]

@@ -1,18 +1,19 @@
-"""The best accuracy that the noise of a mode allows, with one vector (*code*) for each of K classes.
+"""Compute the best accuracy that the noise of a mode permits, with one vector (*code*) for each class.
 
-A representation that depends only on the clean model's decision ``yhat`` is a choice of K points, the codes ``c_yhat``,
-in the set to which the mode bounds vectors. The noise of the release is added to the code, and the server applies
-Bayes' rule to the released vector ``z = c_yhat + n``:
+Assume that the vector of a text depends only on the clean model's decision ``yhat``. Then the encoder is a choice of K
+points, the codes ``c_yhat``, in the set to which the mode bounds vectors. The noise of the release is added to the
+code, and the server applies Bayes' rule to the released vector ``z = c_yhat + n``:
 
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
 The largest ``A`` over all codes and dimensions is the best accuracy with the mode's noise. It is at most the
 *reference* of ``benchmarks/bounds/channels.py``, the best accuracy of any private randomizer; the difference is the
-cost of additive noise. A trained head is compared with this figure, and may start from these codes.
+cost of additive noise. The accuracy of a trained head is compared with this figure, and its training may start from
+these codes.
 
-``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
-random numbers: nearby codes see the same noise, so that their difference is not lost in it), and reported with a
-standard error on fresh pseudo-random draws, which no choice has seen.
+``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence. All
+codes see the same noise (common random numbers), so that small differences between codes remain visible. The reported
+accuracy and its standard error come from new pseudo-random noise that the search did not use.
 """
 
 import math
@@ -31,7 +32,7 @@ from textveil_training.label_randomizers import compute_joint_shares
 
 Floats = NDArray[np.float64]
 
-#: Dimensions that are tried unless the caller names others.
+#: Dimensions that ``search_best_dimension`` tries by default.
 DIMENSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
 _DRAWS_AT_ONCE = 1 << 14
 
@@ -42,10 +43,10 @@ class ClassCodes:
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
-        delta: Delta of ``l2``, else 0.
-        codes: ``codes[yhat]`` is the code of class ``yhat``, a point of the set to which the mode bounds vectors;
-            shape (classes, dimension).
-        epsilons: Whole-text epsilons for which the codes were optimized.
+        delta: Delta of ``l2``; 0 for other modes.
+        codes: ``codes[yhat]`` is the code of class ``yhat``, a point of the set to which the mode bounds vectors; shape
+            (classes, dimension).
+        epsilons: Epsilons per text for which the codes were optimized.
         accuracies: Accuracy at each epsilon, measured with noise that the search did not use.
         standard_errors: Standard errors of the accuracies.
     """
@@ -63,20 +64,20 @@ class ClassCodes:
         return sum(self.accuracies) / len(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the fields as values that JSON can store."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSearchSettings:
-    """Effort of a search for codes.
+    """Settings that determine the effort of a search for codes.
 
     Attributes:
         restarts: Number of random starts, in addition to starts in the corners of the mode's set.
         steps: Number of gradient steps of each start.
         draws: Number of noise vectors for each class during the search; must be a power of two.
         fresh_draws: Number of new noise vectors for each class to measure the reported accuracy.
-        seed: Seed of starts and noise. They protect nobody's text, so a seeded generator is sufficient.
+        seed: Seed of starts and noise. This noise protects nobody's text, so a seeded generator is sufficient.
     """
 
     restarts: int = 4
@@ -96,26 +97,28 @@ def estimate_code_accuracy(
     draws: int = 1 << 17,
     seed: int = 20,
 ) -> tuple[float, float]:
-    """Estimate the accuracy of given codes, with its standard error, by simulated noise.
+    """Estimate the accuracy of decisions from noisy codes, and its standard error, by simulated noise.
 
-    A code is the vector that a device sends, plus noise, for each decision that its classifier makes without noise.
-
-    For each noise vector the estimate adds the posterior probability of the best decision, which has the same mean
-    as counting right decisions and less variance. The noise is continuous: the grid of a release is too fine to make
-    a difference.
+    A code is the vector, before the noise, that a device sends if its classifier decides on a class without noise. For
+    each noise vector the estimate adds the posterior probability of the best decision. This has the same mean as
+    counting right decisions, and less variance. The noise is continuous, since the grid of a release is too fine to
+    change the result.
 
     Args:
         codes: The code of each decision, shape (classes, dimension), inside the mode's unit set.
         confusion: Counts by true class (row) and decision without noise (column).
-        epsilon: Whole-text epsilon.
+        epsilon: Epsilon per text.
         mode: Mode of the noise.
         delta: Delta of ``l2``.
         draws: Number of noise vectors for each class.
         seed: Seed of the generator.
 
+    Returns:
+        The accuracy from 0 to 1, and its standard error.
+
     Raises:
-        InvalidRandomizer: A code is outside the mode's set, or the shapes differ; see also ``compute_noise_scale`` and
-            ``compute_joint_shares``.
+        InvalidRandomizer: A code is outside the mode's set, the shapes differ, or epsilon, delta or the confusion
+            matrix is not valid.
     """
     points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):
@@ -129,7 +132,7 @@ def estimate_code_accuracy(
         unit = generator.normal(size=shape) if mode == "l2" else generator.laplace(size=shape)
         kept = shares @ _compute_posteriors(
             points, torch.from_numpy(unit) * scale, gains, scale, mode
-        )  # of one draw of each class
+        )  # accuracy in one draw of each class
         total += float(kept.sum())
         square += float((kept**2).sum())
     mean = total / draws
@@ -144,19 +147,20 @@ def search_codes(
     delta: float = 0.0,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Search the codes of one dimension with the best mean accuracy over some epsilons.
+    """Find the codes of one dimension with the best mean accuracy over several epsilons.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
-        epsilons: Whole-text epsilons; one set of codes is optimized for all of them together.
-        dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest entry is 0 and the largest 1).
+        epsilons: Epsilons per text; one set of codes is optimized for all of them together.
+        dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest coordinate is 0 and the largest
+            1).
         mode: Mode of the noise and the bound.
         delta: Delta of ``l2``.
         search: Effort of the search.
 
     Raises:
-        InvalidRandomizer: ``epsilons`` is empty, the dimension is too small, or for a reason listed under
-            ``compute_noise_scale`` or ``compute_joint_shares``.
+        InvalidRandomizer: ``epsilons`` is empty, the dimension is too small, or an epsilon, delta or the confusion
+            matrix is not valid.
     """
     if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
         raise InvalidRandomizer(
@@ -183,18 +187,18 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the box as codes; used where a search would take minutes.
+    """Return random corners of the cube of mode ``box`` as codes, if a search would take minutes.
 
-    Any two differ in about half of the coordinates. Accuracies are not measured, and are NaN.
+    Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
 
     Args:
         classes: Number of classes.
         dimension: Number of coordinates, at least 2.
-        epsilons: Whole-text epsilons.
-        seed: Seed of the corners. They protect nobody's text.
+        epsilons: Epsilons per text.
+        seed: Seed of the corners, which protect nobody's text.
     """
     corners = np.random.default_rng([seed, classes]).integers(0, 2, (classes, dimension))
-    corners[:, 0], corners[:, -1] = 0, 1  # a code of the box has a smallest and a largest coordinate
+    corners[:, 0], corners[:, -1] = 0, 1  # the smallest coordinate of a code of the box is 0, and the largest 1
     unknown = (math.nan,) * len(epsilons)
     return ClassCodes(
         mode="box",
@@ -214,13 +218,21 @@ def search_best_dimension(
     dimensions: Iterable[int] = DIMENSIONS,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Search codes in each dimension and return the best ones.
+    """Search codes in each of several dimensions, and return the codes with the best accuracy.
 
-    A larger dimension is chosen only if it is better by two standard errors, so that chance alone does not add
-    coordinates.
+    A larger dimension is chosen only if its accuracy is better by two standard errors, so that chance alone does not
+    add coordinates.
+
+    Args:
+        confusion: Counts by true class (row) and decision without noise (column).
+        epsilons: Epsilons per text.
+        mode: Mode of the noise and the bound.
+        delta: Delta of ``l2``.
+        dimensions: Dimensions to try.
+        search: Effort of the search in each dimension.
 
     Raises:
-        InvalidRandomizer: See ``search_codes``.
+        InvalidRandomizer: There is no dimension, or ``search_codes`` refuses an argument.
     """
     best: ClassCodes | None = None
     for dimension in sorted(dimensions):
@@ -230,7 +242,7 @@ def search_best_dimension(
         if best is None or found.mean_accuracy > best.mean_accuracy + 2 * max(found.standard_errors):
             best = found
     if best is None:
-        raise InvalidRandomizer("at least one dimension is needed")
+        raise InvalidRandomizer("pass at least one dimension")
     return best
 
 
@@ -239,7 +251,14 @@ def _compute_posteriors(
 ) -> torch.Tensor:
     """Compute the posterior probability of the best decision for each noisy point.
 
-    It is ``max_y P(y | z)`` for ``z = points[i] + noise[i]``; the result has shape (classes, draws).
+    The probability is ``max_y P(y | z)`` for ``z = points[i] + noise[i]``; the result has shape (classes, draws).
+
+    Args:
+        points: Codes of the classes.
+        noise: Noise vectors.
+        gains: Joint shares of decision (row) and true class (column).
+        scale: Scale of the noise.
+        mode: Mode of the noise.
     """
     away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
     logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
@@ -250,9 +269,12 @@ def _compute_posteriors(
 def _optimize_codes(
     start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
 ) -> tuple[float, torch.Tensor]:
-    """Maximize the mean accuracy by Adam; return the best value and its codes.
+    """Maximize the mean accuracy over codes by the optimizer Adam.
 
     The gradient includes the map that bounds the codes, and the step size decreases.
+
+    Returns:
+        The best mean accuracy, and its codes.
     """
     free = start.clone().requires_grad_()
     optimizer = torch.optim.Adam([free], lr=0.1)
@@ -274,12 +296,12 @@ def _optimize_codes(
 
 
 def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
-    """Yield start points: corners of the set, opposite ones first, then random points."""
+    """Return initial codes for the search: corners of the mode's set (opposite ones first), random points."""
     generator = np.random.default_rng([search.seed, dimension])
     corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
     corners = corners.reshape(-1, dimension)
     dealt = corners[np.arange(classes) % len(corners)]
-    shared = corners[np.minimum(np.arange(classes), 1) % len(corners)] * 0.9  # all but the first share a corner
+    shared = corners[np.minimum(np.arange(classes), 1) % len(corners)] * 0.9  # all classes but the first share a corner
     random = list(generator.normal(size=(search.restarts, classes, dimension)))
     jitter = generator.normal(scale=0.01, size=dealt.shape)
     return [torch.from_numpy(start) for start in (dealt + jitter, shared + jitter, *random)]
@@ -288,7 +310,7 @@ def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSet
 def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) -> torch.Tensor:
     """Draw noise of scale 1 from a Sobol sequence, shape (1, draws, dimension).
 
-    Every class uses the same noise.
+    All classes use the same noise.
     """
     engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
     uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]
@@ -298,7 +320,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Shrink points slightly, so that they stay inside the set when rounded to six decimals."""
+    """Shrink points slightly, so that they stay inside the mode's set when rounded to six decimals."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 
@@ -309,5 +331,5 @@ def _check_codes(codes: ArrayLike, mode: Mode) -> torch.Tensor:
     sizes = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1))}
     outside = ((points < 0) | (points > 1)).any() if mode == "box" else (sizes[mode] > 1 + 1e-9).any()
     if outside:
-        raise InvalidRandomizer("a code exceeds the norm bound of its mode")
+        raise InvalidRandomizer("a code (the vector of a class) exceeds the norm bound of its mode: scale it down")
     return torch.from_numpy(points)

@@ -1,4 +1,4 @@
-"""Pooled vectors of whole splits, computed once and stored.
+"""Compute the pooled vectors of whole splits once, and store them in files.
 
 With word dropout there are several copies of a split, each from texts with other words removed.
 """
@@ -31,13 +31,13 @@ def compute_pooled_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> Tensor:
-    """Compute pooled vectors in evaluation mode, float32 on the CPU, ``(texts, width)``.
+    """Compute pooled vectors of texts in evaluation mode, float32 on the CPU, shape ``(texts, width)``.
 
     Args:
         model: Networks; only the encoder is used.
         tokenizer: Tokenizer of the encoder's vocabulary.
         texts: The texts.
-        device: Device that the encoder is on.
+        device: Device of the encoder.
         report: Called after each batch.
     """
 
@@ -48,27 +48,32 @@ def compute_pooled_features(
     model.eval()
     with torch.inference_mode():
         found = compute_vectors(texts, BATCH, of, partial(report, "features"))
-    return found.clone()  # an inference tensor cannot be trained on
+    return found.clone()  # PyTorch cannot train on tensors of inference mode
 
 
 def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder: str) -> None:
-    """Write the pooled vectors of a split.
+    """Write the pooled vectors of a split to a safetensors file.
 
     Args:
-        path: A safetensors file.
-        features: Pooled vectors of the split, in its order.
+        path: The file.
+        features: Pooled vectors, in the order of the split's texts.
         split: Split with the hash of its texts.
         encoder: SHA-256 of the encoder's weights.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The file cannot be written.
     """
     header = {"split_sha256": split.sha256, "encoder_sha256": encoder}
     write_tensors(path, {"features": features}, header)
 
 
 def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
-    """Read pooled vectors that ``write_features`` wrote.
+    """Read the pooled vectors of a split from a file of ``write_features``.
+
+    Args:
+        path: The file.
+        split: Split with the hash of its texts.
+        encoder: SHA-256 of the encoder's weights.
 
     Raises:
         CheckpointError: The file is missing or damaged, or its vectors are from other texts or another encoder.
@@ -89,27 +94,28 @@ def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
 
 
 def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
-    """Remove each word with probability ``dropout``, by new random numbers."""
+    """Remove each word of a text with the probability of ``dropout``, by new random numbers."""
     if not len(text.pieces):
         return text
     kept = torch.from_numpy(~dropout.draw_dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
     return TextPieces(text.pieces[kept], text.word_numbers[kept])
 
 
-#: Sets of removed words that are computed for each split: several where it counts and costs little.
+#: Number of copies of each split, each with other words removed. The test split has several, so that the accuracy
+#: depends less on chance.
 COPIES = {"train": 1, "dev": 1, "test": 3}
 
 
 class StoredFeatures:
     """Pooled vectors of a checkpoint's encoder, cached in files by split and word dropout.
 
-    Vectors without a file are computed and written.
+    If a file is missing, the class computes the vectors and writes the file.
 
     Args:
         start: Folder of the checkpoint.
         task: Data with texts and labels.
-        cache: Folder that computed features are kept in.
-        features: Folder with ``features-SPLIT.safetensors`` of that encoder, or None.
+        cache: Folder for the files.
+        features: Folder with ``features-SPLIT.safetensors`` of that encoder, or ``None``.
         report: Called with progress.
 
     Raises:
@@ -139,23 +145,27 @@ class StoredFeatures:
 
     @property
     def clean_classifier(self) -> RepresentationClassifier:
-        """Classifier of a checkpoint without privacy.
+        """The classifier of the checkpoint, which must have been trained without noise.
 
         Raises:
-            CheckpointError: The checkpoint is a private one.
+            CheckpointError: The checkpoint was trained with noise.
         """
         if self.description.mode != "none":
             raise CheckpointError("--start must be a checkpoint trained without noise (a recipe of the kind clean)")
         return self.model.classifier
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:
-        """Return the features of all splits by name; see ``get_split``."""
+        """Return the pooled vectors of all splits by name (see ``get_split``)."""
         return {name: self.get_split(name, word_dropout) for name in self._task.get_splits()}
 
     def get_split(self, name: str, word_dropout: str = "0") -> Tensor:
-        """Return the features of a split, shape (copies, texts, width).
+        """Return the pooled vectors of a split, shape (copies, texts, width).
 
-        There is one copy without word dropout, and ``COPIES`` with it.
+        Without word dropout there is one copy, with it the number in ``COPIES``.
+
+        Args:
+            name: ``train``, ``dev`` or ``test``.
+            word_dropout: Probability that a word is removed, a decimal string.
 
         Raises:
             CheckpointError: A file is damaged, or its vectors are from other texts or another encoder.
@@ -193,5 +203,5 @@ class StoredFeatures:
 
 
 def find_stored_features(folder: Path) -> Path | None:
-    """Return the checkpoint's folder if its features are stored there, else None."""
+    """Return ``folder`` if a checkpoint's pooled vectors are stored in it, else ``None``."""
     return folder if (folder / "features-train.safetensors").is_file() else None

@@ -1,12 +1,12 @@
-"""The stages of each kind of training: losses, optimizers, and the figure that selects the best epoch.
+"""Build the training stages of each kind of recipe: losses, optimizers, and the selecting metric.
 
 | kind | stages |
 |---|---|
-| ``clean`` | ``tuned``: encoder and classifier lower the cross entropy |
-| ``adversarial`` | ``adversarial``: the same against a simulated attacker, in turn (Coavoux, Narayan and Cohen 2018) |
+| ``clean`` | ``tuned``: encoder and classifier minimize the cross entropy |
+| ``adversarial`` | ``adversarial``: the same, in turn with a simulated attacker (Coavoux, Narayan and Cohen 2018) |
 | ``dpnr`` | ``placed``: on stored features the head learns to send every text to the code of its class |
 |          | ``head``: on stored features head and classifier learn under noise |
-|          | ``tuned``: the encoder too |
+|          | ``tuned``: encoder, head and classifier learn under noise |
 """
 
 import torch
@@ -25,7 +25,7 @@ _MEASURED_AT_ONCE = 64
 
 
 class EncodedSplit:
-    """A split whose texts go through the encoder, batch by batch.
+    """A split of the data whose texts go through the encoder in each step, batch by batch.
 
     Args:
         model: The networks.
@@ -33,7 +33,7 @@ class EncodedSplit:
         split: Split with labels and attributes.
         words: Texts of the split as WordPieces.
         recipe: Recipe with batch size, precision and word dropout.
-        device: Device that the networks are on.
+        device: Device of the networks.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class EncodedSplit:
 
 
 class StoredSplit:
-    """A split whose pooled vectors are stored.
+    """A split of the data whose pooled vectors are stored, so that training needs no encoder.
 
     Args:
-        features: Pooled vectors, shape ``(copies, n, width)``. The copies have different words removed; whenever a
-            text is used, one of its copies is chosen at random.
+        features: Pooled vectors, shape ``(copies, n, width)``. The copies have different words removed; whenever a text
+            is used, one of its copies is chosen at random.
         split: Split with labels and attributes.
         recipe: Recipe with the batch size.
-        device: Device that the networks are on.
+        device: Device of the networks.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class StoredSplit:
 
 
 class AttributeAdversary(nn.Module):
-    """The simulated attacker: two hidden layers, and one logit for each private attribute."""
+    """Network of a simulated attacker: two hidden layers, and one logit for each private attribute."""
 
     def __init__(self, width: int, hidden: int, attributes: int) -> None:
         super().__init__()
@@ -105,17 +105,17 @@ class AttributeAdversary(nn.Module):
         )
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Map pooled vectors of shape ``(n, width)`` to logits of shape ``(n, attributes)``."""
+        """Compute logits of shape ``(n, attributes)`` from pooled vectors of shape ``(n, width)``."""
         return self.layers(pooled)
 
 
 class StageBuilder:
-    """Builds the training stages of a recipe around its networks.
+    """Builder of a recipe's training stages for its networks.
 
     Args:
         model: The networks, on their device.
         recipe: The recipe.
-        noise: Training noise for the recipe's epsilons; None for a model without privacy.
+        noise: Training noise for the recipe's epsilons; ``None`` for a model without noise.
     """
 
     def __init__(self, model: RepresentationModel, recipe: RepresentationRecipe, noise: TrainingNoise | None) -> None:
@@ -146,12 +146,13 @@ class StageBuilder:
     def build_placed(
         self, train: StoredSplit, dev: StoredSplit, clean: RepresentationClassifier, codes: Tensor, num_epochs: int
     ) -> TrainingStage:
-        """Build the stage that trains the head to send every text to its class's code.
+        """Build the stage that trains the head to map every text to the code of its class.
 
-        The loss is the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the
-        class yhat(x), plus the cross entropy of the classifier under noise. Only the distance trains the head: from
-        a random start, the cross entropy would first move all classes together. For mode ``box`` f(x) is the vector
-        before the bound, since the bound gives no gradient to two of the coordinates.
+        A code is a vector that was chosen for a class (``code_search``). The loss is the squared distance
+        ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x), plus the cross entropy
+        of the classifier under noise. Only the distance trains the head: from a random start, the cross entropy would
+        first move all classes together. For mode ``box`` f(x) is the vector before the bound, since the bound gives no
+        gradient to two of the coordinates.
 
         Args:
             train: Training split.
@@ -181,12 +182,12 @@ class StageBuilder:
         )
 
     def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains encoder and classifier against an attacker, in turn.
+        """Build the stage that trains an attacker, and encoder and classifier against it, in turn.
 
         Let r(x) be the vector of text x, y its class, and z its private attributes. The attacker minimizes
         ``-log p(z | r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))``
-        (Coavoux, Narayan and Cohen 2018, section 3.1): the encoder learns to make the attacker predict the
-        *opposite* of each attribute. Unlike maximizing the attacker's loss, this has a lower bound.
+        (Coavoux, Narayan and Cohen 2018, section 3.1): the encoder learns to make the attacker predict the *opposite*
+        of each attribute. Unlike the negative loss of the attacker, this objective has a lower bound.
         """
         part = self._recipe.adversary
         if part is None:
@@ -212,7 +213,12 @@ class StageBuilder:
         return self._build_stage("adversarial", modules, num_epochs, train, updates, dev)
 
     def compute_loss(self, data: "EncodedSplit | StoredSplit", batch: Tensor) -> Tensor:
-        """Compute the loss of a batch with new random noise."""
+        """Compute the loss of a batch, with new random noise.
+
+        Args:
+            data: Split of the batch.
+            batch: Indices of the texts in the batch.
+        """
         self._model.train()
         vectors = self._model.represent(data.pool_batch(batch))
         return self._compute_classifier_loss(vectors, data.labels[batch], self._recipe.training.loss)
@@ -259,10 +265,15 @@ class StageBuilder:
         )
 
     def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
-        """Measure accuracy under training noise at each epsilon of the recipe.
+        """Measure the accuracy under training noise at each epsilon of the recipe.
+
+        Args:
+            data: Split to measure.
+            draws: Number of noise vectors per text.
 
         Returns:
-            A key ``dev_EPSILON`` for each epsilon, and ``dev``, their mean; without noise ``dev`` alone.
+            Accuracies with the names ``dev_EPSILON`` for each epsilon, and ``dev``, their mean; without noise only
+            ``dev``.
         """
         self._model.eval()
         with torch.inference_mode():
@@ -289,7 +300,7 @@ class StageBuilder:
         return make_adamw(self._model, learning_rate, training.weight_decay, fused=False)
 
     def _count_layers_above(self, name: str) -> int:
-        """Count the layers between an encoder parameter and the top."""
+        """Count the encoder layers above a parameter, which determine its learning rate."""
         layers = int(self._model.extractor.config.num_hidden_layers)  # type: ignore[union-attr]
         _, found, number = name.partition(".layer.")
         return layers - 1 - int(number.split(".")[0]) if found else layers

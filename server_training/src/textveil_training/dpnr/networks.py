@@ -1,4 +1,4 @@
-"""The networks: an encoder, mean pooling, a bounded head (these run on the device), and the server's classifier."""
+"""Define the device's networks (encoder, mean pooling, bounded head) and the server's classifier."""
 
 import torch
 from torch import Tensor, nn
@@ -8,14 +8,14 @@ from textveil_training.engine.encoders import pool_mean
 
 
 class RepresentationHead(nn.Module):
-    """Maps a pooled vector to a vector before the bound, with or without a hidden layer.
+    """Network that maps a pooled vector to a vector before the bound, with or without a hidden layer.
 
     It computes ``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; ``out`` and ``hidden`` are
     linear.
 
     Args:
         width: Width of the pooled vector.
-        hidden: Number of units of the hidden layer; 0 for none.
+        hidden: Number of units of the hidden layer; 0 for a linear head.
         dimension: Number of coordinates of the representation, k.
     """
 
@@ -25,12 +25,12 @@ class RepresentationHead(nn.Module):
         self.out = nn.Linear(hidden or width, dimension)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Map pooled vectors of shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
+        """Compute vectors ``(..., k)``, not yet bounded, from pooled vectors ``(..., width)``."""
         return self.out(pooled if self.hidden is None else torch.tanh(self.hidden(pooled)))
 
 
 class RepresentationClassifier(nn.Module):
-    """The server's classifier of released vectors: one hidden ReLU layer, or none.
+    """The server's classifier of released vectors: one hidden ReLU layer, or a linear map.
 
     Args:
         width: Number of inputs: k + 1 (the vector and the logarithm of epsilon), or without noise the width of the
@@ -45,11 +45,11 @@ class RepresentationClassifier(nn.Module):
         self.out = nn.Linear(hidden or width, classes)
 
     def forward(self, vectors: Tensor, log_epsilon: Tensor | None) -> Tensor:
-        """Return logits, shape ``(..., classes)``.
+        """Compute logits of shape ``(..., classes)``.
 
         Args:
             vectors: Released vectors, shape ``(..., k)``.
-            log_epsilon: Natural logarithm of the whole-text epsilon, shape ``(..., 1)``; None without noise.
+            log_epsilon: Natural logarithm of the epsilon per text, shape ``(..., 1)``; ``None`` without noise.
         """
         if log_epsilon is not None:
             vectors = torch.cat([vectors, log_epsilon.expand(*vectors.shape[:-1], 1)], -1)
@@ -57,17 +57,17 @@ class RepresentationClassifier(nn.Module):
 
 
 class RepresentationModel(nn.Module):
-    """Encoder, head and classifier together.
+    """Encoder, head and classifier in one module.
 
     Args:
         extractor: A BERT-like encoder of transformers.
         mode: ``none``, ``l1``, ``l2`` or ``box``.
-        dimension: Number of coordinates of the vector, k; 0 with mode ``none``, where the pooled vector itself is
-            the representation.
+        dimension: Number of coordinates of the vector, k; 0 with mode ``none``, whose representation is the pooled
+            vector.
         head_hidden: Number of units of the head's hidden layer.
         classifier_hidden: Number of units of the classifier's hidden layer.
         classes: Number of labels.
-        dropout: Dropout of the pooled vector in training.
+        dropout: Dropout probability of the pooled vector in training.
     """
 
     def __init__(
@@ -92,14 +92,14 @@ class RepresentationModel(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def pool_texts(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Compute pooled vectors of a batch, shape ``(texts, width)``; see ``pool_mean``."""
+        """Compute the pooled vectors of a batch, ``(texts, width)``; the arguments are those of ``pool_mean``."""
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:
-        """Convert pooled vectors ``(texts, width)`` to bounded ones ``(texts, k)``, without noise."""
+        """Compute bounded vectors without noise, shape ``(texts, k)``, from pooled vectors ``(texts, width)``."""
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Apply dropout and head to pooled vectors, but not the bound."""
+        """Apply dropout and head, but not the bound, to pooled vectors."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

@@ -1,6 +1,6 @@
-"""Training of a head and a classifier on stored features, in memory: it takes seconds instead of an hour.
+"""Train a head and a classifier on stored features in memory, which takes seconds instead of an hour.
 
-The encoder is that of the clean model, unchanged; results of this module are labeled *frozen features*.
+The encoder is that of the model without noise, unchanged. Results of this module are labeled *frozen features*.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedHead:
-    """Head and classifier of a finished training.
+    """Head and classifier after training.
 
     Attributes:
         model: Head and classifier of the best epoch, in evaluation mode, without an encoder.
@@ -40,7 +40,7 @@ class TrainedHead:
 
 
 class _MissingEncoder(nn.Module):
-    """Placeholder for the encoder, since the features are already stored."""
+    """Placeholder for the encoder, which is not needed since its vectors are stored."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -50,7 +50,10 @@ class _MissingEncoder(nn.Module):
 def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
     """Return a copy of a recipe with another representation or seed.
 
-    ``changes`` are fields of the representation (mode, dimension, levels, delta, word dropout), or ``seed``.
+    Args:
+        recipe: The recipe.
+        changes: New values by name: ``mode``, ``dimension``, ``levels``, ``delta``, word dropout or other fields of the
+            representation, or ``seed``.
 
     Raises:
         RecipeError: The changed recipe is not valid.
@@ -69,13 +72,13 @@ def train_head(
     clean: RepresentationClassifier,
     placement: ClassCodes,
 ) -> TrainedHead:
-    """Train head and classifier: first toward the classes' codes, then under noise.
+    """Train head and classifier: first to reproduce the codes of the classes, then under noise.
 
     Args:
         recipe: Recipe of kind ``dpnr``; only its representation and the epochs of its head are used.
         task: Data with the labels of the splits.
         features: Pooled vectors of ``train`` and ``dev``, shape (copies, texts, width).
-        clean: The clean model's classifier on the same features.
+        clean: The classifier of the model without noise, on the same features.
         placement: Codes of the classes for the recipe's levels and dimension.
     """
     part, training = recipe.representation, recipe.training

@@ -1,6 +1,6 @@
-"""Recipes of private representations and their baselines, read into frozen dataclasses.
+"""Read recipes of private representations and their baselines into frozen dataclasses.
 
-The command line names the data file, and the checkpoint that a recipe may start from.
+The command line names the data file, and the checkpoint from which a recipe may start.
 """
 
 import hashlib
@@ -18,9 +18,10 @@ LOSSES = ("cross-entropy", "expected-error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSection:
-    """Data of a recipe.
+    """The recipe's section about data.
 
-    If the recipe uses the format's own dev split as the test, ``dev_percent`` of the training texts become dev.
+    If the recipe uses the format's own dev split as the test split, ``dev_percent`` percent of the training texts
+    become dev.
     """
 
     format: str = declare_required("Name of a format of ``textveil_training.data.FORMATS``.")
@@ -37,7 +38,7 @@ class DataSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractorSection:
-    """Source of the encoder, and whether to train the encoder."""
+    """The recipe's section about the encoder: its source, and whether to train it."""
 
     source: str = declare_required(
         "``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names."
@@ -48,7 +49,7 @@ class ExtractorSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationSection:
-    """The release that a model is trained for."""
+    """The recipe's section about the released vector and its noise."""
 
     mode: str = declare_required("``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.")
     dimension: int = declare_required("Numbers in the vector, k; 0 for the pooled vector.")
@@ -65,11 +66,11 @@ class RepresentationSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSection:
-    """Optimization settings.
+    """The recipe's section about optimization.
 
-    The loss ``expected-error`` is the mean of ``1 - p(y)``, with p(y) the predicted probability of the true class.
-    Unlike cross entropy it does not reward predictions that are less certain, so it moves vectors to where noise
-    changes the fewest decisions.
+    The loss ``expected-error`` is the mean of ``1 - p(y)``, where p(y) is the predicted probability of the true class.
+    Unlike cross entropy it does not reward predictions that are less certain, so it moves vectors to positions where
+    noise changes the fewest decisions.
     """
 
     seed: int = declare_required("Seed of everything random in training.")
@@ -100,7 +101,7 @@ class TrainingSection:
 
 @dataclass(frozen=True, slots=True)
 class AdversarySection:
-    """The simulated attacker of adversarial training (kind ``adversarial`` only)."""
+    """The recipe's section about the simulated attacker, for the kind ``adversarial`` only."""
 
     hidden: int = declare_required("Units of each of its two layers.")
     learning_rate: float = declare_required("Its learning rate.")
@@ -109,7 +110,7 @@ class AdversarySection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationRecipe:
-    """All settings of one training of a representation.
+    """All settings for the training of one representation.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -139,14 +140,14 @@ def read_recipe(path: Path) -> RepresentationRecipe:
     content, sha256 = read_toml(path)
     name = make_printable(path.name)
     if "sha256" in content:
-        raise RecipeError(f"{name}: the key sha256 is unknown")
+        raise RecipeError(f"{name}: the key sha256 is unknown: remove it")
     recipe = parse_table(RepresentationRecipe, content | {"sha256": sha256}, name)
     check_recipe(recipe, name)
     return recipe
 
 
 def replace_seed(recipe: RepresentationRecipe, seed: int) -> RepresentationRecipe:
-    """Return the same recipe with another seed and, therefore, another hash."""
+    """Return a copy of a recipe with another seed and a new hash."""
     digest = hashlib.sha256(f"{recipe.sha256}\n{seed}".encode()).hexdigest()
     return replace(recipe, training=replace(recipe.training, seed=seed), sha256=digest)
 
@@ -188,13 +189,18 @@ def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
 
 
 def _check_ranges(name: str, part: Any) -> dict[str, bool]:
-    """Return for each key that has a range whether its value is in the range."""
+    """Return a boolean for each key that has a range: whether its value is in the range.
+
+    Args:
+        name: Name of the recipe's section.
+        part: The section.
+    """
     ranges = {one.name: one.metadata["holds"] for one in fields(part) if one.metadata["holds"] is not None}
     return {f"{name}.{key}": holds(getattr(part, key)) for key, holds in ranges.items()}
 
 
 def _parse_number(text: str) -> float:
-    """Parse a decimal string; return NaN, which fails every comparison, for anything else."""
+    """Parse a decimal string; for anything else return NaN, which fails every comparison."""
     try:
         return float(text) if text.isascii() and "_" not in text else float("nan")
     except ValueError:

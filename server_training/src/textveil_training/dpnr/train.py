@@ -5,7 +5,7 @@
 
 The network consists of an encoder, mean pooling, a head, the bound of the release, and the server's classifier. Its
 training stages are in ``textveil_training.dpnr.losses``. The best epoch on the dev split is measured once on the test
-split, with vectors released as on a device.
+split, with vectors that are released by the code of devices.
 """
 
 from dataclasses import KW_ONLY, asdict, dataclass, replace
@@ -46,12 +46,12 @@ class RepresentationRunOptions(RunOptions):
     """Options that the command line adds to a recipe.
 
     Attributes:
-        start: Checkpoint that the training starts from, if the recipe requires one.
+        start: Checkpoint from which the training starts, if the recipe requires one.
         features: Folder with stored pooled vectors ``features-SPLIT.safetensors`` of that checkpoint's encoder;
-            without it they are computed.
-        write_features: Whether to leave the features of all splits in the output folder.
-        precision: Precision of the encoder in training; None for the recipe's, and float32 where the device emulates
-            that.
+            ``None`` to compute them.
+        write_features: Whether to store the pooled vectors of all splits in the output folder.
+        precision: Precision of the encoder in training; ``None`` for the recipe's precision, or float32 if the device
+            emulates that one.
     """
 
     start: Path | None = None
@@ -63,12 +63,12 @@ class RepresentationRunOptions(RunOptions):
 
 @dataclass(frozen=True)
 class StartCheckpoint:
-    """The checkpoint that a training starts from.
+    """The checkpoint from which a training starts.
 
     Attributes:
-        model: Its networks.
+        model: Networks of the checkpoint.
         description: Content of ``checkpoint.json`` for these networks.
-        sha256: SHA-256 of its ``checkpoint.json``.
+        sha256: SHA-256 of ``checkpoint.json``.
     """
 
     model: RepresentationModel
@@ -82,7 +82,7 @@ def train_representation(
     options: RepresentationRunOptions,
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Train a recipe, measure the best epoch and write the run record.
+    """Train a representation by a recipe, measure the best epoch and write the run record.
 
     Args:
         recipe: Recipe of the training.
@@ -135,17 +135,16 @@ def train_representation(
         name: [tokenizer.split_into_pieces(text) for text in split.texts] for name, split in task.get_splits().items()
     }
 
-    # The stages, on texts that go through the encoder or on stored features of it.
+    # The stages, on texts that go through the encoder or on its stored vectors.
     maker, training = StageBuilder(model, recipe, noise), recipe.training
 
     def texts(name: str) -> EncodedSplit:
         return EncodedSplit(model, tokenizer, task.get_splits()[name], words[name], recipe, run.device)
 
     def features(name: str) -> Tensor:
-        """Compute the pooled vectors of a split by the start checkpoint's encoder.
+        """Compute a split's pooled vectors by the start checkpoint's encoder, ``(copies, texts, width)``.
 
-        Shape ``(copies, texts, width)``. With word dropout each copy of the train split has other words dropped; else
-        there is one copy.
+        With word dropout each copy of the train split has other words removed; otherwise there is one copy.
         """
         dropout = float(part.word_dropout)
         if dropout:
@@ -153,7 +152,7 @@ def train_representation(
             number = COPIES if name == "train" else 1
             copies = [[text.drop_words(dropout) for text in words[name]] for _ in range(number)]
             return torch.stack([compute_pooled_features(model, tokenizer, some, run.device, report) for some in copies])
-        if options.features is not None:  # of a start: other sources give none
+        if options.features is not None:  # stored vectors belong to the encoder of a start checkpoint
             path = options.features / f"features-{name}.safetensors"
             return read_features(path, task.get_splits()[name], hash_file(Path(source) / WEIGHTS))[None]
         return compute_pooled_features(model, tokenizer, words[name], run.device, report)[None]
@@ -190,7 +189,7 @@ def train_representation(
     best, _ = files.read_checkpoint(run.output)
     best = best.to(run.device)
 
-    # What was kept, measured: exact without privacy, else through the device's release.
+    # Measure the best epoch: exactly without noise, else with vectors that are released by the code of devices.
     result: dict[str, Any] = {}
     removal = WordDropout(description.word_dropout)
     majority = int(task.train.labels.bincount().argmax())
@@ -230,17 +229,21 @@ def _copy_head(
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
         if not same or model.head is None or start.model.head is None:
-            raise CheckpointError("the checkpoint of --start has another mode, dimension or head: pass another one")
+            raise CheckpointError(
+                "the checkpoint of --start has another mode, dimension or head than the recipe: pass another checkpoint"
+            )
         model.head.load_state_dict(start.model.head.state_dict())
         model.classifier.load_state_dict(start.model.classifier.state_dict())
     except RuntimeError as error:
-        raise CheckpointError("the checkpoint of --start has another classifier: pass another one") from error
+        raise CheckpointError(
+            "the checkpoint of --start has a classifier of another size than the recipe: pass another checkpoint"
+        ) from error
 
 
 def _search_class_codes(
     recipe: RepresentationRecipe, task: ClassificationTask, clean: RepresentationClassifier, features: Tensor
 ) -> Tensor:
-    """Search the best codes of the classes, given the clean model's errors on dev.
+    """Find the best code of each class (``code_search``), given the errors without noise on dev.
 
     Args:
         recipe: Recipe with mode, dimension and levels.

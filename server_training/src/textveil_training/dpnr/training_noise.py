@@ -1,4 +1,4 @@
-"""Bound and noise in the forward pass of training: a sound form of Lyu, He and Li 2020, Algorithm 1.
+"""Apply bound and noise in the forward pass of training (Lyu, He and Li 2020, Algorithm 1, corrected).
 
 Lyu, He and Li 2020, "Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on Privacy
 and Fairness" (Findings of EMNLP), train the extractor under the noise of the later release. The bound is
@@ -6,9 +6,9 @@ differentiable, and the gradient of added noise is the identity, so the extracto
 noise costs the least accuracy.
 
 Privacy:
-    None. The noise here is continuous, drawn from a seeded generator, and serves to learn. What leaves a device goes
-    through ``textveil.mechanisms``: integers, bounded again, noise from the entropy of the operating system.
-    Every accuracy that is reported is measured with that, too.
+    No guarantee. The noise here is continuous, comes from a seeded generator, and is only for training. Devices use
+    ``textveil.mechanisms``: integers, bounded again, noise from the entropy of the operating system. Every reported
+    accuracy is measured with the code of devices, too.
 
 A training covers a range of levels: each step samples a scale of the noise, and the classifier receives the logarithm
 of the epsilon of that scale.
@@ -65,21 +65,21 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
 def compute_sensitivity(mode: str, dimension: int) -> float:
     """Return the largest distance of two bounded vectors.
 
-    It is the L1 distance 2 for ``l1``, the L1 distance k for ``box``, and the L2 distance 2 for ``l2``.
+    For ``l1`` it is the L1 distance 2, for ``box`` the L1 distance k, and for ``l2`` the L2 distance 2.
     """
     return float(dimension) if mode == "box" else 2.0
 
 
 def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
-    """Compute the noise scale of a coordinate at a whole-text epsilon.
+    """Compute the noise scale of a coordinate for an epsilon per text.
 
     ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
-    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of
-    exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
+    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 -
+    1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
 
     Raises:
-        InvalidRandomizer: Epsilon is not a positive number, ``l2`` has no delta between 0 and 1, or another mode has
-            a delta.
+        InvalidRandomizer: Epsilon is not a positive number, ``l2`` has no delta between 0 and 1, or another mode has a
+            delta.
     """
     if not 0 < epsilon < inf:
         raise InvalidRandomizer("epsilon must be positive and finite")
@@ -91,9 +91,10 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Compute ``textveil.mechanisms.noise.zcdp.compute_largest_rho`` in floating point.
+    """Compute the largest ``rho`` of zero-concentrated privacy for epsilon and delta, in floating point.
 
-    It takes a thirtieth of the time of the exact function, and training calls it often.
+    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. This one takes a thirtieth of its
+    time, and training calls it often.
     """
 
     def log_delta(rho: float) -> float:
@@ -114,13 +115,13 @@ def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Genera
         vectors: Bounded vectors, shape ``(..., k)``.
         mode: ``l1``, ``l2`` or ``box``; ``none`` adds nothing.
         scale: Laplace scale ``sensitivity / epsilon`` or Gaussian sigma, shape ``(..., 1)``.
-        generator: Generator of the random numbers; PyTorch's global one if left out.
+        generator: Random generator; ``None`` for PyTorch's global one.
 
     Returns:
         Noisy vectors, in the shape to which ``vectors`` and ``scale`` broadcast.
 
     Privacy:
-        None; see the module.
+        No guarantee: continuous noise for training; see the module.
     """
     if mode == "none":
         return vectors
@@ -128,7 +129,7 @@ def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Genera
     if mode == "l2":
         noise = torch.randn(shape, generator=generator, device=vectors.device)
     else:
-        # Inverse of the distribution function; the center of 2^24 cells, so that the logarithm stays finite.
+        # Apply the inverse distribution function to centers of 2^24 cells, so that the logarithm stays finite.
         uniform = torch.rand(shape, generator=generator, device=vectors.device) - 0.5 + 2.0**-25
         noise = -uniform.sign() * torch.log1p(-2 * uniform.abs().clamp_max(0.5 - 2.0**-25))
     return vectors + scale * noise
@@ -138,16 +139,17 @@ _KNOTS = 129
 
 
 class TrainingNoise:
-    """Noise in training, for one epsilon or a whole range of them.
+    """Noise for training, at one epsilon or over a range of epsilons.
 
-    The noise scale is computed for ``_KNOTS`` values of epsilon. Between them its logarithm is interpolated linearly
-    in ``ln epsilon``: exact for Laplace noise, and good to four digits for the Gaussian noise of mode ``l2``.
+    The class computes the noise scale for ``_KNOTS`` values of epsilon. Between these values it interpolates the
+    logarithm of the scale linearly in ``ln epsilon``: exact for Laplace noise, and good to four digits for the Gaussian
+    noise of mode ``l2``.
 
     Args:
         mode: ``l1``, ``l2`` or ``box``.
         dimension: Number of coordinates of a vector, k.
-        epsilons: Whole-text epsilons.
-        delta: Delta of ``l2``, else 0.
+        epsilons: Epsilons per text.
+        delta: Delta of ``l2``; 0 for other modes.
     """
 
     def __init__(self, mode: str, dimension: int, epsilons: Sequence[float], delta: float = 0.0) -> None:
@@ -158,7 +160,7 @@ class TrainingNoise:
         self._log_scales = np.log(scales)
 
     def add_at_random_epsilons(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
-        """Add noise several times to each vector, every time at another random epsilon.
+        """Add noise several times to each vector, each time at another random epsilon.
 
         The logarithm of epsilon is uniformly distributed.
 
@@ -170,7 +172,7 @@ class TrainingNoise:
             Noisy vectors, shape ``(draws, n, k)``, and their ``ln epsilon``, shape ``(draws, n, 1)``.
 
         Privacy:
-            None: continuous noise to train with; see ``textveil_training.dpnr.training_noise``.
+            No guarantee: continuous noise for training; see ``textveil_training.dpnr.training_noise``.
         """
         low, high = self._knots[0], self._knots[-1]
         log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
@@ -181,10 +183,19 @@ class TrainingNoise:
     def add_at_epsilon(
         self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Add noise at one epsilon from a given generator, to compare epochs with the same noise.
+        """Add noise at one epsilon from a given generator, so that epochs are compared with equal noise.
+
+        Args:
+            vectors: Bounded vectors, shape ``(n, k)``.
+            epsilon: Epsilon per text.
+            draws: Number of noisy copies of each vector.
+            generator: Random generator of the noise.
+
+        Returns:
+            Noisy vectors, shape ``(draws, n, k)``, and ``ln epsilon`` for each.
 
         Privacy:
-            None; see ``textveil_training.dpnr.training_noise``.
+            No guarantee: continuous noise for training; see ``textveil_training.dpnr.training_noise``.
         """
         log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
         scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))

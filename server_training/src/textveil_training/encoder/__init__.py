@@ -1,4 +1,7 @@
-"""Train a bundle from a file of texts; its devices release a class label or a cluster label."""
+"""Train a bundle from a file of texts.
+
+Devices with the bundle release a class label or a cluster label of a text.
+"""
 
 from typing import TYPE_CHECKING
 

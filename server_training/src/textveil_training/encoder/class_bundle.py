@@ -1,14 +1,14 @@
-"""Train a bundle on labeled texts; its devices release a randomized class label.
+"""Train a bundle on labeled texts. Devices with the bundle release a randomized class label of a text.
 
     textveil-train encoder my.csv --text text --label topic -o bundle
 
 Steps of the training:
 
 1. Divide the texts into training, calibration and test texts. Similar texts are in the same part.
-2. Train an extractor.
+2. Train an extractor, the model that converts a text to a vector.
 3. Quantize it to int8. All later steps use the quantized extractor, which devices run too.
 4. Fit the randomizers on the calibration texts, and convert their probabilities to integers.
-5. Compute the exact figures on the test texts.
+5. Compute the expected accuracies on the test texts.
 6. Write the bundle, with a model card and the counts of decisions on the calibration and test texts by label.
 """
 
@@ -43,7 +43,8 @@ from textveil_training.label_randomizers import (
 from textveil_training.progress import ProgressCallback
 
 LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")
-#: The program of ``accuracy`` has this many classes squared variables: beyond it a bundle has ``counts`` alone.
+#: Largest number of classes for the randomizer ``accuracy``, whose linear program has one variable for each pair of
+#: classes. With more classes a bundle has ``counts`` only.
 MAX_PROGRAM_CLASSES = 64
 MAX_EPSILON = 16
 
@@ -52,7 +53,7 @@ _LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderBundleSettings:
-    """All settings on which a bundle depends, apart from the texts.
+    """All settings that determine a bundle, besides the texts.
 
     Attributes:
         name: Name of the bundle.
@@ -60,7 +61,7 @@ class EncoderBundleSettings:
         data_sha256: SHA-256 of the data file.
         license: License of the data or of the bundle, for the model card.
         source: Source and license of the data, for the model card.
-        levels: Whole-text epsilons, decimal strings, ascending.
+        levels: Epsilons per text, decimal strings, ascending.
         default: Randomizer and level that a device uses if the user names none.
         extractor: ``static`` or ``minilm``.
         static: Settings of a static extractor's training.
@@ -84,19 +85,23 @@ class EncoderBundleSettings:
 
         Args:
             seed: Seed of training.
-            minilm: Settings that only MiniLM has, without those that are None.
+            minilm: Settings that only MiniLM has; settings that are ``None`` are omitted.
             settings: Other attributes.
         """
         given = {name: value for name, value in minilm.items() if value is not None}
         return cls(static=StaticSettings(seed=seed), minilm=MinilmSettings(seed=seed, **given), **settings)
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings as values for JSON."""
+        """Return all settings as values that JSON can store."""
         return asdict(self)
 
 
 def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
-    """Parse comma-separated epsilons; return ``LEVELS`` for None.
+    """Parse comma-separated epsilons to levels; ``None`` gives the default ``LEVELS``.
+
+    Args:
+        levels: The epsilons, such as ``"1,2,4"``, or ``None``.
+        default: Default level, which must be one of them.
 
     Raises:
         SettingError: The levels are not ascending decimal numbers above 0 and up to 16.
@@ -128,7 +133,7 @@ def train_class_bundle(
         The bundle in memory.
 
     Raises:
-        TextveilError: See ``train_static_extractor`` and ``train_minilm_extractor``.
+        TextveilError: ``train_static_extractor`` or ``train_minilm_extractor`` failed.
     """
     if settings.extractor == STATIC:
         trained = train_static_extractor(task, settings.static, kept, report)
@@ -136,7 +141,7 @@ def train_class_bundle(
         trained = train_minilm_extractor(task, settings.minilm, kept, report)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
-        """Compute the device's decisions on the calibration and test texts."""
+        """Compute the classes that the quantized extractor assigns to the calibration and test texts."""
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
             name: trained.compute_labels(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
@@ -177,14 +182,17 @@ def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
 def fit_randomizers(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
 ) -> dict[str, tuple[LabelStaircase, ...]]:
-    """Make the integer tables of the randomizers ``counts`` and ``accuracy`` for each epsilon.
+    """Compute the integer tables of the randomizers ``counts`` and ``accuracy`` for each epsilon.
 
     The randomizer ``accuracy`` is fitted to the decisions on the calibration texts.
 
     Args:
         calibration: Counts by true class (row) and decision (column).
-        levels: Whole-text epsilons, ascending.
+        levels: Epsilons per text, ascending.
         report: Called with the number of finished levels.
+
+    Returns:
+        Levels of each randomizer by name; without ``accuracy`` if there are more than ``MAX_PROGRAM_CLASSES`` classes.
     """
     classes = len(calibration)
     counts = [
@@ -195,7 +203,8 @@ def fit_randomizers(
         return {"counts": tuple(counts)}
     accuracy = []
     for done, level in enumerate(levels, 1):
-        # One right decision of each class is added: a class without any among few texts is not worthless.
+        # np.eye adds one right decision of each class. Without it, a class that happens to have no right decision
+        # among few calibration texts would never be released.
         best = fit_accuracy_randomizer(calibration + np.eye(classes), compute_realized_epsilon(level))
         accuracy.append(make_integer_randomizer("accuracy", best, level))
         report("randomizers", done, len(levels))
@@ -205,13 +214,15 @@ def fit_randomizers(
 def compute_figures(
     task: LabeledTexts, confusion: NDArray[np.float64], randomizers: dict[str, tuple[LabelStaircase, ...]], data: str
 ) -> dict[str, Any]:
-    """Compute the model card's figures: exact expectations for the test texts.
+    """Compute the figures of the model card: sizes of the data, and expected accuracies on the test texts.
+
+    The expectations over the randomizers are exact, without sampling.
 
     Args:
         task: The texts.
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
-        randomizers: The randomizers.
-        data: Name of the file.
+        randomizers: Levels of each randomizer by name.
+        data: Name of the data file.
     """
 
     def recall(randomizer: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -233,15 +244,15 @@ def compute_randomizer_figures(
     recall: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     abandoned: Callable[[LabelStaircase], list[str]],
 ) -> dict[str, Any]:
-    """Compute the accuracies of each randomizer, and those without noise.
+    """Compute the expected accuracies with each randomizer, and the accuracies without noise.
 
     Args:
         labels: Names of the classes.
-        test: Counts of the test texts by class (row) and decision or code without noise (column).
-        randomizers: The randomizers.
-        recall: Returns for the matrix of a randomizer how often a text of each class gets the right label, shape
-            ``(classes,)``.
-        abandoned: Returns for a level the classes that are never an output.
+        test: Counts of the test texts by true class (row) and decision or cluster without noise (column).
+        randomizers: Levels of each randomizer by name.
+        recall: Function that returns, for a randomizer's matrix, the share of each class's texts that get the right
+            label, shape ``(classes,)``.
+        abandoned: Function that returns, for a level, the classes that are never an output.
     """
     shares = test.sum(axis=1) / test.sum()
     clean = summarize_recalls(labels, shares, recall(np.eye(test.shape[1])))
@@ -264,7 +275,7 @@ def compute_randomizer_figures(
 
 
 def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
-    """Return the sizes of a split, for the model card."""
+    """Return the number of texts in each part, and of duplicates and omitted texts, for the model card."""
     return {
         "data": data,
         "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
@@ -283,7 +294,7 @@ def summarize_recalls(
     Args:
         labels: Names of the classes.
         shares: Share of each class among the texts, shape ``(classes,)``.
-        recall: How often a text of each class gets the right label, shape ``(classes,)``.
+        recall: Share of each class's texts that get the right label, shape ``(classes,)``.
     """
     return {
         "accuracy": _round_number(float(shares @ recall)),

@@ -1,14 +1,15 @@
-"""Learn a codebook without labels: spherical k-means over the vectors of a user's own texts.
+"""Learn clusters of unlabeled texts: spherical k-means over the vectors of a user's own texts.
 
     cluster(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
 
-with ``v`` the vector of a text and ``m`` the mean vector. The vectors come from word embeddings (``word_embeddings``),
-fitted to MiniLM if it is installed, or from MiniLM itself. Of MiniLM's vectors only the main directions ``P`` are used:
-then ``c_k`` is ``P`` times a center among them. Of centers with equal length the nearest is the one with the largest
-product, which is linear in ``v``: the same map as for classes.
+with ``v`` the vector of a text, ``m`` the mean vector and ``c_k`` the center of cluster ``k``. The vectors come from
+word embeddings (``word_embeddings``), fitted to MiniLM if it is installed, or from MiniLM itself. Of MiniLM's vectors
+only the main directions ``P`` are used: k-means then runs on the projected vectors, and ``c_k`` is ``P`` times a center
+of theirs. Since all centers have length 1, the nearest center is the one with the largest inner product, which is
+linear in ``v``: the same map as for classes.
 
-The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). Both are
-quantized here, with their map to cluster labels.
+The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). This module
+quantizes both, with their map to cluster labels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,7 @@ from textveil_training.errors import InvalidClasses
 from textveil_training.progress import ProgressCallback
 
 Floats = NDArray[np.float64]
-#: Different texts that a codebook needs, and that each of its clusters needs.
+#: Smallest number of different texts in total, and in each cluster.
 MIN_TEXTS, MIN_CLUSTER_TEXTS = 1000, 20
 MIN_CLUSTERS, MAX_CLUSTERS = 8, 256
 
@@ -58,8 +59,8 @@ class Codebook:
 
     Attributes:
         weight: Matrix of the map, float32, shape ``(clusters, dimension)``.
-        bias: Numbers that are added to the scores, float32, shape ``(clusters,)``.
-        sizes: Number of different training texts of each cluster, at least ``MIN_CLUSTER_TEXTS``.
+        bias: Constants that are added to the scores, float32, shape ``(clusters,)``.
+        sizes: Number of different training texts in each cluster, at least ``MIN_CLUSTER_TEXTS``.
     """
 
     weight: NDArray[np.float32]
@@ -68,12 +69,12 @@ class Codebook:
 
 
 def count_needed_texts(clusters: int) -> int:
-    """Return the least number of different texts that this number of clusters needs."""
+    """Return the smallest number of different texts that is enough for ``clusters`` clusters."""
     return max(MIN_TEXTS, MIN_CLUSTER_TEXTS * clusters)
 
 
 def deduplicate_texts(texts: Sequence[str], clusters: int) -> list[str]:
-    """Return the different texts that a codebook is learned from.
+    """Return the different texts of the training texts, and check that there are enough for the clusters.
 
     Args:
         texts: Training texts.
@@ -91,10 +92,10 @@ def deduplicate_texts(texts: Sequence[str], clusters: int) -> list[str]:
 
 
 def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
-    """Return the mean of vectors and the directions in which they vary most around it.
+    """Return the mean of vectors, and the directions of largest variance around the mean.
 
     Args:
-        vectors: Shape ``(texts, dimension)``.
+        vectors: Vectors, shape ``(texts, dimension)``.
         numbers: Number of directions; at most ``dimension`` are returned.
 
     Returns:
@@ -109,14 +110,14 @@ def learn_codebook(
 ) -> Codebook:
     """Learn at most ``clusters`` clusters by spherical k-means.
 
-    A cluster with fewer than 20 texts is dropped, and its texts move to other clusters.
+    The function removes clusters with fewer than 20 texts, and their texts move to other clusters.
 
     Args:
         vectors: Vectors of different texts, shape ``(texts, dimension)``.
         clusters: Number of clusters to learn.
         seed: Seed of k-means.
         report: Called with the stage, the finished runs and the total.
-        directions: Number of main directions of the vectors to use; all if None.
+        directions: Number of main directions onto which to project the vectors; ``None`` to use the vectors unchanged.
 
     Raises:
         InvalidClasses: The texts are too similar to form the clusters.
@@ -130,13 +131,13 @@ def learn_codebook(
         assigned = (seen @ centers.T).argmax(axis=1)
     if len(centers) < 2:
         raise InvalidClasses("the texts are too similar for a codebook: only one cluster has 20 texts or more")
-    # A center is a mean of its own texts only, and of 20 at least: after the last assignment it is computed anew.
+    # Compute the centers again after the last assignment, so that each is the mean of the texts of its own cluster.
     centers = normalize_vectors(sum_by_cluster(seen, assigned, len(centers)))
     weight = centers if main is None else centers @ main.T
     return Codebook(weight.astype(np.float32), (-weight @ center).astype(np.float32), tuple(sizes.tolist()))
 
 
-#: Share of cluster labels that int8 may change. A changed label is another label, not a wrong one.
+#: Largest share of cluster labels that int8 quantization may change. A changed cluster label is not a wrong one.
 MAX_CHANGED = 0.05
 
 
@@ -148,21 +149,21 @@ def train_static_codebook(
     kept: ResumeCache | None,
     report: ProgressCallback,
 ) -> TrainedExtractor:
-    """Make word embeddings, learn clusters of their means, and quantize them to int8.
+    """Compute word embeddings, learn clusters of the texts' mean embeddings, and quantize both to int8.
 
     Args:
         texts: Different texts.
         clusters: Number of clusters to learn.
         settings: Settings of the word embeddings.
-        minilm: Settings of the teacher model. Its ``encoder`` is ``minilm``, a folder, a hub id, or ``none`` for no
-            teacher.
-        kept: Cache of the teacher's vectors, or None.
+        minilm: Settings of the teacher, the model to whose vectors the embeddings are fitted. Its ``encoder`` is
+            ``minilm``, a folder, a hub id, or ``none`` for no teacher.
+        kept: Cache of the teacher's vectors, or ``None``.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
         InvalidClasses: The texts are too similar to form the clusters.
         CheckpointError: The teacher cannot be loaded.
-        ResumeError, OutputError: See ``ResumeCache``.
+        ResumeError, OutputError: The cache cannot be read or written.
     """
     taught = minilm.encoder != NO_TEACHER
     public = load_public_words(PUBLIC_NUMBERS if taught else RARE_NUMBERS)
@@ -189,8 +190,8 @@ def train_minilm_codebook(
 ) -> TrainedExtractor:
     """Learn clusters in the main directions of MiniLM's vectors, and export MiniLM as int8.
 
-    The int8 recipe is the first one that fits the model and changes at most 5 % of the cluster labels, measured on
-    1,000 evenly spaced texts.
+    The function selects the first int8 recipe whose graph is small enough and changes at most 5 % of the cluster labels
+    of 1,000 evenly spaced texts.
 
     Args:
         texts: Different texts.
@@ -200,11 +201,11 @@ def train_minilm_codebook(
         report: Called with the stage, the finished steps and the total.
 
     Raises:
-        MissingExtra: The packages for it are not installed.
+        MissingExtra: The packages that MiniLM needs are not installed.
         InvalidClasses: The texts are too similar to form the clusters.
         CheckpointError: The encoder cannot be loaded.
         ExportError: onnxruntime is missing, or the exporter or onnxruntime refuses the model.
-        ResumeError, OutputError: See ``ResumeCache``.
+        ResumeError, OutputError: The cache cannot be read or written.
     """
     with require_minilm_packages():
         from textveil_training.encoder.exportable import check_exportable
@@ -215,7 +216,7 @@ def train_minilm_codebook(
     def make() -> tuple[Arrays, Mapping[str, Any]]:
         book = learn_codebook(vectors, clusters, settings.seed, report, directions=DIRECTIONS)
         spread = np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts)))
-        sample = [(0, texts[int(at)]) for at in spread]  # no text has a class
+        sample = [(0, texts[int(at)]) for at in spread]  # the class 0 is ignored, since texts have no class
         arrays, facts = export_minilm(
             load_untuned_minilm(settings), book.weight, book.bias, sample, report, max_changed=MAX_CHANGED
         )
@@ -237,6 +238,6 @@ def _load_teacher_vectors(
 
 
 def _describe_minilm(minilm: MinilmSettings, texts: int) -> dict[str, Any]:
-    """Describe an untuned model for the model card."""
+    """Return a description of an untuned model for the model card."""
     found = replace(minilm, tuned=False).describe(texts)
     return {name: value for name, value in found.items() if name != "tuned"}

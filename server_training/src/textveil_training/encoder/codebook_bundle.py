@@ -1,4 +1,6 @@
-"""Train a bundle on texts without labels; its devices release a randomized cluster label.
+"""Train a bundle on texts without labels.
+
+Devices with the bundle release a randomized cluster label of a text.
 
     textveil-train encoder my.csv --text text --clusters 16 -o bundle
 
@@ -10,7 +12,7 @@ Steps of the training:
 4. Round the model to int8.
 5. Compute k-ary randomized response over the cluster labels.
 6. If the texts have labels, compute how well a server infers them from released cluster labels. The server knows the
-   label and the cluster of every training text.
+  label and the cluster of every training text.
 7. Write the bundle.
 """
 
@@ -46,13 +48,13 @@ def train_codebook_bundle(
     teacher: str,
     kept: ResumeCache,
 ) -> LabelBundleContents:
-    """Learn a codebook, quantize its extractor and measure the bundle.
+    """Learn clusters, quantize the extractor and measure the bundle.
 
     Args:
         task: The texts. Their labels, if any, are used only to compute figures.
         clusters: Number of clusters to learn.
-        settings: Settings of the bundle. Of ``static`` only ``max_characters``, ``min_texts``, ``pairs`` and
-            ``seed`` are used; of ``minilm`` only ``max_tokens``, and ``encoder`` if the extractor is ``minilm``.
+        settings: Settings of the bundle. Of ``static`` only ``max_characters``, ``min_texts``, ``pairs`` and ``seed``
+            are used; of ``minilm`` only ``max_tokens``, and ``encoder`` if the extractor is ``minilm``.
         report: Called with the stage, the finished steps and the total.
         teacher: Model to whose vectors the word embeddings are fitted: ``minilm``, a folder or a hub id of a BERT
             model, or ``none``.
@@ -63,7 +65,7 @@ def train_codebook_bundle(
 
     Raises:
         InvalidClasses: There are too few texts for this number of clusters, or the texts are too similar.
-        TextveilError: See ``train_static_codebook`` and ``train_minilm_codebook``.
+        TextveilError: ``train_static_codebook`` or ``train_minilm_codebook`` failed.
     """
     texts = deduplicate_texts(task.train.texts, clusters)
     if settings.extractor == MINILM:
@@ -134,17 +136,16 @@ def compute_label_figures(
     test: NDArray[np.float64],
     levels: tuple[LabelStaircase, ...],
 ) -> dict[str, Any]:
-    """Compute how well a server infers labels from randomized cluster labels.
+    """Compute how often a server infers the right class label from a randomized cluster label.
 
-    The figures are exact expectations for the test texts.
-
-    With ``Q(y|x)`` the probability that the device releases the label of cluster y for a text of cluster x, the server
-    infers the label that maximizes ``sum over x of train[label, x] Q(y|x)``.
+    Let ``Q(y|x)`` be the probability that the device releases the label of cluster y for a text of cluster x. The
+    server infers the class label that maximizes ``sum over x of train[label, x] Q(y|x)``. The figures are exact
+    expectations for the test texts, without sampling.
 
     Args:
         labels: Names of the classes.
         train: Counts of the training texts by class (row) and cluster (column).
-        test: Counts of the test texts in the same form.
+        test: Counts of the test texts by class (row) and cluster (column).
         levels: Levels of randomized response.
     """
 

@@ -1,4 +1,4 @@
-"""Check, before training, that a bundle can contain an encoder."""
+"""Check before training whether the exporter supports an encoder."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,13 @@ from textveil_training.errors import CheckpointError
 def check_exportable(source: str) -> None:
     """Raise an error if the configuration of an encoder shows that it cannot be exported to a bundle.
 
-    A source without a readable configuration passes this check: loading it raises another error.
+    The function ignores a source without a readable configuration; loading such an encoder raises another error.
 
     Args:
         source: ``minilm``, a folder, or the id of a model on a hub.
 
     Raises:
-        CheckpointError: A model of its kind cannot be exported, or the default encoder is not installed.
+        CheckpointError: Models of this type cannot be exported, or the default encoder is not installed.
     """
     from transformers.utils.hub import cached_file
 

@@ -1,4 +1,7 @@
-"""Train the extractor of a bundle, ``static`` or ``minilm``, and quantize it with its map to labels to int8."""
+"""Train a bundle's extractor, ``static`` or ``minilm``, and quantize it with its map to labels.
+
+An extractor is the model that converts a text to a vector.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +29,7 @@ if TYPE_CHECKING:  # its packages may be missing
 
 STATIC, MINILM = "static", "minilm"
 _WEIGHTS = tuple(field.name for field in fields(StaticWeights))
-#: Texts that an int8 recipe is chosen on.
+#: Number of texts on which an int8 recipe is chosen.
 SAMPLE = 1000
 
 
@@ -35,9 +38,9 @@ class TrainedExtractor:
     """A quantized extractor with its map to class scores.
 
     Attributes:
-        parts: The map from a text to a vector.
-        weight: The map from a vector to class scores, float32, shape ``(classes, dimension)``.
-        bias: Numbers that are added to the scores, float32, shape ``(classes,)``.
+        parts: The quantized model that converts a text to a vector.
+        weight: The linear map from a vector to class scores, float32, shape ``(classes, dimension)``.
+        bias: Constants that are added to the scores, float32, shape ``(classes,)``.
         provenance: Entries of the model card.
     """
 
@@ -47,11 +50,11 @@ class TrainedExtractor:
     provenance: Mapping[str, Any]
 
     def compute_labels(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
-        """Compute the class label or cluster label of each text as devices do; shape ``(texts,)``.
+        """Compute the class label or cluster label of each text, as on a device, shape ``(texts,)``.
 
         Args:
             texts: The texts.
-            progress: Called with the finished texts and the total.
+            progress: Called with the number of finished texts and the total.
         """
         extractor = make_extractor(self.parts)
         labels = np.zeros(len(texts), dtype=np.int64)
@@ -66,16 +69,16 @@ class TrainedExtractor:
 def train_static_extractor(
     task: LabeledTexts, settings: StaticSettings, kept: ResumeCache | None, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Train a static extractor and quantize it to int8.
+    """Train a static extractor, and quantize it to int8.
 
     Args:
         task: The texts.
         settings: Settings of the training.
-        kept: Cache of the weights, or None.
+        kept: Cache of the weights, or ``None``.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
-        ResumeError, OutputError: See ``ResumeCache``.
+        ResumeError, OutputError: The cache cannot be read or written.
     """
     public = load_public_words(PUBLIC_NUMBERS)
 
@@ -97,9 +100,9 @@ def train_static_extractor(
 def train_minilm_extractor(
     task: LabeledTexts, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Train MiniLM, export it and quantize it without loss of accuracy.
+    """Tune MiniLM, export it, and quantize it to int8 with little loss of accuracy.
 
-    The loss is measured on a sample: the calibration texts, filled up with training texts.
+    The accuracies are compared on a sample: the calibration texts, filled up with training texts.
 
     Args:
         task: The texts.
@@ -108,9 +111,9 @@ def train_minilm_extractor(
         report: Called with the stage, the finished steps and the total.
 
     Raises:
-        MissingExtra: The packages for it are not installed.
-        CheckpointError, ResumeError, OutputError: See ``train_minilm``.
-        ExportError: See ``textveil_export.encoder.export_onnx_parts``.
+        MissingExtra: The packages that MiniLM needs are not installed.
+        CheckpointError, ResumeError, OutputError: ``train_minilm`` failed.
+        ExportError: ``textveil_export.encoder.export_onnx_parts`` failed.
     """
     with require_minilm_packages():
         from textveil_training.encoder.exportable import check_exportable
@@ -129,10 +132,10 @@ def train_minilm_extractor(
 
 @contextmanager
 def require_minilm_packages() -> Iterator[None]:
-    """Turn a failed import of MiniLM's packages into an error that names the extra.
+    """Convert a failed import of MiniLM's packages in the ``with`` block to an error that names the extra.
 
     Raises:
-        MissingExtra: The packages for it are not installed.
+        MissingExtra: The packages that MiniLM needs are not installed.
     """
     try:
         yield
@@ -151,18 +154,21 @@ def export_minilm(
     report: ProgressCallback,
     max_changed: float | None = None,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Export a model to int8 ONNX, as arrays and facts for ``load_exported``.
+    """Export a model to int8 ONNX, and return it in the form that a cache can store.
 
     Args:
         model: The model.
-        weight: Map from a vector to scores, shape ``(labels, dimension)``.
-        bias: Numbers that are added to the scores, shape ``(labels,)``.
-        sample: Classes and texts on which the int8 recipe is chosen.
+        weight: Linear map from a vector to scores, shape ``(labels, dimension)``.
+        bias: Constants that are added to the scores, shape ``(labels,)``.
+        sample: Class id and text of each example on which the int8 recipe is chosen.
         report: Called with the stage, the finished steps and the total.
-        max_changed: Share of decisions that int8 may change, for texts without classes.
+        max_changed: Share of decisions that int8 may change, for texts without classes; ``None`` to compare accuracies.
+
+    Returns:
+        Arrays by name, and a dictionary of further values; ``load_exported`` reads both.
 
     Raises:
-        ExportError: See ``export_onnx_parts``.
+        ExportError: ``export_onnx_parts`` failed.
     """
     from textveil_export.encoder import export_onnx_parts
 
@@ -183,7 +189,14 @@ def export_minilm(
 def load_exported(
     arrays: Arrays, facts: Mapping[str, Any], max_tokens: int, provenance: Mapping[str, Any]
 ) -> TrainedExtractor:
-    """Rebuild the extractor that ``export_minilm`` stored."""
+    """Recreate the extractor from the arrays and values that ``export_minilm`` returned.
+
+    Args:
+        arrays: Arrays by name.
+        facts: Further values.
+        max_tokens: Longest input in WordPieces.
+        provenance: Entries of the model card.
+    """
     parts = OnnxExtractorData(
         model=arrays["model"].tobytes(),
         vocabulary={piece: number for number, piece in enumerate(facts["vocabulary"])},
@@ -196,7 +209,7 @@ def load_exported(
 
 
 def describe_words(public: PublicWords) -> dict[str, str]:
-    """Describe the word list for the bundle's provenance."""
+    """Return a description of the word list for the bundle's provenance."""
     return {
         "words": f"the English bundle {public.content_hash[:12]} ({public.license})",
         "words_attribution": public.attribution,
@@ -204,7 +217,10 @@ def describe_words(public: PublicWords) -> dict[str, str]:
 
 
 def _sample_texts(task: LabeledTexts) -> list[tuple[int, str]]:
-    """Return the calibration texts, filled up to ``SAMPLE`` with evenly spaced training texts."""
+    """Return class ids and texts of the calibration part, filled up to ``SAMPLE`` with training texts.
+
+    The training texts are evenly spaced.
+    """
     rows = list(zip(task.calibration.classes.tolist(), task.calibration.texts, strict=True))
     missing = min(SAMPLE - len(rows), len(task.train.texts))
     if missing > 0:

@@ -1,8 +1,8 @@
-"""Spherical k-means: unit vectors, and centers that are the directions of the sums of their vectors.
+"""Cluster unit vectors by spherical k-means, whose centers are normalized sums of vectors.
 
     cluster(u) = argmax over k of <c_k, u>,    c_k = unit(sum of the u of cluster k)
 
-(Dhillon, Modha 2001). The best of some runs is taken, by its own objective.
+(Dhillon, Modha 2001). Of several runs, the one with the largest value of its objective is used.
 """
 
 import numpy as np
@@ -12,17 +12,18 @@ from scipy.sparse import csr_array
 from textveil_training.progress import ProgressCallback
 
 Floats = NDArray[np.float64]
-#: Runs from different starts: a bad start costs up to a point of accuracy. Most steps of each.
+#: Number of runs from different initial centers, since bad ones cost up to a point of accuracy; and the largest number
+#: of steps of a run.
 RESTARTS, STEPS = 16, 25
 
 
 def find_centers(directions: Floats, clusters: int, seed: int, report: ProgressCallback = lambda *_: None) -> Floats:
-    """Return the centers of the best of several runs, shape ``(clusters, numbers)``.
+    """Return the centers of the best of several k-means runs, shape ``(clusters, numbers)``.
 
     Args:
         directions: Unit vectors, shape ``(texts, numbers)``; there must be at least ``clusters``.
         clusters: Number of centers.
-        seed: Seed of the starts.
+        seed: Seed of the random initial centers.
         report: Called with the stage, the finished runs and the total.
     """
     best, most = directions[:clusters], -np.inf
@@ -56,11 +57,11 @@ def sum_by_cluster(vectors: Floats, assigned: NDArray[np.int64], clusters: int) 
 
 
 def find_main_directions(vectors: Floats, numbers: int) -> Floats:
-    """Return the directions of largest variance, the largest first: ``(dimension, numbers)``."""
+    """Return the directions of largest variance, the largest first, shape ``(dimension, numbers)``."""
     _, directions = np.linalg.eigh(np.cov(vectors.T))
     return directions[:, ::-1][:, :numbers]
 
 
 def normalize_vectors(vectors: Floats) -> Floats:
-    """Scale vectors to length 1; 0 stays 0."""
+    """Scale vectors to length 1; vectors of length 0 stay 0."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

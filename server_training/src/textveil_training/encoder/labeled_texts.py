@@ -1,4 +1,4 @@
-"""Labeled texts of a user, checked and divided into parts for training, calibration of randomizers, and test."""
+"""Check a user's labeled texts, and divide them for training, calibration of randomizers, and test."""
 
 import hashlib
 from collections import Counter
@@ -14,14 +14,14 @@ from textveil_training.data import LabeledExample
 from textveil_training.data.splits import TextGroups, group_texts, split_groups
 from textveil_training.errors import InvalidClasses
 
-#: A class of fewer texts cannot be learned, calibrated and measured.
+#: Smallest number of texts in a class. With fewer texts it cannot be learned, calibrated and measured.
 MIN_CLASS_TEXTS = 20
 SHARES = {"train": 75, "calibration": 10, "test": 15}
 
 
 @dataclass(frozen=True, slots=True)
 class LabeledPart:
-    """One part of a split: texts and their class ids, int64 of shape ``(texts,)``."""
+    """One part of the divided data: texts and their class ids, int64 of shape ``(texts,)``."""
 
     texts: tuple[str, ...] = field(repr=False)
     classes: NDArray[np.int64] = field(repr=False)
@@ -29,15 +29,15 @@ class LabeledPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabeledTexts:
-    """Labeled texts, split for training, calibration and test.
+    """Labeled texts, divided into parts for training, calibration and test.
 
     Attributes:
-        labels: Names of the classes, sorted, as the file spells them.
-        train: Texts to train the extractor.
-        calibration: Texts to fit the randomizers.
-        test: Texts to measure the figures.
+        labels: Names of the classes, sorted, in the spelling of the file.
+        train: Texts on which the extractor is trained.
+        calibration: Texts to which the randomizers are fitted.
+        test: Texts on which the figures are measured.
         groups: Groups of similar texts, over all texts.
-        left_out: Texts that are not used because they are too close to a given test file.
+        left_out: Number of texts that are not used because they are too similar to a given test file.
     """
 
     labels: tuple[str, ...]
@@ -48,7 +48,7 @@ class LabeledTexts:
     left_out: int
 
     def compute_sha256(self) -> str:
-        """Hash all texts with their classes and parts, to recognize an unfinished run."""
+        """Compute a SHA-256 of all texts with their classes and parts, to recognize an unfinished run on them."""
         digest = hashlib.sha256("\t".join(self.labels).encode("utf-8", "surrogatepass"))
         for part in (self.train, self.calibration, self.test):
             digest.update(f"\n{len(part.texts)}\n".encode())
@@ -64,9 +64,9 @@ def count_confusion(
 
     Args:
         part: The part.
-        labels: Decision on each of the texts.
+        labels: The model's decision on each text.
         classes: Number of classes.
-        count: Number of labels; by default the number of classes.
+        count: Number of possible decisions; ``None`` for the number of classes.
     """
     width = count or classes
     pairs = np.bincount(part.classes * width + labels, minlength=classes * width)
@@ -81,12 +81,12 @@ def _strip_labels(rows: Sequence[LabeledExample]) -> list[LabeledExample]:
 def split_labeled_texts(
     rows: Sequence[LabeledExample], test: Sequence[LabeledExample] | None = None, seed: int = 0
 ) -> LabeledTexts:
-    """Check labels and split texts; keep copies and similar texts in one part.
+    """Check labels, and divide texts into three parts; copies and similar texts get into the same part.
 
     Args:
         rows: Labeled texts. Blanks around a label are removed.
-        test: Texts for the figures; by default a part of ``rows``. Texts in ``rows`` that are too similar to one of
-            them are left out.
+        test: Texts of the test part; ``None`` to take a part of ``rows``. Texts in ``rows`` that are too similar to one
+            of these texts are omitted.
         seed: Seed of the division.
 
     Raises:
@@ -134,7 +134,7 @@ def split_labeled_texts(
 
 
 def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> LabeledTexts:
-    """Split texts for a codebook without using labels; every text has class 0.
+    """Divide texts without labels into three parts; every text has class 0.
 
     Args:
         rows: Texts; their labels are ignored.
@@ -160,9 +160,13 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
 
 
 def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
-    """Return the text numbers of each part.
+    """Return the indices of the texts in each part, by name of the part.
 
-    The first ``given`` texts are the test part; texts similar to one of them are left out of the other parts.
+    Args:
+        groups: Groups of similar texts, which get into the same part.
+        given: Number of texts of a given test file, which come first and are the test part. Texts similar to one of
+            them are omitted from the other parts. 0 to choose a test part.
+        seed: Seed of the division.
     """
     if not given:
         return split_groups(groups, SHARES, seed)

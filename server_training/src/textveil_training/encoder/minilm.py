@@ -3,7 +3,7 @@
     v = mean over pieces of BERT(text),    scores = W v + c
 
 The training is that of ``textveil-train finetune``: the lowest layers are frozen, a part of the training texts selects
-the best pass, and an interrupted run can be resumed.
+the best epoch, and an interrupted run can be resumed.
 """
 
 import hashlib
@@ -29,16 +29,16 @@ from textveil_training.finetune.network import DESCRIPTION, read_model
 from textveil_training.finetune.train import finetune
 from textveil_training.progress import ProgressCallback
 
-#: Texts that decide between passes, where 5 % are fewer: these, or a fifth.
+#: Smallest number of texts that select the best epoch, if 5 % of the texts are fewer; at most a fifth of the texts.
 _DEV_TEXTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class MinilmWeights:
-    """A tuned extractor and its classifier.
+    """A tuned BERT model with mean pooling, and the linear classifier of its vectors.
 
     Attributes:
-        model: The extractor.
+        model: The BERT model.
         weight: ``W``, float32, shape ``(classes, width)``.
         bias: ``c``, float32, shape ``(classes,)``.
     """
@@ -49,7 +49,7 @@ class MinilmWeights:
 
 
 def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, report: ProgressCallback) -> MinilmWeights:
-    """Tune the encoder, or fit a linear map to its vectors.
+    """Tune the encoder and its classifier, or fit a classifier to the untuned encoder's vectors.
 
     Args:
         task: The texts.
@@ -65,7 +65,7 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
     """
     if not (folder / DESCRIPTION).is_file() or (folder / STATE).is_file():
         resume = (folder / STATE).is_file()
-        if not resume and folder.exists():  # ended before there was anything to keep
+        if not resume and folder.exists():  # the training was interrupted before its first state was saved
             shutil.rmtree(folder)
         subject = {"data": {"texts": len(task.train.texts)}, "release": None}
         options = RunOptions(folder, resume)
@@ -90,7 +90,7 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
 
 
 def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
-    """Load the encoder without any training, for texts without labels.
+    """Load the encoder without training, for texts without labels.
 
     Args:
         settings: Encoder, and maximum length of its texts.
@@ -110,13 +110,13 @@ def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
 
 
 def _make_finetuning_task(task: LabeledTexts) -> FinetuneTask:
-    """Split the training texts into train and dev for a fine-tuning.
+    """Divide the training texts into train and dev for a fine-tuning.
 
-    Neither the test part nor the calibration part is used.
+    The function uses neither the test part nor the calibration part.
     """
     texts, classes = task.train.texts, task.train.classes
     held = np.array([choose_share(text, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}) == "dev" for text in texts])
-    if held.sum() < _DEV_TEXTS:  # a few texts decide nothing
+    if held.sum() < _DEV_TEXTS:  # too few texts to select an epoch
         order = sorted(range(len(texts)), key=lambda n: hashlib.sha256(texts[n].encode("utf-8", "replace")).digest())
         held[:] = False
         held[order[: max(1, min(_DEV_TEXTS, len(texts) // 5))]] = True

@@ -1,4 +1,4 @@
-"""Settings of MiniLM's tuning, in a module that does not import its optional packages."""
+"""Define the settings of MiniLM's tuning, in a module that does not import MiniLM's optional packages."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from textveil_training.engine.encoders import MINILM
 from textveil_training.finetune.settings import FinetuningSettings
 
-#: Texts that the encoder learns from, passes counted: more make it no better (benchmarks/LOG.md).
+#: Number of training texts, counted in each epoch, above which the encoder does not improve (benchmarks/LOG.md).
 TEXTS_SEEN = 12_000
 
 
@@ -18,13 +18,13 @@ class MinilmSettings:
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
         tuned: Whether to train the encoder; otherwise only the linear map is trained.
-        frozen_layers: Number of lowest layers that are not trained; if above 0, the embeddings are not trained
-            either.
-        num_epochs: Passes over the texts. None: as many as give ``TEXTS_SEEN`` texts in total, from 1 to 10.
+        frozen_layers: Number of lowest layers that are not trained; if above 0, the embeddings are not trained either.
+        num_epochs: Number of epochs. ``None`` for the number, from 1 to 10, that gives about ``TEXTS_SEEN`` training
+            texts in total.
         batch_size: Texts per step.
         learning_rate: Peak learning rate of the encoder.
         max_tokens: Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.
-        seed: Seed of everything random in training.
+        seed: Seed of all random choices in training.
     """
 
     encoder: str = MINILM
@@ -37,13 +37,16 @@ class MinilmSettings:
     seed: int = 0
 
     def count_passes(self, texts: int) -> int:
-        """Return the number of passes over ``texts`` training texts."""
+        """Return the number of epochs for ``texts`` training texts."""
         return self.num_epochs or min(10, max(1, round(TEXTS_SEEN / texts)))
 
     def describe(self, texts: int) -> dict[str, Any]:
-        """Return the settings that have an effect, for the model card.
+        """Return the settings that affect the result, for the model card.
 
         A folder is described by the last part of its path only.
+
+        Args:
+            texts: Number of training texts.
         """
         found = {**asdict(self), "num_epochs": self.count_passes(texts)}
         if not self.tuned:
@@ -65,5 +68,5 @@ class MinilmSettings:
             learning_rate=self.learning_rate,
             max_tokens=self.max_tokens,
             seed=self.seed,
-            precision="float32",  # the same weights on every processor, or nearly
+            precision="float32",  # float32 gives nearly the same weights on every processor
         )

@@ -1,8 +1,10 @@
-"""Finished parts of an interrupted run, in a folder beside the new bundle, to resume from.
+"""Store finished parts of a run beside the new bundle, so that an interrupted run can resume.
 
-bundle.unfinished/
-run.json              hash of everything on which the result depends static.safetensors    a finished part: arrays, and
-facts in the header minilm/               the training of an encoder, with its own state
+The folder ``bundle.unfinished/`` has these files:
+
+- ``run.json``: hash of all values on which the result depends;
+- ``static.safetensors`` and others: a finished part, with arrays, and further values in the header;
+- ``minilm/``: the training of an encoder, with its own state file.
 """
 
 import json
@@ -25,18 +27,18 @@ RUN = "run.json"
 
 
 def get_unfinished_folder(output: Path) -> Path:
-    """Return the folder that stores a bundle's finished parts until the bundle is written."""
+    """Return the folder that stores a bundle's finished parts until the bundle is complete."""
     return output.with_name(f"{output.name}.unfinished")
 
 
 class ResumeCache:
-    """Stores the finished parts of a run, so that an interrupted run can resume.
+    """Cache of the finished parts of a run, from which an interrupted run resumes.
 
     Args:
         folder: Folder of the parts, created with the first part.
-        key: Everything on which the result depends, as values for JSON. Parts with another key are not used.
+        key: All values on which the result depends, as JSON values. Parts with another key are not used.
         resume: Whether to continue the run in that folder.
-        replace: Whether a run in that folder may be deleted.
+        replace: Whether the cache may delete a run in that folder.
 
     Raises:
         ResumeError: With ``resume``: the folder has no run, or one with another key. Without ``resume`` and
@@ -69,11 +71,14 @@ class ResumeCache:
     def load_or_make(
         self, name: str, make: Callable[[], tuple[Arrays, Mapping[str, Any]]]
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Load a stored part, or make and store it.
+        """Load a part from the cache; if it is not there, compute and store it.
 
         Args:
             name: Name of the part.
-            make: Computes the part: arrays by name, and a dictionary for JSON.
+            make: Function that computes the part: arrays by name, and a dictionary for JSON.
+
+        Returns:
+            The arrays and the dictionary.
 
         Raises:
             ResumeError: The stored part is damaged.
@@ -95,7 +100,7 @@ class ResumeCache:
         return arrays, dict(facts)
 
     def remove(self) -> None:
-        """Remove the folder after the bundle is written."""
+        """Delete the folder, after the bundle is complete."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _check_key(self) -> None:

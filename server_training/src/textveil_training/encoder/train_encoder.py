@@ -1,4 +1,4 @@
-"""``train_encoder``: train a bundle from lists of texts and labels in one call."""
+"""Train a bundle from lists of texts and labels in one call."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ from textveil_training.errors import DataOptionError, FileLocation, MissingExtra
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedEncoder:
-    """The bundle that ``train_encoder`` made.
+    """The bundle that ``train_encoder`` wrote, and its measurements.
 
     Attributes:
-        encoder: The encoder, as devices open it.
-        folder: Its bundle; ``README.md`` there is its card.
+        encoder: The encoder, opened with the code of devices.
+        folder: Folder of the bundle; its ``README.md`` is the model card.
         measured: Figures of the model card: accuracies by randomizer and epsilon, on texts that the training did not
             use.
         left_out: Number of rows without a text or a label.
@@ -56,31 +56,30 @@ def train_encoder(
     force: bool = False,
     progress: bool = True,
 ) -> TrainedEncoder:
-    """Train a bundle from labeled texts; its devices release a private class label.
+    """Train a bundle from labeled texts. Devices with the bundle release a private class label of a text.
 
-    The command ``textveil-train encoder`` does the same and has more options. To continue an interrupted run, pass
-    ``resume``.
+    The command ``textveil-train encoder`` trains the same bundle and has more options. To continue an interrupted run,
+    pass ``resume``.
 
     Args:
         texts: The texts: a list, a column of a frame or of a data set.
         labels: Label of each text; a number is converted to a string.
         output: Folder of the new bundle.
         extractor: ``static`` (word embeddings; devices need numpy only) or ``minilm`` (a small language model).
-        levels: Comma-separated epsilons; by default ``0.5,1,2,3,4,6,8``.
+        levels: Comma-separated epsilons; ``None`` for ``0.5,1,2,3,4,6,8``.
         default_level: Epsilon that a device uses if the user names none.
-        name: Name of the bundle; by default that of the folder.
+        name: Name of the bundle; ``None`` for the name of the folder.
         license: License of the bundle, for its card.
         source: Source of the data and its terms of use, for the model card.
-        skip_empty: Whether to leave out and count rows without a text or a label; otherwise such a row is an error.
+        skip_empty: Whether to omit and count rows without a text or a label; otherwise such a row is an error.
         seed: Seed of the division of the texts and of the training.
         resume: Whether to continue an interrupted run.
-        force: Whether to replace an existing bundle, and an unfinished run of it.
+        force: Whether to replace an existing bundle, and an unfinished run for this bundle.
         progress: Whether to show progress bars on a terminal.
 
     Raises:
         OptionError: The folder exists, or a level is not valid.
-        DataError: A row has no text or no label, a label has too few texts, or there are not as many labels as
-            texts.
+        DataError: A row has no text or no label, a label has too few texts, or texts and labels differ in number.
         MissingExtra: The package textveil-export, or one that ``minilm`` needs, is not installed.
 
     Privacy:
@@ -153,5 +152,5 @@ def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped
 
 
 def _is_missing(cell: Any) -> bool:
-    """Return whether a cell is None, NaN or NA (the last two do not equal themselves)."""
+    """Return whether a cell is None, NaN or NA; the last two are not equal to themselves."""
     return cell is None or str(cell == cell) != "True"

@@ -1,10 +1,12 @@
-"""Train a vector bundle from labeled texts of a user: from a table to the folder that a device loads.
+"""Train a vector bundle on labeled texts of a user.
+
+Devices with the bundle release a noisy vector of a text.
 
     textveil-train dpnr --data my.csv --text note --label topic -o bundle
 
-The encoder is first tuned without noise, then a head and a classifier are trained on its features under noise, and
-the result is exported as int8. The paper's noise (Lyu, He and Li 2020, Algorithm 2: ``box``, Laplace noise on each of
-the encoder's coordinates) is trained on the same features, to compare. Each stage is stored in BUNDLE.unfinished.
+First the encoder is tuned without noise. Then a head and a classifier are trained on its vectors under noise, and the
+result is exported as int8. For comparison, the noise of Lyu, He and Li 2020, Algorithm 2 (``box``, Laplace noise on
+each of the encoder's coordinates) is trained on the same vectors. Each stage is stored in BUNDLE.unfinished.
 """
 
 import hashlib
@@ -67,14 +69,15 @@ class VectorBundleSettings:
 
     Attributes:
         name: Name of the bundle.
-        mode: Bound and noise that ship: ``l1``, ``l2`` or ``box``.
-        levels: Whole-text epsilons, decimal strings.
+        mode: Bound and noise of the released vector: ``l1``, ``l2`` or ``box``.
+        levels: Epsilons per text, decimal strings.
         encoder: ``minilm``, a model folder, or a hub id.
-        max_tokens: Number of tokens that longer texts are cut to.
-        num_epochs: Passes that tune the encoder; None for as many as give ``_TUNED_TEXTS`` texts, at most 8.
-        precision: ``float32`` or ``bfloat16``; None for what the device computes in.
-        compare: Whether to train the paper's noise on the same features too.
-        keep_pieces: Number of WordPieces that the bundle keeps, those of the training texts first; None for all.
+        max_tokens: Number of tokens to which longer texts are cut.
+        num_epochs: Number of epochs that tune the encoder; ``None`` for the number, at most 8, that gives about
+            ``_TUNED_TEXTS`` training texts in total.
+        precision: ``float32`` or ``bfloat16``; ``None`` for bfloat16 if the device supports it.
+        compare: Whether to train the noise of the paper on the same vectors too.
+        keep_pieces: Number of WordPieces in the bundle, those of the training texts first; ``None`` for all.
         license: License of the bundle, for the card.
         source: Source and license of the data, for the card.
         seed: Seed of the division and of training.
@@ -96,12 +99,12 @@ class VectorBundleSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedVectorBundle:
-    """A finished vector bundle.
+    """A finished vector bundle, and its accuracies.
 
     Attributes:
-        encoder: The bundle as a device opens it.
+        encoder: The bundle, opened with the code of devices.
         measured: Accuracy on the test texts by name of the noise: the results of ``measure_accuracy``.
-        without_noise: Accuracy of the tuned encoder without bound and noise, as a share.
+        without_noise: Accuracy of the tuned encoder without bound and noise, from 0 to 1.
     """
 
     encoder: "Encoder"
@@ -123,25 +126,25 @@ def train_vector_bundle(
     """Train, export and write a vector bundle.
 
     Args:
-        texts: Labeled texts, divided.
+        texts: Labeled texts, divided into parts.
         settings: Settings of the training and of the bundle.
-        output: Folder of the new bundle. Unfinished parts are beside it.
+        output: Folder of the new bundle. Unfinished parts are in a folder beside it.
         resume: Whether to continue an unfinished run.
         force: Whether to replace a bundle, and an unfinished run.
         device: ``cpu`` or a CUDA device.
-        reproduce: Command that makes the bundle, for the card.
+        reproduce: Command that builds the bundle, for the card.
         report: Called with progress.
 
     Raises:
         RecipeError: The settings are out of range.
-        ResumeError: See ``ResumeCache``.
-        CheckpointError, DeviceError: The encoder or the device cannot be used; a bundle holds a BERT alone.
+        ResumeError: There is no unfinished run to resume, or it has other data or settings.
+        CheckpointError, DeviceError: The encoder or the device cannot be used. A bundle supports only BERT encoders.
         GateError: No quantized model is accurate, small and bounded enough.
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
-        The bundle protects the texts of the devices that use it, at the whole-text epsilon of each level. It does not
-        protect the texts it was trained on.
+        The bundle protects the texts of the devices that use it, at the epsilon per text of each level. It does not
+        protect its training texts.
     """
     check_settings(settings, len(texts.labels))
     check_exportable(settings.encoder)
@@ -154,7 +157,7 @@ def train_vector_bundle(
     options = {"device": device, "precision": settings.precision}
 
     def train_once(name: str, recipe: RepresentationRecipe, **more: Any) -> dict[str, Any]:
-        """Train a stage, or continue it, or return the record of the finished one."""
+        """Train a stage to its end, and return its record; a finished stage is not trained again."""
         folder = kept.folder / name
         record = folder / RECORD
         if record.is_file() and json.loads(record.read_text("utf-8"))["finished"] is not None:
@@ -179,7 +182,7 @@ def train_vector_bundle(
 
 
 def make_task(texts: LabeledTexts) -> ClassificationTask:
-    """Return divided texts as the data of a recipe: the part for calibration selects the epoch."""
+    """Convert divided texts to a recipe's data; the calibration part becomes dev, which selects the epoch."""
 
     def convert(part: LabeledPart) -> Any:
         rows = zip(part.texts, part.classes.tolist(), strict=True)
@@ -191,7 +194,12 @@ def make_task(texts: LabeledTexts) -> ClassificationTask:
 
 
 def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> RepresentationRecipe:
-    """Return the recipe that tunes the encoder without noise."""
+    """Return the recipe that tunes the encoder without noise.
+
+    Args:
+        settings: Settings of the bundle.
+        texts: Number of training texts.
+    """
     epochs = settings.num_epochs or max(1, min(8, -(-_TUNED_TEXTS // texts)))
     return _make_recipe(
         "own-clean",
@@ -204,7 +212,15 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
 
 
 def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int) -> RepresentationRecipe:
-    """Return the recipe of head and classifier under noise, with two labels for each coordinate."""
+    """Return the recipe that trains head and classifier under noise.
+
+    The released vector has one coordinate for every two labels.
+
+    Args:
+        settings: Settings of the bundle.
+        labels: Number of labels.
+        texts: Number of training texts.
+    """
     batch = max(32, min(256, texts // 16))
     epochs = max(3, -(-_HEAD_STEPS * batch // texts))
     smallest = 2 if settings.mode == "box" else 1
@@ -236,7 +252,7 @@ def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int)
 
 
 def check_settings(settings: VectorBundleSettings, labels: int) -> None:
-    """Check settings before anything is trained.
+    """Check settings before any training starts.
 
     Args:
         settings: Settings of the bundle.
@@ -244,7 +260,7 @@ def check_settings(settings: VectorBundleSettings, labels: int) -> None:
 
     Raises:
         RecipeError: A setting is out of range.
-        OptionError: A release cannot use a level, or a level occurs twice.
+        OptionError: A level is not a valid epsilon for a release, or a level occurs twice.
     """
     make_clean_recipe(settings, 1000)
     part = make_private_recipe(settings, labels, 1000).representation
@@ -301,7 +317,7 @@ def _compare_noise(
     folder: Path,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Train the paper's bound and noise on the stored features, and measure them like the head that ships."""
+    """Train a head under the noise of the paper on the stored features, and measure its accuracy."""
     if (folder / COMPARED).is_file():
         return json.loads((folder / COMPARED).read_text("utf-8"))
     model, _ = read_checkpoint(folder / CLEAN)
@@ -330,7 +346,9 @@ def train_and_measure_head(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> dict[str, Any]:
-    """Train a head on stored features under a recipe's noise, and measure it by the device's release.
+    """Train a head on stored features under a recipe's noise, and measure its accuracy.
+
+    Vectors are released with the code of devices.
 
     Args:
         recipe: Recipe of kind ``dpnr``.
@@ -339,7 +357,7 @@ def train_and_measure_head(
         clean: Classifier of the encoder without noise, on the same features.
 
     Returns:
-        As ``measure_accuracy``, for the test texts.
+        The result of ``measure_accuracy`` for the test texts.
     """
     head = train_head(recipe, task, features, clean, choose_codes(recipe, task, features, clean))
     return measure_accuracy(head.model, head.description, features["test"][0], task.test)
@@ -351,9 +369,10 @@ def choose_codes(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> ClassCodes:
-    """Choose a vector for each class, its *code* (``code_search``), for the best accuracy under the noise.
+    """Choose a vector for each class, its *code*, such that the noise confuses classes least.
 
-    If the search would take minutes, the codes are random corners of the cube in which mode ``box`` clips vectors.
+    The head is trained to map texts near the code of their class (``code_search``). If the search would take minutes,
+    the codes are random corners of the cube in which mode ``box`` clips vectors.
 
     Args:
         recipe: Recipe of kind ``dpnr``.
@@ -381,7 +400,7 @@ def _export(
     force: bool,
     report: ProgressCallback,
 ) -> "Encoder":
-    """Quantize the private checkpoint, check it on the test texts, and write the bundle."""
+    """Quantize the checkpoint trained under noise, check it on the test texts, and write the bundle."""
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 
     held_out = folder / HELD_OUT
@@ -390,7 +409,7 @@ def _export(
         for label, text in rows:
             write(f"{task.labels[label]}\t{' '.join(text.split())}\n")
     training = folder / TRAINING_TEXTS
-    if settings.keep_pieces is not None:  # without their words the encoder loses what it was tuned for
+    if settings.keep_pieces is not None:  # keep the WordPieces of the training texts, for which the encoder was tuned
         with open_atomic_text(training) as write:
             write("".join(f"{' '.join(text.split())}\n" for text in task.train.texts))
     chosen = EncoderBuildSettings(

@@ -1,10 +1,10 @@
-"""Embeddings of words and word pairs, made without labels; their mean is the vector of a text.
+"""Compute embeddings of words and word pairs without labels; the vector of a text is their mean.
 
     v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
 
 The words, and a public vector for each, are those of the English bundle with vectors. ``weight_by_rarity`` weights the
 public vectors by the rarity of a word among the texts. ``fit_to_teacher`` fits the tables to the vectors of a language
-model. A device evaluates the results of both in the same way, with numpy alone.
+model. A device evaluates the results of both functions in the same way, with numpy alone.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from textveil.vector import compute_pair_buckets, find_word_rows
 
 from textveil_training.encoder.k_means import find_main_directions, normalize_vectors
 
-#: Numbers of a public row: all that the bundle's vectors have.
+#: Number of coordinates of a public vector, all that the bundle's vectors have.
 PUBLIC_NUMBERS = 384
 
 
@@ -29,8 +29,8 @@ class PublicWords:
 
     Attributes:
         words: Row index of each word.
-        rows: Vectors, float32, shape ``(words + 2, dimension)``; the last two rows, for numbers and unknown words,
-            are 0.
+        rows: Vectors, float32, shape ``(words + 2, dimension)``; the last two rows, for numbers and unknown words, are
+            0.
         content_hash: Content hash of the bundle with these words and vectors.
         license: License of that bundle.
         attribution: Attribution of its sources in that bundle.
@@ -43,7 +43,7 @@ class PublicWords:
     attribution: str
 
 
-@lru_cache(maxsize=2)  # takes a second
+@lru_cache(maxsize=2)  # loading takes a second
 def load_public_words(dimension: int) -> PublicWords:
     """Load words and their vectors from the bundle ``artifacts/english-santext``.
 
@@ -75,13 +75,13 @@ def load_public_words(dimension: int) -> PublicWords:
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
-#: Numbers of a public row that are used where no teacher chooses among them.
+#: Number of coordinates of a public vector that are used without a teacher.
 RARE_NUMBERS = 180
-#: Numbers of a taught row: main directions of the teacher's vectors.
+#: Number of coordinates of a row that is fitted to a teacher: main directions of the teacher's vectors.
 DIRECTIONS = 32
-#: Weight of the decay, for features whose mean square is 1.
+#: Weight of the ridge penalty, for features whose mean square is 1.
 DECAY = 6e-3
-#: Weight of the products of pairs beside those of words.
+#: Weight of the inner products of pair shares, relative to those of word rows.
 PAIR_WEIGHT = 2.0
 
 
@@ -99,7 +99,7 @@ class WordEmbeddings:
     pairs: Floats
 
     def embed_texts(self, ids: Sequence[Ids]) -> Floats:
-        """Compute the vectors of texts.
+        """Compute the vectors of texts from the embeddings of their words and word pairs.
 
         Args:
             ids: Row index of each word of each text.
@@ -118,14 +118,14 @@ class WordEmbeddings:
 
 
 def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
-    """Make word embeddings from public rows, weighted by the rarity of each word; without pairs.
+    """Compute word embeddings from public vectors, weighted by each word's rarity; pairs are not used.
 
     The weight of a word that occurs in ``d`` of ``n`` texts is ``ln(n / d)``.
 
     Args:
         ids: Row index of each word of each text.
-        public: Public words and their rows.
-        min_texts: Smallest ``d``: rarer words count as occurring in this number of texts.
+        public: Public words and their vectors.
+        min_texts: Smallest value of ``d``, also for words that occur in fewer texts.
     """
     rarity = np.log(
         len(ids) / np.maximum(count_texts(compute_word_shares(ids, len(public.rows)), len(public.rows)), min_texts)
@@ -151,14 +151,14 @@ def fit_to_teacher(
     - ``rows`` are the public word rows, ``rows of texts`` their mean over the words of each text, and
       ``pairs of texts`` the shares of pair buckets in each text.
 
-    All word rows are images of the public rows under one linear map, so the row of a word that occurs in a few texts
-    is not fitted to these texts.
+    One linear map transforms all public rows to the word rows, so the row of a word that occurs in a few texts is not
+    fitted to these texts.
 
     Args:
         ids: Row index of each word of each text.
         vectors: The teacher's vector of each text, shape ``(texts, width)``.
-        public: Public words and their rows.
-        min_texts: A pair bucket in fewer texts has the row 0.
+        public: Public words and their vectors.
+        min_texts: Smallest number of texts with a pair bucket; the row of a rarer bucket is 0.
         buckets: Number of pair buckets, a power of two.
     """
     wished = normalize_vectors(vectors - vectors.mean(axis=0, dtype=np.float64))
@@ -176,12 +176,17 @@ def fit_to_teacher(
 
 
 def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
-    """Return the row of each word of each text, as devices find them."""
+    """Return the row index of each word of each text, with the tokenizer of devices."""
     return [find_word_rows(text[:max_characters], public.words) for text in texts]
 
 
 def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
-    """Compute the share of each row among a text's words, a sparse matrix ``(texts, rows)``."""
+    """Compute the share of each row among a text's words, as a sparse matrix ``(texts, rows)``.
+
+    Args:
+        ids: Row index of each word of each text.
+        rows: Number of rows of the embedding table.
+    """
     lengths = np.array([len(one) for one in ids])
     starts = np.concatenate([[0], np.cumsum(lengths)])
     weights = np.repeat(1 / np.maximum(1, lengths), lengths)
@@ -191,7 +196,12 @@ def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
 
 
 def count_texts(found: csr_array, rows: int) -> Ids:
-    """Count the texts that contain each row (document frequency), from ``compute_word_shares``."""
+    """Count the texts that contain each row (document frequency).
+
+    Args:
+        found: Result of ``compute_word_shares``.
+        rows: Number of rows of the embedding table.
+    """
     return np.bincount(np.asarray(found.indices), minlength=rows)
 
 

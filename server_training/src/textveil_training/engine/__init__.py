@@ -1,4 +1,4 @@
-"""Training engine of all commands: the loop, the run with its record and files, and the tokens of texts."""
+"""Training engine of all commands: training loop, run with record and files, and tokenization."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""The folder that a training writes: tensors, an encoder, and a description with the hash of every file.
+"""Read and write a trained model's folder: tensors, an encoder, and a description with file hashes.
 
-The description is written last and removed first, so that a folder with a description is complete.
+The writer writes the description last and removes an old one first, so a folder with a description is complete.
 """
 
 import json
@@ -23,6 +23,11 @@ from textveil_training.file_hashes import hash_file
 def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str] | None = None) -> None:
     """Write a safetensors file atomically: the whole file, or nothing.
 
+    Args:
+        path: Target file.
+        tensors: Tensors by name.
+        header: Metadata of the file.
+
     Raises:
         OutputError: The file cannot be written to this folder or disk.
     """
@@ -36,14 +41,14 @@ VOCABULARY = "vocab.txt"
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointLayout:
-    """Names and format version of one kind of checkpoint folder.
+    """File names and format version of one kind of checkpoint folder.
 
     Attributes:
         format_name: Name of the format in the description.
         version: Version of the format.
         description: Name of the description, a JSON file.
         encoder: Name of the encoder's folder.
-        noun: Name of the folder in error messages.
+        noun: Name of this kind of checkpoint in error messages.
     """
 
     format_name: str
@@ -59,13 +64,13 @@ class CheckpointLayout:
         encoder: tuple[nn.Module, Path] | None,
         describe: Callable[[Mapping[str, str]], dict[str, Any]],
     ) -> None:
-        """Write a folder; replace an earlier one of the same kind.
+        """Write a checkpoint folder, and replace an earlier checkpoint of the same kind in it.
 
         Args:
             folder: The folder, created if necessary.
             tensors: Tensors by file name.
-            encoder: Encoder and its ``vocab.txt``, or None if the folder has no encoder of its own.
-            describe: Receives the SHA-256 of every file and returns the other entries of the description.
+            encoder: Encoder and its ``vocab.txt``; ``None`` if the checkpoint has no encoder.
+            describe: Function that receives the SHA-256 of every file and returns the other entries of the description.
 
         Raises:
             OutputError: A tensor file, the encoder's folder or the description cannot be written.
@@ -104,19 +109,18 @@ class CheckpointLayout:
     def read(
         self, folder: Path, keys: Collection[str], required: Callable[[dict[str, Any]], Collection[str]]
     ) -> dict[str, Any]:
-        """Read the description and check the hashes of all files.
+        """Read the description of a checkpoint folder, and check the hashes of all files.
 
         Args:
             folder: The folder.
-            keys: Keys that the description must have in addition to those of the format.
-            required: Returns for a description the names of the files that the folder must have.
+            keys: Keys that the description must have besides those of the format.
+            required: Function that returns, for a description, the names of the files that the folder must have.
 
         Returns:
-            The description with exactly these keys.
+            The entries of the description whose names are in ``keys``.
 
         Raises:
-            CheckpointError: The folder is not a checkpoint of this kind and version, or a file is missing or
-                changed.
+            CheckpointError: The folder is not a checkpoint of this kind and version, or a file is missing or changed.
         """
         try:
             content = json.loads((folder / self.description).read_text(encoding="utf-8"))
@@ -139,7 +143,7 @@ class CheckpointLayout:
 
     @contextmanager
     def check_architecture(self) -> Iterator[None]:
-        """Turn tensors that do not fit the networks into a ``CheckpointError``.
+        """Convert errors about tensors that do not fit the networks to ``CheckpointError`` in a block.
 
         Raises:
             CheckpointError: A tensor file cannot be read, or its tensors are of another architecture.
@@ -153,9 +157,9 @@ class CheckpointLayout:
 
 
 def hash_weights(vocabulary: Path) -> str:
-    """Return the SHA-256 of the weights file in a vocabulary file's folder.
+    """Return the SHA-256 of the weights file in the folder of a vocabulary file.
 
-    Without a weights file there, return the SHA-256 of the vocabulary file.
+    Without a weights file in that folder, return the SHA-256 of the vocabulary file.
     """
     weights = vocabulary.with_name(WEIGHTS)
     return hash_file(weights if weights.is_file() else vocabulary)

@@ -1,4 +1,4 @@
-"""Encoders of texts, from the package, a folder or a hub, and the devices they run on."""
+"""Load text encoders from a package, a folder or a hub, and select the device that runs them."""
 
 import platform
 from logging import CRITICAL
@@ -15,10 +15,10 @@ MINILM = "minilm"
 
 
 def get_device(name: str) -> torch.device:
-    """Return the device ``cpu``, or a CUDA device that exists.
+    """Return the device with the given name: ``cpu``, or a CUDA device.
 
     Raises:
-        DeviceError: There is no such device.
+        DeviceError: The device does not exist.
     """
     try:
         device = torch.device(name)
@@ -29,9 +29,9 @@ def get_device(name: str) -> torch.device:
 
 
 def choose_precision(wanted: str, device: torch.device) -> str:
-    """Return ``bfloat16`` if it is wanted and the device computes in it, else ``float32``.
+    """Return ``bfloat16`` if ``wanted`` is ``bfloat16`` and the device supports it, else ``float32``.
 
-    Most processors emulate bfloat16, which makes a training step up to a hundred times as slow.
+    Most processors emulate bfloat16, which makes a training step up to a hundred times slower.
     """
     supported = torch.cuda.is_bf16_supported() if device.type == "cuda" else has_native_bfloat16()
     return wanted if wanted != "bfloat16" or supported else "float32"
@@ -45,7 +45,7 @@ def has_native_bfloat16() -> bool:
 
 
 def locate_encoder(source: str) -> str:
-    """Return the location of an encoder: its package's folder for ``minilm``, else ``source``.
+    """Return an encoder's location: for ``minilm`` the folder in its package, else ``source`` unchanged.
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.
@@ -68,11 +68,11 @@ def pool_mean(
     """Compute the mean of the last hidden states over all tokens, including [CLS] and [SEP].
 
     Args:
-        encoder: Encoder of a transformer.
-        ids: Piece ids, shape ``(texts, tokens)``.
-        mask: 1 where there is a piece, shape ``(texts, tokens)``.
-        precision: ``float32`` or ``bfloat16`` for the encoder; the mean is taken in float32.
-        types: 0 for the first text of a pair, 1 for the second, shape ``(texts, tokens)``; all 0 if left out.
+        encoder: A transformer encoder.
+        ids: WordPiece ids, shape ``(texts, tokens)``.
+        mask: 1 for a WordPiece, 0 for padding, shape ``(texts, tokens)``.
+        precision: ``float32`` or ``bfloat16`` for the encoder; the mean is computed in float32.
+        types: 0 for the first text of a pair, 1 for the second, shape ``(texts, tokens)``; ``None`` for all 0.
 
     Returns:
         Pooled vectors, shape ``(texts, width)``.
@@ -85,18 +85,18 @@ def pool_mean(
 
 
 def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
-    """Load an encoder that reads WordPieces.
+    """Load an encoder whose tokens are WordPieces.
 
     Args:
         source: ``minilm``, a folder, or the id of a model on a hub.
-        dropout: Dropout of hidden states and attention in training.
+        dropout: Dropout probability of hidden states and attention in training.
 
     Returns:
         The encoder (without its pooling layer), its vocabulary file, and whether it is uncased.
 
     Raises:
-        CheckpointError: The encoder cannot be loaded, its weights are of another architecture, or it has no
-            WordPiece vocabulary.
+        CheckpointError: The encoder cannot be loaded, its weights are of another architecture, or it has no WordPiece
+            vocabulary.
     """
     from huggingface_hub.utils import logging as hub_logging
     from transformers import AutoModel, AutoTokenizer

@@ -1,8 +1,7 @@
-"""The training loop: stages of epochs of steps, interruptible at any step, resumed to the same result.
+"""Run training stages step by step; a run can stop at any step and resume with the same result.
 
-All randomness of a step comes from a seed made of the run's seed and the step's position, so that the state of
-random generators need not be stored: weights, moments of the optimizers and the position are the whole state. One
-safetensors file stores it.
+The seed of a step is derived from the run's seed and the step's position. So the state of random generators need not be
+stored: weights, moments of the optimizers and the position are the whole state. One safetensors file stores it.
 """
 
 import hashlib
@@ -35,13 +34,13 @@ class TrainingPosition:
     """Progress of a run, stored in the state file as JSON.
 
     Attributes:
-        stage: Index of the stage.
-        epoch: Index of the epoch in the stage.
+        stage: Index of the current stage.
+        epoch: Index of the current epoch in the stage.
         batch: Number of finished batches of the epoch.
-        loss: Sum of the first update's loss over these batches.
-        best: Highest dev metric so far.
+        loss: Sum over these batches of the loss of the stage's first optimizer.
+        best: Highest metric on the dev split so far.
         history: Metrics of every finished epoch.
-        wall_s: Seconds spent.
+        wall_s: Wall-clock seconds spent.
         cpu_s: Processor seconds spent.
         resumed: Number of times the run was resumed.
     """
@@ -58,22 +57,22 @@ class TrainingPosition:
 
 
 def derive_seed(*parts: object) -> int:
-    """Derive a seed for PyTorch from values whose ``str`` is the same in every run."""
+    """Derive a seed for PyTorch from values whose ``str`` is the same in every run, such as numbers."""
     return int.from_bytes(hashlib.sha256("\n".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
 class TrainingLoop:
-    """Runs training stages, saves their state, and resumes them.
+    """Run training stages, save their state, and resume them.
 
     Args:
         stages: Stages in their order.
         seed: Seed of the run.
         state: File that stores the state of the run.
-        run_key: Hash of settings and data. A state file with another key is refused.
-        on_epoch: Called after each epoch with the position and whether the dev metric is the best so far.
+        run_key: Hash of settings and data. The loop refuses a state file with another key.
+        on_epoch: Called after each epoch with the position, and whether the metric on the dev split is the best so far.
         report: Called after each step.
         writes: Whether this process writes the state file. If several processes train together, only rank 0 does.
-        agree: Receives whether this process was asked to stop, and returns whether any process was.
+        agree: Function that receives whether this process was asked to stop, and returns whether any process was.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class TrainingLoop:
         self.position = TrainingPosition()
 
     def resume(self) -> None:
-        """Read the state file and continue from it.
+        """Load the state file, so that ``run`` continues from it.
 
         Raises:
             ResumeError: The state file is missing or damaged, or from another recipe, data or software.
@@ -119,8 +118,8 @@ class TrainingLoop:
             ) from error
         if header.get("run_key") != self._run_key:
             raise ResumeError(
-                "the unfinished run has another recipe, other data or another --start: repeat its command, or choose "
-                "a new folder"
+                "the unfinished run was started with another recipe, other data or another --start: repeat its "
+                "command, or choose a new folder"
             )
         self.position = TrainingPosition(**position)
         self.position.resumed += 1
@@ -128,9 +127,10 @@ class TrainingLoop:
             self._stages[self.position.stage].restore_tensors(tensors)
 
     def run(self) -> None:
-        """Train to the end and save the final state.
+        """Train all stages to the end, and save the final state.
 
-        With it a run whose last measurement is interrupted can be resumed.
+        Final metrics are measured after the last stage. If this is interrupted, a resumed run continues from the final
+        state.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed. The current step was finished and its state saved.
@@ -166,7 +166,7 @@ class TrainingLoop:
                 self._save_state(stage)
             if stop:
                 raise KeyboardInterrupt
-        self._save_state(stage)  # so that a run stopped while it is measured repeats no step
+        self._save_state(stage)  # so that a run that stops during the measurement repeats no step
         torch.manual_seed(derive_seed(self._seed, stage.name, position.epoch, "measure"))
         metrics = stage.measure()
         self._update_clock()
@@ -189,7 +189,11 @@ class TrainingLoop:
         self._clock = now
 
     def _save_state(self, stage: TrainingStage | None) -> None:
-        """Write the state; after the last stage it has only the position."""
+        """Write the state file.
+
+        Args:
+            stage: The current stage; ``None`` after the last stage, when the file has only the position.
+        """
         self._update_clock()
         self._saved = time.monotonic()
         if not self._writes:
@@ -199,7 +203,13 @@ class TrainingLoop:
 
 
 def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
-    """Run all updates of a stage on one batch and return the first update's loss."""
+    """Run all optimizers of a stage on one batch, and return the loss of the first optimizer.
+
+    Args:
+        stage: The stage.
+        batch: Indices of the examples in the batch.
+        rate: Factor of the learning rate.
+    """
     first = 0.0
     for number, update in enumerate(stage.updates):
         parameters = []
@@ -210,7 +220,7 @@ def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
         loss = update.compute_gradients(batch)
         norm = float(nn.utils.clip_grad_norm_(parameters, stage.clip_norm))
         for name, value in (("loss", loss), ("gradient", norm)):
-            if not math.isfinite(value):  # one more step and no weight is a number
+            if not math.isfinite(value):  # after one more step no weight would be a number
                 raise LossError(f"the {name} is not a number: try a smaller learning rate")
         update.optimizer.step()
         if number == 0:
@@ -219,7 +229,13 @@ def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
 
 
 def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
-    """Compute the learning rate's factor: a linear warmup, then a linear fall to 0."""
+    """Return the learning rate's factor at a step: a linear rise during warmup, then a linear fall to 0.
+
+    Args:
+        step: Index of the step.
+        total: Number of all steps.
+        warmup: Share of the steps in which the rate rises.
+    """
     rising = warmup * total
     if step < rising:
         return (step + 1) / (rising + 1)
@@ -228,7 +244,11 @@ def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
 
 @contextmanager
 def _catch_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C or SIGTERM into an event; a second one interrupts at once."""
+    """Catch the first Ctrl-C or SIGTERM and set an event; a second signal interrupts at once.
+
+    Yields:
+        The event.
+    """
     stopped = threading.Event()
 
     def stop(number: int, frame: object) -> None:

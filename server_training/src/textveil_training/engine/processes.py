@@ -1,4 +1,4 @@
-"""Training in one process, or in one of several.
+"""Run a training in one process, or in several processes that train one model together.
 
 ``accelerate launch --multi_gpu`` starts several processes, and on CPUs ``torchrun`` does (``accelerate launch --cpu``
 starts a single one). They communicate through ``accelerate``.
@@ -17,7 +17,7 @@ from textveil_training.errors import SettingError
 
 
 class SingleProcess:
-    """The only process of a training.
+    """Interface between a training and its processes, for a training in a single process.
 
     Args:
         device: ``cpu`` or a CUDA device.
@@ -25,10 +25,10 @@ class SingleProcess:
     Attributes:
         rank: Index of this process, from 0.
         world_size: Number of processes.
-        device: Device that this process computes on.
+        device: Device on which this process computes.
 
     Raises:
-        DeviceError: There is no such device.
+        DeviceError: The device does not exist.
     """
 
     rank, world_size = 0, 1
@@ -37,24 +37,24 @@ class SingleProcess:
         self.device = get_device(device)
 
     def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
-        """Return the model, with gradients averaged over all processes."""
+        """Return a model whose gradients are averaged over all processes; with one process the model itself."""
         return model
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
-        """Return a context in which gradients stay in this process."""
+        """Return a context in which gradients are not exchanged between processes."""
         del model
         return nullcontext()
 
     def broadcast(self, tensor: Tensor) -> Tensor:
-        """Return rank 0's values of a tensor that has the same shape in all processes."""
+        """Return the ``tensor`` of the process with rank 0; all processes have tensors of the same shape."""
         return tensor
 
     def sum(self, tensor: Tensor) -> Tensor:
-        """Return the sum of a tensor over the processes."""
+        """Return the sum of a tensor over all processes."""
         return tensor
 
     def any(self, flag: bool) -> bool:
-        """Return whether the flag is set in any process."""
+        """Return whether ``flag`` is true in any process."""
         return flag
 
     def wait(self) -> None:
@@ -62,7 +62,7 @@ class SingleProcess:
 
 
 class DistributedProcess(SingleProcess):
-    """One of several processes, connected by ``accelerate``.
+    """Interface between a training and its processes, for several processes connected by ``accelerate``.
 
     Args:
         device: ``cpu``; for any other value accelerate assigns a separate device to each process.
@@ -85,27 +85,27 @@ class DistributedProcess(SingleProcess):
         self.rank, self.world_size = self._accelerator.process_index, self._accelerator.num_processes
 
     def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
-        """Return the model, with gradients averaged over all processes."""
+        """Return a model whose gradients are averaged over all processes."""
         return self._accelerator.prepare_model(model)
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
-        """Return a context in which gradients stay in this process."""
+        """Return a context in which gradients are not exchanged between processes."""
         return self._accelerator.no_sync(model)
 
     def broadcast(self, tensor: Tensor) -> Tensor:
-        """Return rank 0's values of a tensor that has the same shape in all processes."""
+        """Return the ``tensor`` of the process with rank 0; all processes have tensors of the same shape."""
         from accelerate.utils import broadcast
 
         found: Any = broadcast(tensor.to(self.device))
         return found.to(tensor.device)
 
     def sum(self, tensor: Tensor) -> Tensor:
-        """Return the sum of a tensor over the processes."""
+        """Return the sum of a tensor over all processes."""
         found: Any = self._accelerator.reduce(tensor.to(self.device), "sum")
         return found.to(tensor.device)
 
     def any(self, flag: bool) -> bool:
-        """Return whether the flag is set in any process."""
+        """Return whether ``flag`` is true in any process."""
         return bool(self.sum(torch.tensor(int(flag))).item())
 
     def wait(self) -> None:
@@ -114,10 +114,10 @@ class DistributedProcess(SingleProcess):
 
 
 def get_process(device: str) -> SingleProcess:
-    """Return this process, alone or as one of several that a launcher started.
+    """Return the interface to this process: a single one, or one of several that a launcher started.
 
     Raises:
-        DeviceError: There is no such device.
+        DeviceError: The device does not exist.
         SettingError: A launcher started several processes, and accelerate is not installed.
     """
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1

@@ -1,8 +1,8 @@
-"""The common parts of every run: folder, device, seed, state file, run key and record.
+"""Manage the common parts of every training run: folder, device, seed, state file, run key and record.
 
-A ``train`` module makes a ``TrainingRun``, builds the networks on its device, calls ``begin`` for the record, ``train``
-for the stages, and ``finish`` with the result. The record states the settings, the data, the software, the course of
-the training and the result. It has no text.
+A ``train`` module creates a ``TrainingRun``, builds the networks on its device, calls ``begin`` to create the record,
+``train`` to run the stages, and ``finish`` to store the result. The record states the settings, the data, the software,
+the metrics of each epoch and the result. It contains no text.
 """
 
 import hashlib
@@ -32,12 +32,12 @@ _SOFTWARE = ("textveil", "textveil-training", "torch", "transformers", "numpy", 
 
 
 class RunRecord:
-    """The record of a run; it grows during the run, and every change rewrites the file.
+    """Record of a training run; every change rewrites its JSON file.
 
     Args:
-        path: JSON file of the record; None to write none.
-        subject: Entries on the recipe, the data and the start of this run, in addition to those of every run.
-        device: Device that the run computes on.
+        path: JSON file of the record; ``None`` to write no file.
+        subject: Entries about the recipe, the data and the start of this run, besides those of every run.
+        device: Device on which the run computes.
     """
 
     def __init__(self, path: Path | None, subject: Mapping[str, object], device: torch.device) -> None:
@@ -60,7 +60,7 @@ class RunRecord:
         }
 
     def update(self, position: TrainingPosition) -> None:
-        """Store the finished epochs and the time spent."""
+        """Store the metrics of the finished epochs and the time spent."""
         self.content |= {
             "epochs": position.history,
             "wall_s": round(position.wall_s, 1),
@@ -70,7 +70,7 @@ class RunRecord:
         self.write()
 
     def mark_trained(self) -> None:
-        """Store that the training has ended; its model can be exported, though the result is not yet measured."""
+        """Store that the training has ended, so that its model can be exported before the result is measured."""
         self.content["trained"] = datetime.now(UTC).isoformat(timespec="seconds")
 
     def finish(self, result: dict[str, Any]) -> None:
@@ -79,7 +79,7 @@ class RunRecord:
         self.write()
 
     def write(self) -> None:
-        """Write the file, with null for numbers that are not finite.
+        """Write the record to its file, with null for numbers that are not finite.
 
         Raises:
             OutputError: The file cannot be written.
@@ -95,7 +95,7 @@ class RunRecord:
 
 
 def list_software() -> dict[str, str | None]:
-    """Return the versions of the software that results depend on."""
+    """Return the version of each package that affects results, by name; ``None`` for missing packages."""
     return {name: _find_version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
 
 
@@ -124,7 +124,7 @@ class RunOptions:
     """Output folder and device of a run.
 
     Attributes:
-        output: Folder that the run writes.
+        output: Folder to which the run writes.
         resume: Whether to continue the unfinished run in that folder.
         device: ``cpu`` or a CUDA device.
     """
@@ -141,18 +141,18 @@ class TrainingRun:
 
     Args:
         options: Output folder and device of the run.
-        seed: Seed of everything random in training.
+        seed: Seed of all random choices in training.
         report: Called after each step with the stage, the finished steps and the total.
-        process: This process among those that train together; by default a single process on the device.
-        finished: Names of files that only a finished run leaves in the folder. The folder may have other files
-            before the run. Without these names the folder must be empty.
+        process: This process among the processes that train together; ``None`` for a single process on the device.
+        finished: Names of files that only a finished run leaves in the folder. With these names, the folder may contain
+            other files before the run; without them it must be empty.
 
     Attributes:
-        output: Folder that the run writes.
+        output: Folder to which the run writes.
         device: Device to which the networks must be moved.
 
     Raises:
-        DeviceError: There is no such device.
+        DeviceError: The device does not exist.
         CheckpointError: The run would overwrite a file in the folder, or the folder cannot be read.
         ResumeError: The folder has no unfinished run to resume.
     """
@@ -174,15 +174,17 @@ class TrainingRun:
         torch.manual_seed(seed)
 
     def begin(self, subject: Mapping[str, object]) -> None:
-        """Create the output folder and the record; the first epoch writes the record.
+        """Create the output folder, and the record in memory.
+
+        The record's file is written after the first epoch.
 
         Args:
-            subject: Entries of the record on the recipe, the data and the start of this run.
+            subject: Entries of the record about the recipe, the data and the start of this run.
 
         Raises:
             CheckpointError: The folder cannot be made.
         """
-        self._process.wait()  # all have looked into the folder before anything is written
+        self._process.wait()  # no process writes before all processes have checked the folder
         try:
             self.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -190,15 +192,15 @@ class TrainingRun:
         self._record = RunRecord(self.output / RECORD, subject, self.device)
 
     def train(self, stages: Sequence[TrainingStage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
-        """Run the stages, from the saved state if the run is resumed.
+        """Run the stages from the beginning, or from the saved state if the run is resumed.
 
         Args:
             stages: Stages in their order.
-            key: Everything on which the result depends, as values for JSON. A state with another key is not resumed.
-            on_epoch: Called after each epoch with whether the dev metric is the best so far.
+            key: All values on which the result depends, as JSON values. A state file with another key is refused.
+            on_epoch: Called after each epoch with a boolean: whether the metric on the dev split is the best so far.
 
         Raises:
-            ResumeError: The state is damaged or belongs to another run.
+            ResumeError: The state file is damaged or belongs to another run.
             LossError: A loss is not a number.
             OutputError: A file cannot be written.
             KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
@@ -230,7 +232,12 @@ class TrainingRun:
         return self._loop.position
 
     def record_time(self, wall_s: float, cpu_s: float) -> None:
-        """Record the time of a training without stages."""
+        """Record the time of a training that has no stages.
+
+        Args:
+            wall_s: Wall-clock seconds.
+            cpu_s: Processor seconds.
+        """
         self._update(TrainingPosition(wall_s=wall_s, cpu_s=cpu_s))
 
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
@@ -250,12 +257,12 @@ class TrainingRun:
 
 
 def hash_run_key(parts: Sequence[object]) -> str:
-    """Return the SHA-256 of everything on which a result depends, including PyTorch's version."""
+    """Return the SHA-256 of all values on which a result depends, and of PyTorch's version."""
     return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
 
 def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
-    """Check that the run overwrites nothing; the folder may be missing."""
+    """Check that the run would overwrite no file in its output folder; the folder may be missing."""
     folder = options.output
     try:
         names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()

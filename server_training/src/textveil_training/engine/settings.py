@@ -1,7 +1,7 @@
-"""Settings of a run and the recipes they are read from.
+"""Define settings of runs with ranges and help texts, and read them from recipes.
 
-A recipe is a TOML file with all settings on which a published result depends, apart from the files that the command
-line names. It has no defaults and no inheritance: a missing key is an error, and so is an unknown one.
+A recipe is a TOML file with all settings on which a published result depends, except the files that the command line
+names. It has no defaults and no inheritance: a missing key is an error, and so is an unknown one.
 """
 
 import hashlib
@@ -33,7 +33,12 @@ class CheckedSettings:
 
 
 def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declare a setting without a default; see ``declare_setting``."""
+    """Declare a setting that has no default, with its help text and its range.
+
+    Args:
+        about: Help text, in one sentence.
+        holds: Function that returns whether a value is in range; ``None`` if every value is.
+    """
     return declare_setting(MISSING, about, holds)
 
 
@@ -43,16 +48,16 @@ def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | Non
     Args:
         default: Value of the setting if a recipe or command does not give one.
         about: Help text, in one sentence.
-        holds: Returns whether a value is in range; by default every value is.
+        holds: Function that returns whether a value is in range; ``None`` if every value is.
     """
     return field(default=default, metadata={"about": about, "holds": holds})
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Read a recipe file.
+    """Read a recipe file in TOML.
 
     Returns:
-        Its content, and the SHA-256 of the file.
+        The content of the file, and its SHA-256.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML in UTF-8.
@@ -68,12 +73,12 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
-    """Build a dataclass from a TOML table whose keys are its fields.
+    """Create a dataclass object from a TOML table whose keys are the field names.
 
-    A field whose default is None may be missing.
+    A key may be missing if the default of its field is ``None``.
 
     Args:
-        kind: Dataclass to make. Fields are numbers, strings, truth values, tuples of strings, dataclasses, or tuples
+        kind: Dataclass to create. Its fields are numbers, strings, booleans, tuples of strings, dataclasses, or tuples
             of dataclasses.
         content: The table.
         file_name: Printable name of the file, for messages.
@@ -90,21 +95,23 @@ def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix
         raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")
     unknown = [name for name in content if name not in hints]
     if unknown:
-        raise RecipeError(f"{file_name}: the key {make_printable(prefix + unknown[0])} is unknown")
+        raise RecipeError(
+            f"{file_name}: the key {make_printable(prefix + unknown[0])} is unknown: remove it, or correct its name"
+        )
     return kind(**{name: _parse_value(hints[name], content[name], file_name, prefix + name) for name in content})
 
 
 def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
-    """Read a recipe of one kind.
+    """Read a recipe, and check that its key ``kind`` has the expected value.
 
     Args:
         path: The TOML file.
         recipe: Dataclass of the recipe.
-        kind: Value that its key ``kind`` must have.
+        kind: Expected value of the key ``kind``.
 
     Raises:
-        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
-            or the recipe is of another kind.
+        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type, or
+            the recipe is of another kind.
         SettingError: A setting is out of range.
     """
     content, _ = read_toml(path)

@@ -1,7 +1,4 @@
-"""A training stage: the trained parameters, the batches, the updates, and the measurement after each epoch.
-
-Each update has an optimizer, usually AdamW with a learning rate for each part of a network.
-"""
+"""Define a training stage: trained parameters, batches, optimizers, and metrics of each epoch."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,13 +12,13 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class OptimizerUpdate:
-    """One optimizer and the loss that it minimizes.
+    """An optimizer, and the loss that it minimizes.
 
     Attributes:
         optimizer: The optimizer; the learning rate of its parameter groups is the peak rate.
-        loss: Maps the indices of a batch to its loss, a scalar tensor.
-        accumulate_gradients: Function that computes the gradient of ``loss`` in parts and returns the loss, for a
-            batch that is too large for one pass.
+        loss: Function that computes the loss of a batch, a scalar tensor, from the indices of its examples.
+        accumulate_gradients: Function for batches that are too large for one pass: it computes the gradient of ``loss``
+            in parts and returns the loss. ``None`` for a single pass.
     """
 
     optimizer: torch.optim.Optimizer
@@ -29,7 +26,11 @@ class OptimizerUpdate:
     accumulate_gradients: Callable[[Tensor], float] | None = None
 
     def compute_gradients(self, batch: Tensor) -> float:
-        """Compute the gradients of a batch's loss and return the loss."""
+        """Compute the gradients of a batch's loss, and return the loss.
+
+        Args:
+            batch: Indices of the examples in the batch.
+        """
         if self.accumulate_gradients is not None:
             return self.accumulate_gradients(batch)
         loss = self.loss(batch)
@@ -39,23 +40,24 @@ class OptimizerUpdate:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingStage:
-    """Epochs that train the same parameters in the same way.
+    """A number of epochs that train the same parameters with the same optimizers.
 
     Attributes:
         name: Name of the stage in the record.
-        modules: Networks to train, by name; the state file has their weights.
+        modules: Networks to train, by name; the state file contains their weights.
         num_epochs: Number of epochs.
-        batches: Returns the batches of an epoch, as indices, from a random generator.
-        updates: Updates of every batch, in this order.
-        measure: Returns metrics by name after every epoch; the epoch with the largest ``dev`` is the best.
+        batches: Function that returns the batches of an epoch from a random generator. A batch is a tensor of example
+            indices.
+        updates: Optimizers with their losses. Each of them updates its parameters on every batch, in this order.
+        measure: Function that returns metrics by name after every epoch; the epoch with the largest ``dev`` is the
+            best.
         warmup: Share of the steps in which the learning rate rises.
         clip_norm: Largest norm of the gradient of each update; larger gradients are scaled down to it.
-        steps: Total number of steps, if the last epoch is shorter than the others; None for whole epochs.
+        steps: Total number of steps, if the last epoch is shorter than the others; ``None`` for whole epochs.
         steps_per_epoch: Number of steps of every epoch except the last; required with ``steps``.
 
     Raises:
-        ValueError: Only one of ``steps`` and ``steps_per_epoch`` is given, or ``num_epochs`` does not agree with
-            them.
+        ValueError: Only one of ``steps`` and ``steps_per_epoch`` is given, or ``num_epochs`` does not agree with them.
     """
 
     name: str
@@ -71,12 +73,12 @@ class TrainingStage:
 
     def __post_init__(self) -> None:
         if (self.steps is None) != (self.steps_per_epoch is None):
-            raise ValueError("steps and steps per epoch need each other")
+            raise ValueError("pass both steps and steps_per_epoch, or none of them")
         if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
             raise ValueError("the number of steps must equal epochs times steps per epoch")
 
     def collect_tensors(self) -> dict[str, Tensor]:
-        """Return the stage's state by name: module weights and optimizer moments."""
+        """Return the tensors of the stage's state by name: module weights and optimizer moments."""
         tensors = {
             f"weights.{module}.{name}": tensor
             for module, owner in self.modules.items()
@@ -88,7 +90,7 @@ class TrainingStage:
         return tensors
 
     def restore_tensors(self, tensors: dict[str, Tensor]) -> None:
-        """Restore the state that ``collect_tensors`` returned.
+        """Copy the tensors from ``collect_tensors`` back into the modules and optimizers.
 
         Raises:
             ResumeError: The tensors are of another architecture.
@@ -115,12 +117,13 @@ class TrainingStage:
 def make_adamw(
     network: nn.Module, learning_rate: Callable[[str], float | None], weight_decay: float, *, fused: bool = True
 ) -> torch.optim.AdamW:
-    """Create AdamW with decoupled weight decay on matrices only (Loshchilov and Hutter 2019).
+    """Create an AdamW optimizer with decoupled weight decay on matrices only (Loshchilov and Hutter 2019).
 
     Args:
         network: Network whose parameters are trained.
-        learning_rate: Returns for a parameter's name its peak rate, or None if it is not trained.
-        weight_decay: Decay of matrices; vectors such as biases have none.
+        learning_rate: Function that returns the peak rate for a parameter's name; ``None`` for a parameter that is not
+            trained.
+        weight_decay: Weight decay of matrices; vectors such as biases have none.
         fused: Whether parameters with equal rate and decay form one group and are updated in one fused operation.
             Otherwise every parameter is its own group. The results differ by rounding only.
     """

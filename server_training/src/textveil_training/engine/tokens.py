@@ -1,4 +1,4 @@
-"""Texts as WordPieces, tokenized as on the device and grouped by word, and batches of similar length."""
+"""Split texts into WordPieces as on the device, and form batches of texts of similar length."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class PieceSequence(Protocol):
-    """Protocol of objects with a sequence of WordPieces."""
+    """Interface of objects that have a sequence of WordPieces."""
 
     @property
     def pieces(self) -> Tensor:
-        """Piece ids, shape ``(length,)``."""
+        """WordPiece ids, shape ``(length,)``."""
         ...
 
 
@@ -28,18 +28,18 @@ class TextPieces:
     """The WordPieces of one text, word by word, without [CLS] and [SEP].
 
     Attributes:
-        pieces: Ids of the WordPieces of all words.
-        word_numbers: Index of the word of each WordPiece, ascending from 0.
+        pieces: Ids of the WordPieces of all words, shape ``(length,)``.
+        word_numbers: For each WordPiece the index of its word, ascending from 0, shape ``(length,)``.
     """
 
     pieces: Tensor = field(repr=False)
     word_numbers: Tensor = field(repr=False)
 
     def drop_words(self, dropout: float) -> "TextPieces":
-        """Remove each word with probability ``dropout``, without leaving a gap.
+        """Remove each word with probability ``dropout``, and join the remaining words.
 
         Privacy:
-            None: this is for training and uses PyTorch's global generator.
+            No guarantee: the function is for training and uses PyTorch's global random generator.
         """
         if dropout == 0 or not len(self.pieces):
             return self
@@ -48,7 +48,7 @@ class TextPieces:
 
 
 class EncoderTokenizer:
-    """Tokenizer of an encoder's vocabulary file.
+    """Tokenizer that splits texts into the WordPieces of an encoder's vocabulary file.
 
     Args:
         vocabulary: File ``vocab.txt``, with one WordPiece per line.
@@ -92,14 +92,16 @@ class EncoderTokenizer:
         return TextPieces(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
 
     def make_batch(self, texts: Sequence[TextPieces], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
-        """Return ids and attention mask, padded to the longest text.
+        """Build the input of an encoder from texts: WordPiece ids and attention mask.
+
+        The function truncates long texts, adds [CLS] and [SEP], and pads to the longest text.
 
         Args:
             texts: The texts.
             dropout: Probability with which each word is removed before the text is truncated.
 
         Returns:
-            Both int64 of shape ``(texts, tokens)``.
+            Ids, and mask (1 for a WordPiece, 0 for padding), both int64 of shape ``(texts, tokens)``.
         """
         rows = [text.drop_words(dropout).pieces[: self.max_tokens - 2] for text in texts]
         ids = torch.full((len(rows), max(map(len, rows)) + 2), self.padding)
@@ -114,12 +116,12 @@ class EncoderTokenizer:
 def make_length_batches(
     texts: Sequence[PieceSequence], size: int, generator: torch.Generator, window: int = 50
 ) -> list[Tensor]:
-    """Return shuffled batches of texts of similar length, to save padding.
+    """Divide texts into shuffled batches of similar length, so that little padding is needed.
 
     Args:
         texts: The texts.
         size: Texts per batch.
-        generator: Generator of the shuffle.
+        generator: Random generator of the shuffle.
         window: Number of consecutive batches whose texts are sorted by length together.
 
     Returns:
@@ -129,7 +131,17 @@ def make_length_batches(
 
 
 def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Return batches as ``make_length_batches`` does, given the lengths, shape ``(texts,)``."""
+    """Divide texts into shuffled batches of similar length, given their lengths.
+
+    Args:
+        lengths: Length of each text, shape ``(texts,)``.
+        size: Texts per batch.
+        generator: Random generator of the shuffle.
+        window: Number of consecutive batches whose texts are sorted by length together.
+
+    Returns:
+        For each batch the indices of its texts; every text is in one batch.
+    """
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
@@ -138,7 +150,7 @@ def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, wind
 
 
 def sort_by_length(texts: Sequence[PieceSequence], size: int) -> Iterator[Tensor]:
-    """Yield batches for measuring: sorted by length, every text once."""
+    """Sort texts by length, and yield batches of their indices; every text is in one batch."""
     lengths = torch.tensor([len(text.pieces) for text in texts])
     yield from lengths.argsort(stable=True).split(size)
 
@@ -154,11 +166,11 @@ def compute_vectors(
     Args:
         texts: The texts, at least one.
         size: Texts per batch.
-        pooled: Returns the vectors of a batch, shape ``(batch, width)``, given its indices.
-        progress: Called with the finished texts and the total.
+        pooled: Function that computes the vectors of a batch, shape ``(batch, width)``, from the indices of its texts.
+        progress: Called with the number of finished texts and the total.
 
     Returns:
-        Shape ``(texts, width)``, in the order of the texts.
+        Vectors, shape ``(texts, width)``, in the order of the texts.
     """
     result: Tensor | None = None
     done = 0
@@ -169,5 +181,5 @@ def compute_vectors(
         done += len(batch)
         progress(done, len(texts))
     if result is None:
-        raise ValueError("there is no text")
+        raise ValueError("texts is empty: pass at least one text")
     return result

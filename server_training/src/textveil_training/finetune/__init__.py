@@ -1,4 +1,4 @@
-"""Fine-tuning on raw or sanitized text: classes of texts and of pairs, and scores of pairs."""
+"""Fine-tune encoders on raw or sanitized text, to classify single texts or pairs, or to score pairs."""
 
 from typing import TYPE_CHECKING
 

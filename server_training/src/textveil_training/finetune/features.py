@@ -1,4 +1,4 @@
-"""Vectors of an encoder for texts: sequences of one text or a pair, pooled vectors, and the head fitted to them."""
+"""Compute an encoder's vectors of single texts or pairs, and fit a linear head to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class EncodedSequence:
     """A sequence of WordPieces with [CLS] and [SEP].
 
     Attributes:
-        pieces: Ids, shape ``(length,)``.
+        pieces: WordPiece ids, shape ``(length,)``.
         types: 0 for the first text, 1 for the second, shape ``(length,)``.
     """
 
@@ -28,7 +28,7 @@ class EncodedSequence:
 
 
 def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequence:
-    """Return the tokens of one text or a pair as one sequence, cut to the maximum length.
+    """Tokenize one text or a pair of texts to one sequence, cut to the maximum length.
 
     The form is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``. Of a pair, the longer text is cut first.
     """
@@ -47,7 +47,15 @@ def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequ
 
 
 def pad_sequences(sequences: Sequence[EncodedSequence], padding: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ids, attention mask and types of a batch, padded; int64, ``(rows, tokens)``."""
+    """Pad sequences to the longest one, and return ids, attention mask and types.
+
+    Args:
+        sequences: The sequences of a batch.
+        padding: Id of [PAD].
+
+    Returns:
+        Three int64 tensors of shape ``(rows, tokens)``. The mask is 1 for a WordPiece and 0 for padding.
+    """
     pad = torch.nn.utils.rnn.pad_sequence
     ids = pad([sequence.pieces for sequence in sequences], batch_first=True, padding_value=padding)
     mask = pad([torch.ones_like(sequence.pieces) for sequence in sequences], batch_first=True)
@@ -70,16 +78,19 @@ def pool_texts(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Compute pooled vectors of sequences in evaluation mode: ``(rows, width)``, float32.
+    """Compute the pooled vector of each text or pair with a network in evaluation mode.
 
     Args:
         network: The network.
         tokenizer: Tokenizer of the network's vocabulary.
         texts: One or two texts per row; two texts form one sequence.
-        device: Device that the network is on.
+        device: Device of the network.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
         stage: Name of the stage in progress reports.
+
+    Returns:
+        Pooled vectors, float32, shape ``(rows, width)``.
     """
     sequences = [join_texts(tokenizer, row) for row in texts]
 
@@ -90,7 +101,7 @@ def pool_texts(
     network.eval()
     with torch.inference_mode():
         found = compute_vectors(sequences, _AT_ONCE, of, partial(report, stage))
-    return found.clone()  # an inference tensor cannot be trained on
+    return found.clone()  # PyTorch cannot train on tensors of inference mode
 
 
 def compute_features(
@@ -102,9 +113,10 @@ def compute_features(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Compute the head's input for an untuned encoder.
+    """Compute the input of a linear head for an encoder that is not tuned.
 
-    It is the pooled vector of a text; for a pair with the pooled vectors u and v it is ``[u, v, |u - v|, u * v]``.
+    For a single text the input is its pooled vector. For a pair with the pooled vectors u and v it is
+    ``[u, v, |u - v|, u * v]``.
     """
     columns = [
         pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
@@ -117,17 +129,17 @@ def compute_features(
 
 
 def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> LinearHead:
-    """Fit a logistic regression (ridge regression for scores) to standardized features.
+    """Fit a logistic regression for classes, or a ridge regression for scores, to standardized features.
 
     Args:
         train: Training features, shape ``(rows, width)``.
         targets: Class ids or scores, shape ``(rows,)``.
-        dev: Features of dev, to choose the best of ``STRENGTHS``.
-        dev_targets: Targets of ``dev``.
+        dev: Features of the dev split, on which the best regularization of ``STRENGTHS`` is chosen.
+        dev_targets: Class ids or scores of the dev split.
         classes: Number of classes; 0 for scores.
 
     Returns:
-        The fitted model; its weights include the standardization.
+        The fitted head for features that are not standardized; its weights include the standardization.
     """
     from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -146,7 +158,7 @@ def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, c
             best = value, np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     assert best is not None
     _, weight, bias = best
-    if classes == 2:  # one row in sklearn
+    if classes == 2:  # for two classes sklearn has one row of coefficients
         weight, bias = np.vstack([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])
     folded = torch.from_numpy(weight) / spread
     head = LinearHead(train.shape[1], max(1, classes))
@@ -157,7 +169,7 @@ def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, c
 
 
 def compute_pearson(found: Floats, wanted: Floats) -> float:
-    """Return Pearson's correlation; 0 if one of the arrays is constant."""
+    """Compute Pearson's correlation of two arrays; the result is 0 if one of them is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])

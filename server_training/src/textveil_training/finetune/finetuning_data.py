@@ -1,7 +1,7 @@
-"""Data of a fine-tuning: three splits of single texts or pairs with a class or a score, checked.
+"""Load the data of a fine-tuning: three splits of texts or pairs, with a class or a score per row.
 
 If the format defines no splits, the split of a row depends only on the row's number. So raw text and every sanitized
-copy of it are divided alike, and runs on them can be compared row by row.
+copy of it are divided identically, and results on them can be compared row by row.
 """
 
 import hashlib
@@ -29,8 +29,8 @@ class FinetuningSplit:
     Attributes:
         texts: One or two texts per row.
         targets: Class ids (int64) or scores (float32), shape ``(rows,)``.
-        attributes: Private attributes, float32 of zeros and ones, shape ``(rows, attributes)``; no column where the
-            format has none.
+        attributes: Private attributes, float32 of zeros and ones, shape ``(rows, attributes)``; no columns if the
+            format has no attributes.
         sha256: SHA-256 of texts and targets, which identifies the data in a run record.
     """
 
@@ -45,7 +45,7 @@ class FinetuningTask:
     """A data set for fine-tuning.
 
     Attributes:
-        labels: Labels as the file spells them, in the order of their class ids; empty where targets are scores.
+        labels: Labels as spelled in the file, in the order of their class ids; empty if targets are scores.
         pairs: Whether a row has two texts.
         splits: Splits by name: ``train``, ``dev`` (selects the best epoch) and ``test`` (measured once, at the end).
     """
@@ -60,7 +60,7 @@ class FinetuningTask:
         return not self.labels
 
     def describe(self, format_name: str) -> dict[str, object]:
-        """Return sizes, classes and hashes for a run record; no text."""
+        """Return sizes, classes and hashes for a run record, without texts."""
         return {
             "format": format_name,
             "target": "score" if self.has_scores else "class",
@@ -81,27 +81,28 @@ def load_finetuning_task(
     labels_of_pairs: bool = False,
     train_examples: int = 0,
 ) -> FinetuningTask:
-    """Load the data and divide them into train, dev and test.
+    """Load the data of a fine-tuning, and divide them into train, dev and test.
 
-    - Data with train, dev and test: used as they are.
-    - Data with train and dev: the dev split becomes the test, and ``DEV_PERCENT`` percent of train become dev.
-    - Data with one split: divided by ``THREE_SHARES``.
-    - With the argument ``test``: that file is the test.
+    - If the data have train, dev and test, they are used unchanged.
+    - If the data have train and dev, the dev split becomes the test split, and ``DEV_PERCENT`` percent of train become
+      dev.
+    - If the data have one split, it is divided by ``THREE_SHARES``.
+    - If ``test`` is given, that file is the test split.
 
-    A division does not keep related rows together, such as the two rows of a QNLI question. If this matters, divide
-    the raw file before you sanitize it.
+    A division does not keep related rows together, such as the two rows of a QNLI question. If this matters, divide the
+    raw file before you sanitize it.
 
     Args:
         format_name: A key of ``data.FORMATS``.
         path: File or folder of the data.
-        test: A separate file for the test, in the same format.
+        test: A separate file for the test split, in the same format.
         options: Column names, for formats that need them.
-        labels_of_pairs: Whether the target of a pair that has both a score and a class (``sick``) is the class.
+        labels_of_pairs: Whether to use the class as target for pairs that have both a score and a class (``sick``).
         train_examples: Largest number of training rows; 0 for all.
 
     Raises:
-        DataError: See the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty
-            split.
+        DataError: The data cannot be read; ``MissingLabel`` for an example without target, ``MissingSplit`` for an
+            empty split.
         InvalidScore: All training scores are equal.
         EmptyClass: A class has no training example, or dev or test has a class that train does not have.
     """
@@ -169,7 +170,13 @@ def _load_examples(
 
 
 def make_finetuning_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> FinetuningSplit:
-    """Build a split with class ids, or with scores if there are no labels."""
+    """Build a split with class ids as targets, or with scores if ``labels`` is empty.
+
+    Args:
+        examples: Rows of the split.
+        labels: Labels in the order of their class ids.
+        width: Number of private attributes.
+    """
     targets = encode_labels(examples, labels) if labels else _encode_scores(examples)
     digest = hashlib.sha256()
     for example in examples:

@@ -1,4 +1,4 @@
-"""Predictions of a fine-tuned model, and their accuracy or correlation."""
+"""Compute predictions of a fine-tuned model, and their accuracy or correlation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ def predict(
     precision: str = "float32",
     report: ProgressCallback = ignore_progress,
 ) -> tuple[Tensor, FinetunedDescription]:
-    """Run a fine-tuned model on texts.
+    """Compute the predictions of a fine-tuned model for texts.
 
     Args:
         folder: Folder of the model.
@@ -36,14 +36,14 @@ def predict(
         Logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``; and the description of the model.
 
     Raises:
-        CheckpointError: As ``read_model``, or the model requires another number of texts per row.
+        CheckpointError: The model cannot be read, or it requires another number of texts per row.
         DeviceError: The device does not exist.
     """
     place = get_device(device)
     network, description, vocabulary = read_model(folder)
     if any(len(row) != 1 + description.pairs for row in texts):
         raise CheckpointError(
-            "the model reads another number of texts per row (one text, or a pair): use data like its training data"
+            "the data have single texts and the model needs pairs, or the reverse: use data like its training data"
         )
     tokenizer = EncoderTokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     network = network.to(place)
@@ -60,14 +60,14 @@ def compute_outputs(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Compute logits ``(rows, classes)`` or scores ``(rows, 1)``, on the CPU.
+    """Compute logits ``(rows, classes)`` or scores ``(rows, 1)``, and move them to the CPU.
 
     Args:
         network: The network; this function switches it to evaluation mode.
         joined: Whether both texts of a pair are one sequence; see ``FinetunedDescription``.
         tokenizer: Tokenizer of the network's vocabulary.
         texts: One or two texts per row.
-        device: Device that the network is on.
+        device: Device of the network.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
         stage: Name of the stage in progress reports.
@@ -79,9 +79,14 @@ def compute_outputs(
 
 
 def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
-    """Return accuracy, its standard error, and the share of the commonest training class.
+    """Return accuracy, its standard error, and the share of rows in one class.
 
     The standard error is ``sqrt(a (1 - a) / n)`` for the accuracy a of n rows.
+
+    Args:
+        logits: Shape ``(rows, classes)``.
+        targets: Class ids, shape ``(rows,)``.
+        majority: Id of the most frequent training class, whose share is returned.
     """
     right = (logits.argmax(-1) == targets).double()
     accuracy = right.mean().item()
@@ -94,10 +99,14 @@ def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str,
 
 
 def measure_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
-    """Return Pearson's and Spearman's correlation and the mean squared error.
+    """Return Pearson's and Spearman's correlation and the mean squared error of scores.
 
     The standard error of Pearson's correlation r of n pairs is ``(1 - r^2) / sqrt(n - 3)``. This is Fisher's formula
     for normally distributed pairs, so it is approximate here.
+
+    Args:
+        found: Predicted scores, shape ``(rows,)``.
+        wanted: True scores, shape ``(rows,)``.
     """
     from scipy.stats import rankdata
 

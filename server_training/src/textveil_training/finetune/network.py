@@ -1,4 +1,7 @@
-"""The network of a fine-tuning, and its folder: ``finetuned.json``, the head, and a tuned encoder."""
+"""Define the network of a fine-tuning, and read and write its folder.
+
+The folder contains ``finetuned.json``, the head, and the encoder if it was tuned.
+"""
 
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -25,15 +28,15 @@ class FinetunedDescription:
     """Content of ``finetuned.json``.
 
     Attributes:
-        labels: Labels in the order of the outputs; empty where the output is a score.
+        labels: Labels in the order of the outputs; empty if the output is a score.
         pairs: Whether a row has two texts.
         joined: Whether both texts of a pair go through the encoder in one sequence. Otherwise each has a vector, u and
-            v, and the head reads ``[u, v, |u - v|, u * v]`` (Conneau et al. 2017).
+            v, and the input of the head is ``[u, v, |u - v|, u * v]`` (Conneau et al. 2017).
         max_tokens: Number of tokens to which longer inputs are cut.
         lowercase: Whether the encoder is uncased.
         encoder: ``encoder`` if the folder has a tuned encoder; otherwise the source of the untuned encoder.
         encoder_sha256: SHA-256 of the encoder's weights.
-        release: Privacy terms of the sanitized training texts; None for raw texts.
+        release: Privacy terms of the sanitized training texts; ``None`` for raw texts.
     """
 
     labels: tuple[str, ...]
@@ -47,7 +50,7 @@ class FinetunedDescription:
 
 
 class LinearHead(nn.Module):
-    """Computes logits, or a score, from features f: ``shift + scale (W f + b)``.
+    """Linear layer that computes logits, or a score, from features f: ``shift + scale (W f + b)``.
 
     Args:
         width: Number of features.
@@ -64,17 +67,17 @@ class LinearHead(nn.Module):
         self.register_buffer("scale", torch.ones(()))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Map features of shape ``(rows, width)`` to ``(rows, outputs)``."""
+        """Compute logits or scores, shape ``(rows, outputs)``, from features of shape ``(rows, width)``."""
         return self.shift + self.scale * self.out(features)
 
 
 class FinetunedNetwork(nn.Module):
-    """Encoder, mean pooling, dropout and head.
+    """Network of an encoder, mean pooling, dropout and a linear head.
 
     Args:
         encoder: A BERT-like encoder.
         head: The head.
-        dropout: Dropout of the pooled vector in training.
+        dropout: Dropout probability of the pooled vector in training.
     """
 
     def __init__(self, encoder: nn.Module, head: LinearHead, dropout: float = 0.0) -> None:
@@ -82,7 +85,10 @@ class FinetunedNetwork(nn.Module):
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
     def freeze(self, layers: int) -> set[str]:
-        """Freeze the embeddings and the lowest encoder layers; freeze nothing if ``layers`` is 0.
+        """Freeze the embeddings and the lowest encoder layers; with 0 layers freeze nothing.
+
+        Args:
+            layers: Number of layers to freeze.
 
         Returns:
             Names of the frozen parameters.
@@ -94,16 +100,16 @@ class FinetunedNetwork(nn.Module):
         return frozen
 
     def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Compute pooled vectors of a batch, shape ``(rows, width)``; see ``pool_mean``."""
+        """Compute the pooled vectors of a batch, ``(rows, width)``; the arguments are those of ``pool_mean``."""
         return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Return logits or scores of pooled vectors, or of the features of a pair."""
+        """Compute logits or scores from pooled vectors, or from the features of pairs."""
         return self.head(self.dropout(pooled))
 
 
 def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedDescription, vocabulary: Path) -> None:
-    """Write the network, with the encoder if it was tuned.
+    """Write the network to a folder, with its encoder if it was tuned.
 
     Args:
         folder: Folder of the model, created if necessary. An earlier model in it is replaced.
@@ -126,14 +132,14 @@ def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedD
 
 
 def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Path]:
-    """Load a fine-tuned model.
+    """Load a fine-tuned model from its folder.
 
     Returns:
         The network in evaluation mode, its description, and the encoder's vocabulary file.
 
     Raises:
-        CheckpointError: The folder has no model, a file is missing or changed, the encoder has changed since
-            training, or the tensors have another architecture.
+        CheckpointError: The folder has no model, a file is missing or changed, the encoder has changed since training,
+            or the tensors have another architecture.
     """
     description = _read_description(folder)
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder

@@ -1,4 +1,7 @@
-"""Settings of a fine-tuning, and recipes for it. The defaults are those of Yue et al. 2021."""
+"""Define the settings of a fine-tuning, and read them from recipes.
+
+The defaults are those of Yue et al. 2021.
+"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,7 +56,7 @@ class FinetuningSettings(RunSettings):
     )
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings that have an effect, for a run record.
+        """Return the settings that affect the result, for a run record.
 
         A folder is described by the last part of its path only.
         """
@@ -69,7 +72,7 @@ class FinetuningSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetuningRecipe:
-    """Fine-tuning settings of a published result.
+    """Recipe with the fine-tuning settings of a published result.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -85,11 +88,11 @@ class FinetuningRecipe:
 
 
 def read_finetuning_recipe(path: Path) -> FinetuningRecipe:
-    """Read a recipe of a fine-tuning.
+    """Read the recipe of a fine-tuning.
 
     Raises:
-        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
-            or the recipe is of another kind.
+        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type, or
+            the recipe is of another kind.
         SettingError: A setting is out of range.
     """
     return read_recipe_of_kind(path, FinetuningRecipe, KIND)

@@ -54,9 +54,9 @@ def finetune(
         report: Called with progress.
 
     Returns:
-        The run record, which is also in the output folder. ``result`` has dev and test: accuracy with its standard
-        error and the share of the commonest training class, or Pearson's and Spearman's correlation and the mean
-        squared error.
+        The run record, which is also in the output folder. Its entry ``result`` contains the metrics on dev and test:
+        accuracy with its standard error and the share of the most frequent training class, or Pearson's and Spearman's
+        correlation and the mean squared error.
 
     Raises:
         CheckpointError: The encoder cannot be used, or the output folder has a model or an unfinished run.
@@ -117,10 +117,10 @@ def finetune(
         run.record_time(time.perf_counter() - clock[0], time.process_time() - clock[1])
 
     def tune() -> None:
-        """Train encoder and head; keep the best epoch on dev."""
+        """Train encoder and head together; keep the weights of the best epoch on dev."""
         sequences = [join_texts(tokenizer, row) for row in train.texts]
         targets = train.targets.to(run.device)  # (rows,)
-        if task.has_scores:  # the head answers in the scores' own units
+        if task.has_scores:  # the head's output has the unit of the scores
             network.head.shift.copy_(targets.mean())
             network.head.scale.copy_(targets.std())
 

@@ -1,1 +1,1 @@
-"""Sanitization-aware pretraining: mask the sanitized text, predict the original token."""
+"""Pretrain masked language models that predict original tokens from masked sanitized text."""

@@ -1,4 +1,4 @@
-"""Sanitized text and its original, word by word, as an encoder reads them.
+"""Store sanitized texts and their originals, aligned word by word, as input for an encoder.
 
 A text is a sequence of *items*: words, and the punctuation between them. Every item is a string with its WordPieces.
 Sanitizing replaces the words and keeps the punctuation, so a sanitized text has as many items as its original. The
@@ -24,13 +24,13 @@ BoolArray = NDArray[np.bool_]
 
 
 def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
-    """Concatenate the ranges that begin at ``starts`` and have ``counts`` numbers each."""
+    """Concatenate integer ranges: for each start and count, ``start`` to ``start + count - 1``."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
 
 class StringPieces:
-    """The distinct words and punctuation strings of a corpus, with their WordPieces.
+    """Table of a corpus's distinct words and punctuation strings, with a number and WordPieces for each.
 
     Args:
         tokenizer: Tokenizer of the encoder.
@@ -45,13 +45,13 @@ class StringPieces:
         self._flat: tuple[IntArray, IntArray] | None = None
 
     def get_number(self, string: str) -> int:
-        """Return the number of a string; a new string gets a new number."""
+        """Return the number of a string; a new string is added and gets a new number."""
         found = self._number.get(string)
         if found is None:
             found = self._number[string] = len(self._strings)
             self._strings.append(string)
             self._pieces.append(self._tokenizer.split_into_pieces(string).pieces.tolist())
-            if fold_word(string) == "n't":  # in any case, with any apostrophe
+            if fold_word(string) == "n't":  # in upper or lower case, with any kind of apostrophe
                 self._contractions.append(found)
             self._flat = None
         return found
@@ -66,23 +66,29 @@ class StringPieces:
 
     @property
     def flat_pieces(self) -> tuple[IntArray, IntArray]:
-        """Concatenated WordPieces of all strings, and the ``strings + 1`` offsets between them."""
+        """WordPieces of all strings in one array, and the offsets at which each string begins and ends.
+
+        There are ``strings + 1`` offsets.
+        """
         if self._flat is None:
             ends = np.cumsum([0, *map(len, self._pieces)])
             self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
         return self._flat
 
     def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
-        """Split contractions with *n't* as BERT's tokenizer does: ``do|n't`` becomes ``don|'t``.
+        """Split contractions with *n't* like BERT's tokenizer: ``do|n't`` becomes ``don|'t``.
 
-        BERT's tokenizer splits at apostrophes, so *n't* is the only clitic whose WordPieces depend on the word
-        before it.
+        BERT's tokenizer splits at apostrophes, so *n't* is the only clitic whose WordPieces depend on the word before
+        it.
 
         Args:
             items: Numbers of strings, of any number of texts.
-            attached: True for a word that directly follows another word, without a gap.
-            randomized: Whether the words are outputs of a mechanism. Then *n't* after a word that is not an
-                auxiliary verb is written as *not*.
+            attached: Whether an item is a word that directly follows another word, without a gap.
+            randomized: Whether the words are outputs of a mechanism. Then *n't* after a word that is not an auxiliary
+                verb is written as *not*.
+
+        Returns:
+            Numbers of strings, one for each item.
         """
         found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):
@@ -101,9 +107,9 @@ class AlignedCorpus:
     """Texts as words and punctuation (*items*), which can be sanitized again and again.
 
     Args:
-        texts: The texts; those without a word are left out.
-        strings: Numbers and WordPieces of all items.
-        randomizer: Mechanism that tokenizes and sanitizes the texts; None to tokenize only.
+        texts: The texts; texts without a word are omitted.
+        strings: Table of the numbers and WordPieces of all items.
+        randomizer: Mechanism that tokenizes and sanitizes the texts; ``None`` to tokenize only.
 
     Attributes:
         lengths: Number of WordPieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
@@ -165,7 +171,7 @@ class AlignedCorpus:
                 after_word = True
 
     def _read_words(self, segment: str) -> Sequence[str]:
-        """Return the words of a segment in their original spelling, and store their input ids."""
+        """Split a segment of a text into words in their original spelling, and store their input ids."""
         if self._randomizer is None:
             parts = None if is_string(segment) else split_clitic(fold_word(segment))
             self._read_tokens += [0] * (1 if parts is None else 2)
@@ -178,27 +184,35 @@ class AlignedCorpus:
             parts = split_clitic(fold_word(segment)) if len(tokens) > 1 else None
         if parts is None:
             return (segment,)
-        if sum(map(len, parts)) == len(segment):  # as in the text, upper case and its own apostrophe
+        if sum(map(len, parts)) == len(segment):  # in the spelling of the text, with its upper case and its apostrophe
             return segment[: len(parts[0])], segment[len(parts[0]) :]
         return parts
 
     def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the positions of all items of some texts, and the number of items of each text."""
+        """Find the items of some texts.
+
+        Args:
+            texts: Indices of the texts.
+
+        Returns:
+            The positions of all their items, and the number of items of each text.
+        """
         counts = self._starts[texts + 1] - self._starts[texts]
         return expand_ranges(self._starts[texts], counts), counts
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Sanitize some texts anew and return their items.
+        """Sanitize some texts with new randomness, and return the numbers of their items.
 
         Args:
             places: Positions of the texts' items, from ``locate_items``.
-            agreed: Receives this process's random outputs, and returns the outputs that all processes use.
+            agreed: Function that receives the random outputs of this process, and returns the outputs that all
+                processes use.
 
         Privacy:
-            A release of these texts, with the operating system's entropy.
+            Each call is a release of these texts, with the operating system's entropy.
         """
         if self._randomizer is None:
-            raise ValueError("a mechanism is needed")
+            raise ValueError("the corpus was made without a mechanism: pass one to its constructor")
         counts = self._tokens[places]
         inputs = expand_ranges(self._input_starts[places], counts)
         outputs = agreed(self._randomizer.randomize_ids(self._inputs[inputs], self._whole[inputs]))
@@ -208,9 +222,9 @@ class AlignedCorpus:
 
 
 class ModeTexts:
-    """Sanitizer of public texts in a mode; the results are masked, with their originals as targets.
+    """Sanitizer of public texts in a protection mode, for training with the originals as targets.
 
-    The modes names, words and all read the text around a word, so they cannot sanitize a text word by word.
+    The modes names, words and all depend on the text around a word, so they cannot sanitize a text word by word.
 
     Args:
         sanitizer: Sanitizer of a bundle.
@@ -222,25 +236,25 @@ class ModeTexts:
 
     @property
     def release_terms(self) -> dict[str, Any]:
-        """Mode, mechanism and privacy guarantee as plain values, for a run record."""
+        """Mode, mechanism and privacy guarantee as a dictionary, for a run record."""
         return describe_release_terms(self._sanitizer.terms(**self._options), self._sanitizer.bundle)
 
     def sanitize_texts(self, texts: Sequence[str]) -> list[str]:
-        """Sanitize texts.
+        """Sanitize texts in the protection mode.
 
         Privacy:
-            A release of every text.
+            Each call is a release of every text.
         """
         return [result.text for result in self._sanitizer.sanitize_batch(texts, **self._options)]
 
 
 class AlignedPairs(AlignedCorpus):
-    """Texts that were sanitized once as a whole, with the original word of every item that has one.
+    """Texts that were sanitized once as a whole, aligned with their originals.
 
     Args:
-        texts: The original texts; a text is left out if it has no word, or none when it is sanitized.
-        strings: Numbers and WordPieces of all items.
-        mode: Mode that sanitizes the texts.
+        texts: The original texts; a text is omitted if it or its sanitized form has no word.
+        strings: Table of the numbers and WordPieces of all items.
+        mode: Sanitizer in a protection mode.
     """
 
     def __init__(self, texts: Iterable[str], strings: StringPieces, mode: ModeTexts) -> None:
@@ -258,7 +272,12 @@ class AlignedPairs(AlignedCorpus):
         self.items = np.concatenate(parts)
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Return the items of some texts as they were sanitized; nothing is released anew."""
+        """Return the numbers of the stored sanitized items; the function releases nothing new.
+
+        Args:
+            places: Positions of the items, from ``locate_items``.
+            agreed: Not used.
+        """
         return self._shown[places]
 
 
@@ -268,10 +287,11 @@ def has_word(text: str) -> bool:
 
 
 def align_items(original: IntArray, shown: IntArray, nothing: int) -> IntArray:
-    """Return the original item of each sanitized item, or ``nothing`` where it is unknown.
+    """Return the original item of each sanitized item, or ``nothing`` if it is unknown.
 
     Both texts are aligned by their longest common sequences of items. The items between two such sequences are paired
-    in order if there are equally many; otherwise the originals are unknown: a full name may have become one word.
+    in order if there are equally many; otherwise their originals are unknown, since a full name may have become one
+    word.
 
     Args:
         original: Numbers of the items of the original text.

@@ -1,8 +1,8 @@
-"""A BERT encoder with the head of a masked language model, tied to the input embeddings.
+"""Define a BERT encoder with a masked-language-model head that shares the input embeddings.
 
 The head is BERT's (Devlin et al. 2019): ``logits(h) = E LayerNorm(GELU(W h + b)) + c`` with the encoder's own word
 embeddings E. Sentence encoders such as MiniLM have no head. A new head then starts with W as the identity, and must be
-trained before its predictions are of use.
+trained before its predictions are useful.
 """
 
 import json
@@ -25,7 +25,7 @@ _HEAD = "cls.predictions."
 
 
 class MaskedLM(nn.Module):
-    """BERT encoder with a tied language-model head.
+    """BERT encoder with a language-model head that shares the weights of the input embeddings.
 
     Args:
         network: ``BertForMaskedLM`` of transformers; its modules are used directly, not copied.
@@ -39,10 +39,10 @@ class MaskedLM(nn.Module):
         self.bias = network.cls.predictions.bias
 
     def compute_hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Compute the last hidden states.
+        """Compute the last hidden states of texts.
 
         Args:
-            ids: Piece ids, shape ``(n, t)``.
+            ids: WordPiece ids, shape ``(n, t)``.
             mask: 1 for a WordPiece, 0 for padding, shape ``(n, t)``.
 
         Returns:
@@ -62,9 +62,15 @@ class MaskedLM(nn.Module):
         return functional.linear(self.transform(hidden), self.encoder.embeddings.word_embeddings.weight, self.bias)
 
     def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
-        """Compute the logits at the positions where ``at`` is true, in row order.
+        """Compute the logits at selected positions of texts.
 
-        ``at`` is a boolean tensor of shape ``(n, t)``; the result has shape ``(at.sum(), vocabulary)``.
+        Args:
+            ids: WordPiece ids, shape ``(n, t)``.
+            mask: 1 for a WordPiece, 0 for padding, shape ``(n, t)``.
+            at: True at the selected positions, shape ``(n, t)``.
+
+        Returns:
+            Logits, shape ``(at.sum(), vocabulary)``, in row order.
         """
         return self.compute_logits(self.compute_hidden(ids, mask)[at])
 
@@ -75,8 +81,8 @@ class LoadedMaskedLM:
 
     Attributes:
         model: The networks, in evaluation mode.
-        vocabulary: Path of its ``vocab.txt``.
-        lowercase: Whether it is uncased.
+        vocabulary: Path of the model's ``vocab.txt``.
+        lowercase: Whether the model is uncased.
         new_head: Whether the source has no masked-language-model head, so that an untrained one was created.
     """
 
@@ -91,11 +97,11 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
     Args:
         source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
-        dropout: Dropout of hidden states and attention in training.
+        dropout: Dropout probability of hidden states and attention in training.
 
     Raises:
         CheckpointError: The model cannot be loaded, is not a BERT model, has no WordPiece vocabulary, or has a head
-            that is not tied to the input embeddings.
+            that does not share the weights of the input embeddings.
     """
     from transformers import BertForMaskedLM
 
@@ -136,7 +142,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
 
 def _initialize_head(model: MaskedLM) -> None:
-    """Set the linear layer of the head to the identity.
+    """Set the linear layer of a new head to the identity.
 
     The first logits are then inner products of embeddings and rectified hidden states.
     """
@@ -148,13 +154,13 @@ def _initialize_head(model: MaskedLM) -> None:
 
 
 def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercase: bool) -> None:
-    """Write a folder that transformers' ``BertForMaskedLM`` loads; the weights are written last.
+    """Write a model to a folder that transformers' ``BertForMaskedLM`` can load, the weights last.
 
     Args:
         folder: An existing folder.
         model: The networks.
-        vocabulary: Path of their ``vocab.txt``.
-        lowercase: Whether they are uncased.
+        vocabulary: Path of the model's ``vocab.txt``.
+        lowercase: Whether the model is uncased.
 
     Raises:
         OutputError: A file cannot be written.

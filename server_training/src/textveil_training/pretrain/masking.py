@@ -1,9 +1,9 @@
-"""Whole-word masking as in BERT, with the WordPieces of the original word as targets.
+"""Mask whole words as in BERT, with the WordPieces of the original word as targets.
 
-A word is chosen with probability .15. Of the chosen words, 80 % become [MASK] piece by piece, 10 % become pieces that
-are sampled uniformly from the vocabulary, and 10 % are unchanged (Devlin et al. 2019, section 3.1). The target at piece
-j of a chosen word of the SANITIZED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), up to
-the length of the shorter one.
+A word is chosen with probability .15. Of the chosen words, 80 % become [MASK] piece by piece, 10 % become WordPieces
+that are sampled uniformly from the vocabulary, and 10 % are unchanged (Devlin et al. 2019, section 3.1). The target at
+WordPiece j of a chosen word of the SANITIZED text is WordPiece j of the word in its ORIGINAL (Yue et al. 2021, section
+4.3), up to the length of the shorter one.
 
 The share of unchanged words is a setting. With a larger share the model learns to undo the mechanism at words that it
 sees, besides filling gaps. Of the other chosen words, eight in nine become [MASK] for any share.
@@ -25,12 +25,12 @@ MASKED = 8 / 9
 
 @dataclass(frozen=True, slots=True)
 class MaskedBatch:
-    """A masked batch; all tensors are int64 of shape ``(texts, tokens)``.
+    """A batch of masked texts; all tensors are int64 of shape ``(texts, tokens)``.
 
     Attributes:
-        ids: WordPieces that the model reads.
+        ids: WordPieces that are the input of the model.
         mask: 1 for a WordPiece, 0 for padding.
-        targets: Original WordPiece at positions that the model must predict, else ``IGNORED``.
+        targets: Original WordPiece at positions that the model must predict, ``IGNORED`` at all others.
     """
 
     ids: Tensor = field(repr=False)
@@ -38,10 +38,14 @@ class MaskedBatch:
     targets: Tensor = field(repr=False)
 
     def take_part(self, number: int, parts: int) -> "MaskedBatch":
-        """Return every ``parts``-th text from ``number`` on, without padding-only columns.
+        """Return every ``parts``-th text from the text ``number`` on, without columns of padding alone.
 
-        If there is no such text, the result is the first text without targets: every process must take part in every
+        If there is no such text, the result is the first text without targets, since every process must compute each
         step.
+
+        Args:
+            number: Index of the first text, from 0.
+            parts: Number of parts into which the batch is divided.
         """
         if number >= len(self.ids):
             return MaskedBatch(self.ids[:1], self.mask[:1], torch.full_like(self.targets[:1], IGNORED))
@@ -50,16 +54,16 @@ class MaskedBatch:
         return MaskedBatch(self.ids[number::parts, :end], mask[:, :end], self.targets[number::parts, :end])
 
     def to(self, device: torch.device) -> "MaskedBatch":
-        """Return the batch on a device."""
+        """Return a copy of the batch on a device."""
         return MaskedBatch(self.ids.to(device), self.mask.to(device), self.targets.to(device))
 
 
 class Masker:
-    """Makes masked batches.
+    """Function object that creates masked batches.
 
     Args:
         tokenizer: Tokenizer of the encoder, for special symbols and the maximum length.
-        strings: WordPieces of the items.
+        strings: Table of the WordPieces of all items.
         probability: Probability with which a word is chosen.
         vocabulary: Number of WordPieces of the vocabulary, for random replacements.
         unchanged: Share of the chosen words that are not replaced.
@@ -86,14 +90,14 @@ class Masker:
         *,
         only_masks: bool = False,
     ) -> MaskedBatch:
-        """Make a batch in which random words are masked.
+        """Create a batch in which random words are masked.
 
         Args:
-            shown: Items that the model reads, text after text.
+            shown: Items of the texts that are the input of the model, text after text.
             original: Items of the original texts.
             words: True for items that are words.
             counts: Number of items of each text.
-            generator: Random generator of the masks; by default PyTorch's global one.
+            generator: Random generator of the masks; ``None`` for PyTorch's global one.
             only_masks: Whether all chosen words become [MASK], as measurements require.
         """
         flat, begins = self._strings.flat_pieces

@@ -1,4 +1,4 @@
-"""The loss of a pretraining, its gradients over parts and processes, and measurements on held-out texts."""
+"""Compute a pretraining's loss, its gradients over parts and processes, and held-out metrics."""
 
 import time
 from contextlib import nullcontext
@@ -18,15 +18,15 @@ MEASURED_AT_ONCE = 64
 
 
 class PretrainingObjective:
-    """Cross entropy of the original pieces at masked positions of the sanitized text.
+    """Cross entropy of the original WordPieces at masked positions of the sanitized text.
 
     Args:
         model: The networks, on their device.
         corpus: Training texts.
-        masker: Makes masked batches.
-        accumulate: Number of parts that each process cuts its share of a batch into.
+        masker: Creates masked batches.
+        accumulate: Number of parts into which each process divides its share of a batch.
         precision: ``float32`` or ``bfloat16``.
-        sanitize: Whether to sanitize a text anew whenever it is used; otherwise raw text is masked.
+        sanitize: Whether to sanitize a text with new randomness at each use; otherwise raw text is masked.
         process: This process among those that train together.
 
     Attributes:
@@ -56,10 +56,10 @@ class PretrainingObjective:
         return self._sum_loss(masked) / _count_targets(masked)
 
     def compute_gradients(self, batch: Tensor) -> float:
-        """Compute the loss's gradient in parts, over all processes; return the loss.
+        """Compute the gradient of a batch's loss in parts, over all processes, and return the loss.
 
-        Every process makes the whole batch, with the same masks and with rank 0's random outputs, and computes the
-        gradient for its share of the texts.
+        Every process creates the whole batch, with the same masks and with the random outputs of the process with rank
+        0. It computes the gradient for its share of the texts.
 
         Args:
             batch: Indices of texts, the same in all processes.
@@ -69,7 +69,7 @@ class PretrainingObjective:
         self._tokens += int(masked.mask.sum())
         wanted, process = _count_targets(masked), self._process
         if process.rank:
-            torch.manual_seed(torch.initial_seed() + process.rank)  # dropout of its own
+            torch.manual_seed(torch.initial_seed() + process.rank)  # another dropout seed for each process
         total = torch.zeros(1, dtype=torch.float64)
         for number in range(self._accumulate):
             part = masked.take_part(number * process.world_size + process.rank, self._accumulate * process.world_size)
@@ -90,7 +90,7 @@ class PretrainingObjective:
         return self._process.broadcast(torch.from_numpy(outputs)).numpy()
 
     def _sum_loss(self, part: MaskedBatch) -> Tensor:
-        """Return the loss summed over the targets of a part."""
+        """Return the sum of the loss over the targets of a part of a batch."""
         part = part.to(self._process.device)
         at = part.targets != IGNORED
         with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):
@@ -98,7 +98,7 @@ class PretrainingObjective:
         return functional.cross_entropy(logits.float(), part.targets[at], reduction="sum")
 
     def start_clock(self) -> None:
-        """Start counting WordPieces and time."""
+        """Start to count WordPieces and to measure time."""
         self._tokens, self._since = 0, time.perf_counter()
 
     def measure_speed(self) -> float:
@@ -108,11 +108,11 @@ class PretrainingObjective:
     def measure_held_out(self, corpus: AlignedCorpus, *, sanitize: bool) -> dict[str, float]:
         """Measure top-1 accuracy and loss at masked positions of held-out texts.
 
-        The masked words are the same each time, and all become [MASK].
+        The masked words are the same in each measurement, and all become [MASK].
 
         Args:
             corpus: Held-out texts.
-            sanitize: Whether the model reads newly sanitized texts; otherwise raw ones.
+            sanitize: Whether to sanitize the model's input with new randomness; otherwise the input is raw text.
         """
         self._model.eval()
         process = self._process

@@ -1,4 +1,4 @@
-"""Texts for pretraining: read from several sources, each in its own format, and split by their hash."""
+"""Read texts for pretraining from several sources, and divide them into training and held-out texts."""
 
 import hashlib
 import math
@@ -43,7 +43,7 @@ class TextSource:
 
 @dataclass(frozen=True, slots=True)
 class SourceTexts:
-    """Texts that were read from some sources.
+    """Texts read from one or several sources.
 
     Attributes:
         texts: All texts; the two texts of a pair are separate texts.
@@ -60,8 +60,11 @@ class SourceTexts:
 def parse_source(given: str) -> TextSource:
     """Parse ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
 
-    If no split is given and the data have named splits, only ``train`` is read: the dev and test splits of a task
-    are read only if they are given.
+    If no split is given and the data have named splits, only ``train`` is read: the dev and test splits of a task are
+    read only if they are given.
+
+    Args:
+        given: Value of the option ``--data``.
 
     Raises:
         DataOptionError: The format is missing or unknown.
@@ -92,7 +95,7 @@ def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) ->
 def restore_wikitext(text: str) -> str:
     """Undo WikiText's tokenization: ``@-@`` becomes a hyphen, and ``<unk>`` is removed.
 
-    One word in twenty of WikiText is ``<unk>``; a model would learn above all to predict it.
+    One word in twenty of WikiText is ``<unk>``. With them a model would mainly learn to predict ``<unk>``.
     """
     for mark in "-,.":
         text = text.replace(f" @{mark}@ ", mark)
@@ -100,15 +103,15 @@ def restore_wikitext(text: str) -> str:
 
 
 def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceTexts:
-    """Read all sources completely.
+    """Read all texts of several sources.
 
     Args:
         sources: Files and folders to read.
-        text_key: Key of the text (``jsonl``).
+        text_key: Key of the text (format ``jsonl``).
 
     Raises:
-        DataError: A file cannot be read or is malformed (see the readers), or the record beside it does not belong
-            to it (see ``read_release_terms``).
+        DataError: A file cannot be read or is malformed, or it does not match the record of a sanitized corpus in its
+            folder (see ``read_release_terms``).
         DataOptionError: The sources are of different releases.
     """
     releases = [read_release_terms(source.format_name, source.path) for source in sources]
@@ -144,12 +147,12 @@ MEASURED_AT_MOST = 2000
 class PretrainingData:
     """Training and held-out texts, divided by the hash of each text.
 
-    Equal texts are never on both sides.
+    Equal texts are never divided between both.
 
     Attributes:
         train: Training texts.
         held_out: Texts for measurements.
-        description: Sources, sizes and hashes, for a run record; no text.
+        description: Sources, sizes and hashes, for a run record, without texts.
     """
 
     train: AlignedCorpus = field(repr=False)
@@ -160,14 +163,14 @@ class PretrainingData:
 def split_pretraining_texts(
     texts: SourceTexts, percent: int, seed: int, strings: StringPieces, randomizer: TokenRandomizer | ModeTexts | None
 ) -> PretrainingData:
-    """Split texts into training and held-out texts and convert both to items.
+    """Divide texts into training and held-out texts, and convert both to items (words and punctuation).
 
     Args:
         texts: The texts.
         percent: Share of held-out texts in percent.
         seed: Seed of the division.
-        strings: Collects numbers and WordPieces of all items.
-        randomizer: Mechanism whose tokenization to use, or mode that sanitizes whole texts; None to tokenize only.
+        strings: Table that collects numbers and WordPieces of all items.
+        randomizer: Mechanism whose tokenization to use, or mode that sanitizes whole texts; ``None`` to tokenize only.
 
     Raises:
         EmptyData: There is no training text, or no held-out text, with a word.
@@ -193,9 +196,14 @@ def split_pretraining_texts(
 
 
 def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
-    """Compute the log frequency of each WordPiece in a corpus's words: ``(vocabulary,)``.
+    """Compute the log frequency of each WordPiece in the words of a corpus, shape ``(vocabulary,)``.
 
-    One is added to each count.
+    The function adds one to each count.
+
+    Args:
+        corpus: The corpus.
+        strings: Table of the WordPieces of all items.
+        vocabulary: Number of WordPieces.
     """
     flat, begins = strings.flat_pieces
     words = np.bincount(corpus.items[corpus.words], minlength=len(begins) - 1)

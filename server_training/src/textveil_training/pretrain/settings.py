@@ -1,4 +1,4 @@
-"""Settings of a pretraining, apart from the data and the release; and recipes for it."""
+"""Define the settings of a pretraining, besides the data and the release, and read them from recipes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,15 +63,15 @@ class PretrainingSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PretrainingRecipe:
-    """Settings of a published pretraining.
+    """Recipe with the settings of a published pretraining.
 
     Attributes:
         name: Name of the recipe, printable.
         kind: ``pretrain``.
         note: Sentence about the purpose of the recipe.
         raw: Whether raw text is masked instead of sanitized text.
-        training: Settings. ``start`` may be the name of another recipe; the command line then gives the folder that
-            this recipe wrote.
+        training: Settings. ``start`` may be the name of another recipe; the user then passes the output folder of that
+            recipe on the command line.
     """
 
     name: str
@@ -82,11 +82,11 @@ class PretrainingRecipe:
 
 
 def read_pretraining_recipe(path: Path) -> PretrainingRecipe:
-    """Read a recipe of a pretraining.
+    """Read the recipe of a pretraining.
 
     Raises:
-        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
-            or the recipe is of another kind.
+        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type, or
+            the recipe is of another kind.
         SettingError: A setting is out of range.
     """
     return read_recipe_of_kind(path, PretrainingRecipe, KIND)

@@ -5,9 +5,9 @@ Source: Yue et al. 2021, section 4.3.
     textveil-train pretrain --data WIKITEXT:wikitext --mechanism santext --epsilon 10 -o mlm
     textveil-train pretrain server_training/recipes/mlm-sanitized.toml --data WIKITEXT:wikitext -o mlm
 
-Every text is sanitized anew in each pass, with entropy of the operating system. An interrupted run continues with the
-same weights, order and masks, but with new samples. So its result differs from that of an uninterrupted run, but has
-the same output distribution. An interrupted run on raw texts continues to exactly the same result.
+In each pass every text is sanitized again, with entropy of the operating system. An interrupted run continues with the
+same weights, order and masks, but with new random outputs. So its result differs from that of an uninterrupted run, but
+has the same distribution. An interrupted run on raw texts continues to exactly the same result.
 """
 
 import ctypes
@@ -45,12 +45,12 @@ _BYTES = 4 << 20
 
 
 def return_large_blocks() -> None:
-    """Make glibc return free blocks of 4 MiB and more to the system at once.
+    """Configure glibc to return free memory blocks of 4 MiB and more to the system at once.
 
     On CPUs PyTorch allocates memory by ``malloc``. By default glibc raises the size from which it maps blocks
     separately, up to 32 MiB. The logits of masked positions have another size in every batch (10 to 40 MB), so freed
-    blocks leave holes into which later ones do not fit: without this call a pretraining grew by 200 MB per minute.
-    On systems without glibc the function does nothing.
+    blocks leave gaps into which later ones do not fit: without this call a pretraining grew by 200 MB per minute. On
+    systems without glibc the function does nothing.
     """
     if sys.platform.startswith("linux"):
         with suppress(OSError, AttributeError):
@@ -73,13 +73,13 @@ def pretrain(
     raw: bool = False,
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Train a masked language model on sanitized text; see the module.
+    """Train a masked language model that predicts original words from sanitized text.
 
     Args:
         settings: Settings of the training.
         texts: Public raw texts, or texts of a sanitized corpus. The texts of a sanitized corpus are masked without
             sanitizing them again, and the model predicts their words, since the originals are not available.
-        randomizer: Mechanism that sanitizes raw texts at every visit, or mode that sanitizes them once; None for a
+        randomizer: Mechanism that sanitizes raw texts at every use, or mode that sanitizes them once; ``None`` for a
             sanitized corpus.
         options: Output folder and device of the run.
         raw: Whether to mask raw text without sanitizing it; ``randomizer`` is then used for measurements only.
@@ -92,15 +92,15 @@ def pretrain(
         DeviceError: The device does not exist.
         CheckpointError: The start model is not a BERT encoder or masked language model, or the output folder is not
             empty.
-        EncoderMismatch: The encoder is cased, while sanitized words are in lower case.
+        EncoderMismatch: The encoder is cased, but sanitized words are in lower case.
         ResumeError: The folder has no unfinished run to resume, or one with other settings.
         EmptyData: There is no training text, or no held-out text.
         OutputError: The folder cannot be written.
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
-        Raw texts must be public: the model memorizes some of them. Training on sanitized texts reveals nothing
-        beyond their release (post-processing).
+        Raw texts must be public: the model memorizes some of them. Training on sanitized texts reveals nothing beyond
+        their release (post-processing).
     """
     if settings.accumulate > settings.batch_size:
         raise SettingError("accumulate must be at most batch_size")
@@ -116,7 +116,7 @@ def pretrain(
     return_large_blocks()
     precision = choose_precision(settings.precision, run.device)
 
-    # The network: an encoder with the head of a masked language model, tied to its embeddings.
+    # The network: an encoder with the head of a masked language model, which shares the embeddings.
     loaded = load_masked_lm(settings.start, settings.dropout)
     model = loaded.model
     if settings.max_tokens > model.config.max_position_embeddings:
@@ -131,11 +131,11 @@ def pretrain(
             "the encoder distinguishes case, but sanitized words are in lower case: pass an uncased one with --start"
         )
 
-    # The data: texts as words and what is between them, some of them held out by their hash.
+    # The data: texts as words and punctuation; the hash of a text decides whether it is held out.
     strings = StringPieces(tokenizer)
     data = split_pretraining_texts(texts, settings.held_out_percent, settings.seed, strings, randomizer)
     train, held_out = data.train, data.held_out
-    if loaded.new_head:  # it begins with the frequencies of the pieces
+    if loaded.new_head:  # the bias of a new head starts with the log frequencies of the WordPieces
         with torch.no_grad():
             model.bias.copy_(compute_log_frequencies(train, strings, len(model.bias)))
     model.to(run.device)
@@ -150,13 +150,13 @@ def pretrain(
         process=process,
     )
 
-    # Steps: measured every few, in the order of one pass over the texts after another.
+    # The steps go through the texts pass after pass; an epoch is the steps between two measurements.
     steps_per_pass = math.ceil(len(train) / settings.batch_size)
     steps = settings.steps or settings.num_epochs * steps_per_pass
     steps_per_epoch = min(steps, settings.measure_every or math.ceil(steps / MEASUREMENTS))
 
     def batches(_: torch.Generator) -> list[Tensor]:
-        """Return the batches between two measurements, from one or several passes."""
+        """Return the batches between two measurements, which may belong to several passes over the texts."""
         found: list[Tensor] = []
         begin = run.position.epoch * steps_per_epoch
         step, end = begin, min(begin + steps_per_epoch, steps)
@@ -198,7 +198,7 @@ def pretrain(
         "kind": KIND,
         "settings": asdict(settings)
         | {
-            "start": Path(settings.start).name,  # not where it lies
+            "start": Path(settings.start).name,  # the name without the path
             "learning_rate": rates[0],
             "head_learning_rate": rates[1],
             "raw": raw,

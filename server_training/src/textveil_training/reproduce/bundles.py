@@ -1,4 +1,4 @@
-"""A SanText bundle at a paper's epsilons, which are per unit of distance of the vectors."""
+"""Build a SanText bundle at a paper's epsilons, which are per unit of distance of the vectors."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +21,7 @@ class WordBundle:
 
     Attributes:
         folder: Folder of the bundle.
-        median: Median distance of two words in units of the vectors: one unit of the bundle's epsilon.
+        median: Median distance of two words in units of the vectors. The bundle's epsilons are per median distance.
         levels: Name of the bundle's level by the paper's epsilon.
         words: Number of words.
     """
@@ -32,14 +32,14 @@ class WordBundle:
     words: int
 
     def convert_epsilon(self, epsilon: str) -> str:
-        """Convert an epsilon per unit of the vectors to one per median distance, for FBDD."""
+        """Convert an epsilon per unit of the vectors to an epsilon per median distance, for FBDD."""
         return f"{float(epsilon) * self.median:.6g}"
 
 
 def build_word_bundle(inputs: ReproductionInputs, epsilons: tuple[str, ...]) -> WordBundle:
     """Build a bundle whose SanText levels have a paper's epsilons.
 
-    SanText's weight of a word at distance d is ``exp(-epsilon d / 2)``: the exponent per median distance is half the
+    SanText's weight of a word at distance d is ``exp(-epsilon d / 2)``. So the exponent per median distance is half the
     epsilon times the median distance.
 
     Args:
@@ -67,7 +67,7 @@ def build_word_bundle(inputs: ReproductionInputs, epsilons: tuple[str, ...]) -> 
     source = read_vectors(inputs.vectors or LISTS / "words" / "english-3-vectors.txt.gz", most, inputs.report)
     step = float(np.abs(source.vectors).max()) / 127
     median = step * _measure_median(quantize_vectors(source.vectors))
-    if sample:  # the scale of the built-in vectors has no meaning
+    if sample:  # the scale of the built-in vectors is arbitrary
         median = _SAMPLE_MEDIAN
     exponents = {epsilon: Decimal(f"{float(epsilon) * median / 2:.4f}") for epsilon in epsilons}
     names = {epsilon: f"{(2 * alpha).normalize():f}" for epsilon, alpha in exponents.items()}
@@ -83,7 +83,7 @@ def build_word_bundle(inputs: ReproductionInputs, epsilons: tuple[str, ...]) -> 
 
 
 def _measure_median(rows: np.ndarray) -> float:
-    """Measure the median distance of two of the rows, over 200,000 pairs."""
+    """Estimate the median distance of two different rows from 200,000 random pairs."""
     generator = np.random.default_rng(0)
     first, second = generator.integers(0, len(rows), (2, 200_000))
     different = first != second

@@ -1,4 +1,4 @@
-"""Inputs of a reproduction: data, model and vectors by path, or the small sample."""
+"""Read the inputs of a reproduction: data, model and vectors that the user names, or the small sample."""
 
 import csv
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback, ignore_progress
 from textveil_training.reproduce.published import PublishedStudy
 
-MINILM = "minilm"  # engine.encoders has it too, and imports PyTorch
+MINILM = "minilm"  # engine.encoders defines the same name, but imports PyTorch
 if TYPE_CHECKING:
     from textveil_training.dpnr.classification_data import ClassificationTask
 
@@ -23,17 +23,17 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 @dataclass(frozen=True, kw_only=True)
 class ReproductionInputs:
-    """Inputs and effort of a study.
+    """Inputs of a study, and the amount of computation.
 
     Attributes:
-        data: File or folder of the data; None for the sample.
-        format_name: Format of the data; None for the study's first one.
+        data: File or folder of the data; ``None`` for the sample.
+        format_name: Format of the data; ``None`` for the study's default.
         model: Encoder or masked language model: ``minilm``, a folder, or a hub id.
-        vectors: Word vectors, a GloVe, word2vec or fastText text file; None for the built-in ones.
+        vectors: Word vectors, a text file of GloVe, word2vec or fastText; ``None`` for the built-in ones.
         max_words: Largest number of words read from ``vectors``.
-        max_tokens: Number of tokens that longer texts are cut to.
-        examples: Maximum training rows; 0 for all.
-        steps: Steps of a pretraining.
+        max_tokens: Number of tokens to which longer texts are cut.
+        examples: Largest number of training rows; 0 for all.
+        steps: Number of steps of a pretraining.
         seeds: Number of seeds.
         work: Folder for parts that are computed once.
         report: Called with progress.
@@ -53,12 +53,12 @@ class ReproductionInputs:
 
     @property
     def uses_sample(self) -> bool:
-        """Whether the study runs on the sample."""
+        """Whether the study runs on the small sample."""
         return self.data is None and self.vectors is None
 
 
 def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
-    """Check paths and formats before anything is computed.
+    """Check paths and formats before the study computes anything.
 
     Raises:
         UnreadableFile: The data or the vectors do not exist.
@@ -77,7 +77,7 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
     for path, option in ((inputs.data, "--data"), (inputs.vectors, "--vectors")):
         if path is not None and not path.exists():
             raise UnreadableFile(f"the path of {option} does not exist: check it")
-    if inputs.data is not None:  # the first row alone: a file of another layout is found before PyTorch is imported
+    if inputs.data is not None:  # read only the first row, to find a file of another layout before PyTorch is imported
         next(load_examples(get_format_name(study, inputs), inputs.data), None)
     folder = Path(inputs.model)
     if folder.is_dir() and not any((folder / name).is_file() for name in WEIGHTS):
@@ -85,7 +85,7 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
 
 
 def describe_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> dict[str, Any]:
-    """Describe the inputs for a record: formats, hashes of files, and sizes; no path and no text."""
+    """Describe the inputs for a record: formats, hashes of files, and sizes, without paths and texts."""
     weights = Path(inputs.model) / WEIGHTS[0]
     return {
         "format": None if inputs.data is None else get_format_name(study, inputs),
@@ -98,12 +98,12 @@ def describe_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> dict[s
 
 
 def get_format_name(study: PublishedStudy, inputs: ReproductionInputs) -> str:
-    """Return the format of the data."""
+    """Return the format of the data: the given one, or the study's default."""
     return inputs.format_name or study.formats[0]
 
 
 def read_sample() -> list[LabeledExample]:
-    """Read the sample: messages with a topic; attribute 0 is urgency."""
+    """Read the small sample: messages with a topic. Its private attribute 0 marks urgent messages."""
     with SAMPLE.open(encoding="utf-8", newline="") as file:
         return [
             LabeledExample(
@@ -116,7 +116,10 @@ def read_sample() -> list[LabeledExample]:
 def load_attribute_task(
     study: PublishedStudy, inputs: ReproductionInputs
 ) -> "tuple[ClassificationTask, tuple[str, ...]]":
-    """Load texts with classes and private attributes, and the names of the attributes.
+    """Load texts with classes and private attributes.
+
+    Returns:
+        The data, and the names of the attributes.
 
     Raises:
         DataError: The data cannot be read.
@@ -132,6 +135,6 @@ def load_attribute_task(
         return load_classification_task(section, inputs.data), get_format(name).attributes
     rows = read_sample()
     labels = tuple(sorted({row.label for row in rows}))
-    parts = {"train": rows[:304], "dev": rows[304:404], "test": rows[404:]}  # the topics take turns in the file
+    parts = {"train": rows[:304], "dev": rows[304:404], "test": rows[404:]}  # topics alternate in the file
     splits = {name: make_split(part, labels, len(SAMPLE_ATTRIBUTES)) for name, part in parts.items()}
     return ClassificationTask(labels=labels, **splits), SAMPLE_ATTRIBUTES

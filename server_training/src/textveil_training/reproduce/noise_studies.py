@@ -1,4 +1,4 @@
-"""Figures of the noise alone: Feyisetan and others (2020), Figure 6, and Habernal (2021), Figure 1."""
+"""Reproduce figures about noise: Feyisetan and others 2020, Figure 6, and Habernal 2021, Figure 1."""
 
 import math
 
@@ -23,8 +23,11 @@ _LOSS_DRAWS = 20_000
 
 
 def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure how often a word is unchanged (N_w) and the number of its different outputs (S_w), over 1,000 draws."""
-    bundle = build_word_bundle(inputs, ("1",))  # FBDD needs no level of its own
+    """Measure the effect of FBDD on words at several epsilons, over 1,000 draws per word.
+
+    The figures are ``N_w``, the share of outputs that equal the word, and ``S_w``, the number of different outputs.
+    """
+    bundle = build_word_bundle(inputs, ("1",))  # FBDD works at any epsilon, without levels of the bundle
     number = _SAMPLE_WORDS if inputs.uses_sample else inputs.examples or _WORDS
     words = np.random.default_rng(0).choice(bundle.words // 2, number, replace=False)
     rows = []
@@ -58,10 +61,10 @@ def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Rep
 
 
 def measure_sensitivity(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Compare the sensitivity of a vector that is clipped in L2 with the one that ADePT's Laplace noise assumes.
+    """Compare an L2-clipped vector's sensitivity with the one that ADePT's Laplace noise assumes.
 
-    ADePT clips a vector of n numbers to length C and adds Laplace noise of scale ``2 C / epsilon`` to each, for an L1
-    sensitivity of 2 C. The largest L1 distance of two clipped vectors is ``2 C sqrt(n)``.
+    ADePT clips a vector of n numbers to length C and adds Laplace noise of scale ``2 C / epsilon`` to each number, for
+    an L1 sensitivity of 2 C. The largest L1 distance of two clipped vectors is ``2 C sqrt(n)``.
     """
     rows = []
     for dimension in DIMENSIONS:
@@ -96,18 +99,18 @@ def measure_sensitivity(study: PublishedStudy, inputs: ReproductionInputs) -> Re
 
 
 def clip_vector(vector: np.ndarray, length: float) -> np.ndarray:
-    """Shorten a vector to an L2 norm of at most ``length``, as ADePT does (Krishna and others 2021)."""
+    """Scale a vector down to an L2 norm of at most ``length``, as in ADePT (Krishna and others 2021)."""
     return vector * min(1.0, length / float(np.linalg.norm(vector)))
 
 
 def draw_privacy_losses(first: np.ndarray, second: np.ndarray, epsilon: float, seed: int = 0) -> np.ndarray:
-    """Draw the privacy loss of two vectors under Laplace noise of scale ``2 / epsilon``.
+    """Simulate the privacy loss between two vectors under Laplace noise of scale ``2 / epsilon``.
 
     Args:
         first: Vector that is released, clipped to length 1.
         second: The other vector.
         epsilon: Epsilon that the noise would have if the sensitivity were 2.
-        seed: Seed of the simulated releases. They protect nobody's text.
+        seed: Seed of the simulated releases, which protect nobody's text.
 
     Returns:
         The loss of each of 20,000 releases.

@@ -1,4 +1,4 @@
-"""Page of a reproduction: a table in Markdown with the paper's figures, and a picture."""
+"""Write the page of a reproduction: a table in Markdown with the paper's figures, and a picture."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from textveil_training.reproduce.results import Reproduction, collect_notes, mak
 
 
 def write_page(folder: Path, study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> None:
-    """Write a page in Markdown with the table, and its picture.
+    """Write a page in Markdown with the table of a reproduction, and its picture as a separate file.
 
     Raises:
         OutputError: A file cannot be written.

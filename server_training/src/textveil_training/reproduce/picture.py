@@ -1,4 +1,4 @@
-"""Picture of a reproduction: the first figure of each row by its position, as SVG."""
+"""Draw the picture of a reproduction as SVG: the first figure of each row over the row's position."""
 
 import math
 from html import escape
@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 
 def draw_picture(found: Reproduction) -> str:
-    """Draw a line for each series, and a dashed one for each row without a position, as SVG."""
+    """Draw a line for each series, and a dashed line for each row without a position, as SVG."""
     column = next(name for row in found.rows if row.series for name in row.figures)
     series: dict[str, list[Point]] = {}
     for row in found.rows:
@@ -67,7 +67,7 @@ def draw_picture(found: Reproduction) -> str:
 
 
 def _choose_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers around a range, about five."""
+    """Return about five round numbers that cover a range, for the labels of an axis."""
     span = high - low or 1.0
     step = 10.0 ** math.floor(math.log10(span / 4))
     step = next(step * factor for factor in (1, 2, 2.5, 5, 10) if span / (step * factor) <= 5)
@@ -76,7 +76,7 @@ def _choose_ticks(low: float, high: float) -> list[float]:
 
 
 def _label_positions(places: list[float], points: list[Point]) -> list[str]:
-    """Return the labels of the horizontal axis, without those that would cover the one before."""
+    """Return the labels of the horizontal axis; a label that would cover the previous one is empty."""
     values = sorted({x for x, _ in points})
     kept = [True, *(after - before >= _CLOSE for before, after in pairwise(places))]
     return [

@@ -1,8 +1,8 @@
-"""The studies by name, and the figures of the papers that they are compared with.
+"""List the studies by name, with the figures of the papers for comparison.
 
 The figures come from notes about the papers. Figures without an asterisk were checked against the paper's abstract or
-its data. Figures with an asterisk could not be checked, and a note below the table states this. A figure that the notes
-lack is an empty cell; ``--paper FILE`` fills it in from a copy of the paper.
+its data. Figures with an asterisk could not be checked, and a note below the table states this. A figure that is not in
+the notes is an empty cell; ``--paper FILE`` fills it in from a copy of the paper.
 """
 
 from collections.abc import Mapping
@@ -28,20 +28,20 @@ SECOND_HAND_NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedStudy:
-    """A table or figure of a paper.
+    """A table or figure of a paper that can be reproduced.
 
     Attributes:
         name: Name of the study on the command line.
         paper: The paper.
         place: Table or figure of the paper.
-        question: What it measures, in one sentence.
-        data: Data of the paper, and where to get them.
-        formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if it needs no texts,
-            and so no model.
+        question: Question that the table or figure answers, in one sentence.
+        data: Data of the paper, and their source.
+        formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if the study needs no
+            texts, and so no model.
         reads_vectors: Whether the study builds a bundle from ``--vectors``.
         figures: The paper's figures by the name of a row; with an asterisk if it could not be checked.
-        figures_of_format: The same by format, for a table with a column for each of several data sets.
-        differences: Why figures differ from the paper's.
+        figures_of_format: The paper's figures by format and then by row, for a table with several data sets.
+        differences: Reasons for differences from the paper's figures.
     """
 
     name: str
@@ -56,7 +56,7 @@ class PublishedStudy:
     differences: tuple[str, ...] = ()
 
     def get_figures(self, format_name: str | None) -> dict[str, str]:
-        """Return the paper's figures by the name of a row, for data in a format."""
+        """Return the paper's figures by the name of a row, for data in one format."""
         return {**self.figures, **self.figures_of_format.get(format_name or "", {})}
 
 
@@ -87,7 +87,14 @@ _SANTEXT_METRIC = (
 def _list_santext_figures(
     unsanitized: str, santext: tuple[str, ...], santext_plus: tuple[str, ...], fbdd: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return a column of SanText's Table 1 (GloVe vectors, epsilon 1, 2 and 3) by the name of a row."""
+    """Return one column of SanText's Table 1 (GloVe vectors, epsilon 1, 2 and 3) by the name of a row.
+
+    Args:
+        unsanitized: Figure without sanitization.
+        santext: Figures of SanText at the three epsilons.
+        santext_plus: Figures of SanText+ at the three epsilons.
+        fbdd: Figures of FBDD at the three epsilons; empty if the table has none.
+    """
     rows = {"unsanitized": unsanitized}
     for name, figures in (("santext", santext), ("santext+", santext_plus), ("fbdd", fbdd)):
         rows |= {f"{name}, epsilon {number}": figure for number, figure in enumerate(figures, start=1)}

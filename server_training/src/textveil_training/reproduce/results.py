@@ -1,4 +1,4 @@
-"""Result of a reproduction: rows of a table, a record, and a page with a table and a picture."""
+"""Hold the result of a reproduction, and format it as a table, a record and a report."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ SAMPLE_NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ReproducedRow:
-    """A row of a reproduced table.
+    """A row of a reproduced table, and its point in the picture.
 
     Attributes:
-        name: Name of the row, which the paper's figures are stored under.
+        name: Name of the row, by which the paper's figures are stored.
         figures: Figures by column.
         error: Standard error of the first figure, if it is known.
-        series: Name of the line of the picture that the row is a point of; empty for none.
+        series: Name of the line in the picture to which the point belongs; empty for a point without a line.
         position: Position of the point on the horizontal axis.
     """
 
@@ -56,7 +56,7 @@ class Reproduction:
 
 
 def read_paper_figures(path: Path) -> dict[str, str]:
-    """Read the paper's figures from a JSON object of row names and figures.
+    """Read the paper's figures from a JSON object that maps names of rows to figures.
 
     Raises:
         InvalidJson: The file cannot be read, or is not such an object.
@@ -71,10 +71,10 @@ def read_paper_figures(path: Path) -> dict[str, str]:
 
 
 def check_paper_figures(figures: Mapping[str, str], found: Reproduction) -> None:
-    """Check that each of the given figures belongs to a row.
+    """Check that each of the given figures belongs to a row of the table.
 
     Raises:
-        DataOptionError: A figure has the name of no row.
+        DataOptionError: The name of a figure is not the name of a row.
     """
     names = [row.name for row in found.rows]
     if unknown := [name for name in figures if name not in names]:
@@ -85,7 +85,12 @@ def check_paper_figures(figures: Mapping[str, str], found: Reproduction) -> None
 
 
 def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[list[str]]:
-    """Return the cells of the table, the header first; ``paper`` None leaves out the paper's column."""
+    """Return the cells of the table, the header first.
+
+    Args:
+        found: The outcome of the study.
+        paper: The paper's figures by the name of a row; ``None`` to omit the paper's column.
+    """
     columns = list(dict.fromkeys(column for row in found.rows for column in row.figures))
     table = [["", *columns, *(["the paper's"] if paper is not None else [])]]
     for row in found.rows:
@@ -97,7 +102,7 @@ def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[lis
 
 
 def format_report(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> str:
-    """Format the outcome for a terminal."""
+    """Format the outcome of a study for a terminal."""
     lines = [f"{study.paper}: {study.place}", study.question, "", format_table(make_table(found, paper), 1), ""]
     return "\n".join([*lines, *(f"- {note}" for note in collect_notes(study, found, paper))])
 
@@ -105,7 +110,7 @@ def format_report(study: PublishedStudy, found: Reproduction, paper: Mapping[str
 def make_record(
     study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None, software: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the record of a run; it has no text."""
+    """Return the record of a run, without texts."""
     return {
         "format": FORMAT,
         "format_version": VERSION,
@@ -123,13 +128,13 @@ def make_record(
 
 
 def read_record(record: Mapping[str, Any]) -> Reproduction:
-    """Return the outcome that ``make_record`` described.
+    """Recreate the outcome of a study from its record.
 
     Args:
         record: Content of a record's file.
 
     Raises:
-        InvalidJson: It is no record of a reproduction.
+        InvalidJson: The content is not the record of a reproduction.
     """
     if record.get("format") != FORMAT or record.get("format_version") != VERSION:
         raise InvalidJson("the file is not a record that textveil-train reproduce wrote: pass such a record")

@@ -35,19 +35,19 @@ RUNS: Mapping[str, Callable[[PublishedStudy, ReproductionInputs], Reproduction]]
 def reproduce_study(
     study: PublishedStudy, inputs: ReproductionInputs, given: Mapping[str, str], output: Path | None
 ) -> tuple[str, dict[str, Any]]:
-    """Run a study and write its files.
+    """Run a study, and write its record, its page and its picture.
 
     Args:
         study: The study.
-        inputs: Its inputs.
+        inputs: Inputs of the study.
         given: Figures of the paper from ``--paper``.
-        output: Folder of the record, the page and the picture; None to write none.
+        output: Folder of the record, the page and the picture; ``None`` to write no files.
 
     Returns:
         The report for a terminal, and the record.
 
     Raises:
-        TextveilError: An input cannot be used; see the study.
+        TextveilError: An input cannot be used.
         OutputError: A file cannot be written.
     """
     if output is not None:
@@ -68,5 +68,5 @@ def reproduce_study(
 
 
 def print_json(record: Mapping[str, Any]) -> str:
-    """Return the record as one line of JSON."""
+    """Format a record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False)

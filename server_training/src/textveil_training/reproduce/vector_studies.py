@@ -1,4 +1,7 @@
-"""Tables 2, 4 and 7 of Lyu, He and Li (2020): accuracy, private attributes and fairness of noisy vectors."""
+"""Reproduce Tables 2, 4 and 7 of Lyu, He and Li (2020).
+
+They are about accuracy, private attributes and fairness of noisy vectors.
+"""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -45,7 +48,7 @@ class VectorTask:
         task: The data.
         attributes: Names of the private attributes.
         features: Pooled vectors by split, shape (1, texts, width).
-        clean: Linear classifier of these vectors.
+        clean: Linear classifier of these vectors, without noise.
     """
 
     task: ClassificationTask
@@ -59,13 +62,13 @@ class VectorTask:
         return int(self.features["train"].shape[-1])
 
     def decide_clean(self, split: str) -> Tensor:
-        """Return the classes that the linear classifier predicts without noise."""
+        """Return the classes that the linear classifier predicts for a split without noise."""
         with torch.inference_mode():
             return self.clean(self.features[split][0], None).argmax(-1)
 
 
 def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> VectorTask:
-    """Read the data, compute the encoder's vectors or read stored ones, and fit the classifier.
+    """Load the data, compute the encoder's vectors or read stored ones, and fit the classifier.
 
     Raises:
         DataError, EmptyClass, CheckpointError: An input cannot be used.
@@ -88,7 +91,7 @@ def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> Vecto
         path = inputs.work / f"features-{split.sha256[:16]}.safetensors"
         try:
             found = read_features(path, split, key)
-        except CheckpointError:  # there are none yet, or of another encoder
+        except CheckpointError:  # no vectors are stored, or those of another encoder
             words = [tokenizer.split_into_pieces(text) for text in split.texts]
             found = compute_pooled_features(model, tokenizer, words, torch.device("cpu"), inputs.report)
             write_features(path, found, split, key)
@@ -102,7 +105,15 @@ def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> Vecto
 
 
 def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed: int) -> TrainedHead:
-    """Train a head under one bound and noise on the stored vectors, for one whole-text epsilon."""
+    """Train a head on the stored vectors under one bound and noise, for one epsilon per text.
+
+    Args:
+        part: The data.
+        mode: ``l1``, ``l2`` or ``box``.
+        dimension: Number of coordinates of the released vector.
+        epsilon: Epsilon per text, a decimal string.
+        seed: Seed of the training.
+    """
     texts, labels = len(part.task.train.texts), len(part.task.labels)
     settings = VectorBundleSettings(name="study", mode=mode, levels=(epsilon,), seed=seed)
     recipe = make_private_recipe(settings, labels, texts)
@@ -112,7 +123,7 @@ def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed:
 
 
 def _list_levels(part: VectorTask) -> list[tuple[str, str, str, str, int]]:
-    """Return name, series, mode, whole-text epsilon and dimension of each row."""
+    """Return name, series, mode, epsilon per text and dimension of each row of the table."""
     small, width = max(1, -(-len(part.task.labels) // 2)), part.width
     paper = [
         (f"box, epsilon {one} of a coordinate", "box, the paper's", "box", f"{float(one) * width:g}", width)
@@ -123,7 +134,7 @@ def _list_levels(part: VectorTask) -> list[tuple[str, str, str, str, int]]:
 
 
 def measure_accuracies(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure the accuracy of the main task by bound, noise and epsilon (Table 2)."""
+    """Measure the accuracy of the main task for each bound, noise and epsilon (Table 2)."""
     part = load_vector_task(study, inputs)
     labels = part.task.test.labels
     majority = int(part.task.train.labels.bincount().argmax())
@@ -241,12 +252,12 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Measure how often subtracting the smallest coordinate undoes the published noise.
+    """Measure how often subtracting the smallest coordinate undoes the noise of the published code.
 
-    That noise is one random number, added to all coordinates.
+    That code adds the same random number to all coordinates.
 
     Returns:
-        Share of test texts whose class is that of the vector without noise, in per cent.
+        Percentage of test texts that get the same class as without noise.
     """
     boxed = {name: bound_vectors(found[0].double(), "box") for name, found in part.features.items()}
     train, dev = part.task.train, part.task.dev

@@ -1,4 +1,7 @@
-"""Tables 1 and 3 and Figure 4 of Yue and others (2021): models trained on sanitized text, and attacks on it."""
+"""Reproduce Tables 1 and 3 and Figure 4 of Yue and others (2021).
+
+They are about models that are trained on sanitized text, and about attacks on it.
+"""
 
 import hashlib
 import json
@@ -53,7 +56,7 @@ _ATTACKED_TEXTS = 300
 
 
 def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure a model that is trained and tested on sanitized text (Table 1)."""
+    """Measure the accuracy of a model that is trained and tested on sanitized text (Table 1)."""
     task = load_study_task(study, inputs)
     bundle = build_word_bundle(inputs, EPSILONS)
     kept = FinishedParts(study, task, inputs)
@@ -121,7 +124,7 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
 
 
 def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
-    """Return the releases that are pretrained on, by name: a sanitizer and its options."""
+    """Return the kinds of sanitized text for pretraining, by name: a sanitizer and its options."""
     santext = Sanitizer.load(bundle.folder), _make_options(bundle, "santext", "3")
     return {"santext, epsilon 3": santext} | {mode: (Sanitizer.load(), {"protect": mode}) for mode in _MODES}
 
@@ -129,14 +132,14 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 def _measure_pair(
     name: str, texts: Sequence[str], randomizer: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
-    """Return the test scores of a finetuned model for one seed, without and with pretraining."""
+    """Return the test scores of a fine-tuned model for one seed, without and with pretraining."""
     without = _finetune(sanitized, inputs, seed, tuned=True)
     model = _pretrain(name, texts, randomizer, inputs, seed)
     return without, _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
 
 
 class FinishedParts:
-    """Store of computed figures in the folder of ``--work``: a restarted run computes only the missing ones.
+    """Store of computed figures in the folder of ``--work``, so that a restarted run does not repeat them.
 
     Args:
         study: The study.
@@ -146,14 +149,18 @@ class FinishedParts:
 
     def __init__(self, study: PublishedStudy, task: FinetuningTask, inputs: ReproductionInputs) -> None:
         described = describe_inputs(study, inputs)
-        del described["seeds"]  # more seeds continue with those that are finished
+        del described["seeds"]  # without the number of seeds, so that a run with more seeds uses the finished ones
         data = [rows.sha256 for rows in task.splits.values()]
         self._folder, self._subject = inputs.work, [study.name, described, inputs.model, data, list_software()]
 
     def compute_once(self, part: Sequence[str | int], compute: Callable[[], Any]) -> Any:
-        """Return the figures of a part, a JSON value, from its file; compute and write them if there is no file.
+        """Read a part's figures, a JSON value, from its file; if there is none, compute and write them.
 
         The name of the file contains a hash of the part, of the data and of all inputs.
+
+        Args:
+            part: Values that identify the part.
+            compute: Function that computes the figures.
         """
         key = json.dumps([*self._subject, *part], sort_keys=True).encode()
         path = self._folder / f"part-{hashlib.sha256(key).hexdigest()[:16]}.json"
@@ -168,7 +175,7 @@ def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
     """Measure how many words an attacker recovers from the context, and from repeated releases (Figure 4)."""
     bundle = build_word_bundle(inputs, ATTACKED)
     texts = _read_attacked(study, inputs)
-    if inputs.uses_sample and inputs.model == "minilm":  # it has no head: a few steps show that the attack runs
+    if inputs.uses_sample and inputs.model == "minilm":  # train a head, which MiniLM lacks
         sample = [text for row in read_sample() for text in row.texts]
         inputs = replace(inputs, model=str(_pretrain("attacker", sample, None, replace(inputs, steps=_SAMPLE_STEPS))))
     has_model = inputs.model != "minilm"
@@ -219,7 +226,7 @@ def sanitize_task(task: FinetuningTask, sanitizer: Sanitizer, options: Mapping[s
     """Sanitize all texts of a task, with the same options in every split.
 
     Privacy:
-        A release of every text: only for public text, or the caller's own.
+        A release of every text. Use it only for public texts, or for the caller's own.
     """
     splits: dict[str, FinetuningSplit] = {}
     for name, rows in task.splits.items():
@@ -252,7 +259,10 @@ def _finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *, tu
 
 
 def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *, tuned: bool) -> dict[str, Any]:
-    """Fine-tune an encoder, or fit a linear model to its vectors, in a folder that is removed again."""
+    """Fine-tune an encoder, or fit a linear model to its vectors, in a temporary folder.
+
+    The result is the run record.
+    """
     folder = inputs.work / "finetuned"
     shutil.rmtree(folder, ignore_errors=True)
     settings = FinetuningSettings(

@@ -196,7 +196,17 @@ class ConversationDraws(DocumentDraws):
         return None
 
     def _mark_used(self, entity_type: str, layout: str, index: int, avoided: Collection[str]) -> bool:
-        """Mark the spelling of a surrogate as used, and return whether it was unused and not avoided."""
+        """Mark the spelling of a surrogate as used, unless it is already used or must be avoided.
+
+        Args:
+            entity_type: Entity type of the surrogate.
+            layout: Layout of the surrogate.
+            index: Index of the surrogate in its pool.
+            avoided: Words that must not be drawn.
+
+        Returns:
+            Whether the surrogate can be drawn.
+        """
         word = fold_word(self._surrogates.spell_surrogate(entity_type, layout, index, LOWER))
         if word in self._used_spellings or word in avoided:
             return False

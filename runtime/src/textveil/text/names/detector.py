@@ -49,7 +49,14 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
 def _iterate_hidden_parts(
     text: str, start: int, end: int, kept_spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a span to hide: the whole span, or its words outside of all kept spans."""
+    """Yield the parts of a span to hide: the whole span, or its words outside of all kept spans.
+
+    Args:
+        text: The output.
+        start: Start of the span.
+        end: End of the span.
+        kept_spans: Spans that are not hidden, as start and end.
+    """
     edges = [place for one in kept_spans if one[0] < end and one[1] > start for place in one]
     if not edges:
         yield start, end

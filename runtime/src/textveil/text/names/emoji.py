@@ -19,7 +19,7 @@ from textveil.lazy import CHARACTERS, decode_table, load_data
 _TABLES = load_data(CHARACTERS)["emoji"]
 #: The entity type of replaced sequences, and that of keycap digits.
 EMOJI, KEYCAP = "emoji", "keycap"
-#: The skin tones, and the character that stands for any of them in a layout.
+#: The skin tones, and the character that represents any of them in a layout.
 SKIN_TONES, TONE_PLACEHOLDER = "".join(_TABLES["tones"]), "x"
 
 

@@ -146,8 +146,8 @@ class GivenNameLinker:
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with some family names changed to first names.
 
-        A family name without a first name becomes a first name if the same string was a first name, and never a family
-        name, earlier in the document.
+        This concerns family names without a first name. Such a name becomes a first name if the same string was a first
+        name earlier in the document, and was never a family name.
         """
         for entry in entries:
             if isinstance(entry, str) or entry.entity_type not in _PERSON_TYPES:
@@ -320,8 +320,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
 
-        A list or the form of the string must determine its type, and the string must not be on a list of a type that is
-        not kept.
+        A list or the form of the string must determine its type. The string must not also be on a list of a type that
+        is not kept.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]

@@ -121,7 +121,13 @@ def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
 
 
 def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
-    """Return the name of the list that gives a string its entity type; empty if no list does."""
+    """Return the name of the list that gives a string its entity type; empty if no list does.
+
+    Args:
+        entity_type: The entity type.
+        folded: Lookup key of the string.
+        lists: The lists of the bundle.
+    """
     names = [entity_type, *([_FOREIGN_GIVEN_LIST] if entity_type == "given" else [])]
     return next((name for name in names if folded in lists.members_by_type.get(name, ())), "")
 
@@ -165,9 +171,14 @@ class _OptionReasons:
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
         """Return the reason why the option ``facts`` keeps a word.
 
+        Args:
+            word: The word.
+            entity_type: The entity type of the word without this option.
+            mention: The mention that contains the word without this option.
+
         Returns:
-            ``identifier`` for a part of an identifier, ``typing-error`` for a corrected word, the name of the list of
-            facts that contains the word, or otherwise ``heading`` or the entity type of the word.
+            ``identifier`` for a part of an identifier. ``typing-error`` for a corrected word. The name of a list of
+            facts that contains the word. For other words ``heading`` or the entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

@@ -112,7 +112,13 @@ class NumberFacts:
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
     def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a number word counts something, or begins a clause with a capital: *First of all*."""
+        """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The mention of the word.
+        """
         if place.follows(index, self._before_values):
             return False
         if self._counts(place, index):
@@ -124,7 +130,7 @@ class NumberFacts:
         """Return whether the context permits the rule to keep a month with its year.
 
         They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
-        or account, and no word for a secret, an address or an expiry may precede them.
+        or account. No word for a secret, an address or an expiry may precede them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False

@@ -414,7 +414,10 @@ class LinePlaces:
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
 
     def _follows_language_lead(self, index: int) -> bool:
-        """Return whether a lead such as *in* precedes an index, or a list of groups does that follows a lead."""
+        """Return whether a word such as *in* precedes an index.
+
+        A list of languages may be between that word and the index, as in ``in Spanish, German and``.
+        """
         for _ in range(_MAX_LANGUAGES):
             at, gap = index - 1, self.gaps[index]
             word = self.get_word(at).lower()
@@ -430,9 +433,10 @@ class LinePlaces:
         return False
 
     def is_variety_place(self, index: int) -> bool:
-        """Return whether a mention may be the country of a language: ``in US English``.
+        """Return whether a mention may be the country in the name of a language: ``in US English``.
 
-        A group must follow it, and no noun may follow the group: in ``to US Catholic schools`` it is an adjective.
+        The name of a group must follow the mention, but no noun: in ``to US Catholic schools`` the group is an
+        adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False
@@ -444,13 +448,13 @@ class LinePlaces:
         return self._follows_language_lead(index)
 
     def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether a kept word of a list and a blank precede a mention."""
+        """Return whether a kept word of a list precedes a mention, with a blank between them."""
         return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
 
     def is_noun_place(self, index: int) -> bool:
-        """Return whether a mention follows a determiner, as nouns do: ``the white van``.
+        """Return whether a determiner precedes a mention, so that the mention is a noun: ``the white van``.
 
-        At most two kept words in lower case may be between. No mention follows behind a blank.
+        At most two kept words in lower case may be between them. No other mention may follow after a blank.
         """
         if self.gaps[index + 1] == " " and self.get_class(index + 1):
             return False

@@ -178,7 +178,10 @@ class FactStrings:
         return text in _DEGREES and text.lower() not in self.denied
 
     def is_determined(self, text: str) -> bool:
-        """Return whether a noun in lower case, or from ``useful`` an acronym, may be a part of a name or initials."""
+        """Return whether a word is a listed noun that may also be a part of a name, such as *van*.
+
+        It must be in lower case. From the value ``useful`` of ``facts`` on it may also be in capitals.
+        """
         word = text.lower()
         has_case = text == word or (self.is_useful and text == word.upper())
         return has_case and word in self.words.determined_nouns and self.is_shared(word)

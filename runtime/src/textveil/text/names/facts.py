@@ -262,7 +262,15 @@ class FactRules:
         return entity_type == "weekday" and not place.has_capital_beside(index)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a function word of another language, or a part of a language's name, is next to a kept one."""
+        """Return whether a word is kept because of a kept word next to it.
+
+        It must be a function word of another language, or a part of the name of a language.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The mention of the word.
+        """
         span, strings = mention.span, self.strings
         if span.entity_type == "group":
             languages, word = self._lists.fact_lists["language"], span.text.lower()
@@ -275,7 +283,13 @@ class FactRules:
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a mention is a typing error that may be corrected in its context."""
+        """Return whether a mention is a typing error that may be corrected in its context.
+
+        Args:
+            place: The lines that contain the mention.
+            index: Index of the mention in these lines.
+            mention: The mention.
+        """
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False

@@ -236,7 +236,16 @@ class KnownPersons:
     def _find_form(
         self, spelling: str, words: Sequence[_Word], name: tuple[str, tuple[str, ...]]
     ) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the form of a spelling (a letter for each role), and for each role the range of its words."""
+        """Return the form of a spelling: which of its words are the first name, the family name or initials.
+
+        Args:
+            spelling: The spelling.
+            words: Its words.
+            name: First name and words of the family name, as ``_find_full_name`` returns them.
+
+        Returns:
+            The form, with a letter for each role, and the range of the words of each role.
+        """
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):
             return _ADDRESS if "@" in spelling[1:] else _ACCOUNT, whole

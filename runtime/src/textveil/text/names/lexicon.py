@@ -357,7 +357,13 @@ class Lexicon:
 
 
 def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
-    """Create the token of a replaced word with a capital letter."""
+    """Create the token of a replaced word with a capital letter.
+
+    Args:
+        word: The word.
+        folded: Its lookup key.
+        case: Its case pattern.
+    """
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
 

@@ -195,14 +195,18 @@ def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
 
 
 def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a sign or opening bracket before the number at ``index`` may belong to the number."""
+    """Return whether a sign or opening bracket before the number at ``index`` may belong to the number.
+
+    For the arguments see ``find_number``.
+    """
     return not _is_beside_month(words, gaps, index, start, end) and _is_separate_number(words, gaps, index, start)
 
 
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
     """Return whether a year and the next word, also a year, form a range: ``2021 - 2023``.
 
-    The function reads the type of a token only if no other digits join it, since only then its type is public.
+    The function reads the type of a token only if no other digits join it, since only then its type is public. For the
+    arguments see ``find_number``.
     """
     after = index + 1
     if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:
@@ -221,7 +225,10 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits are separate from the word before them even without the sign between them."""
+    """Return whether digits are separate from the word before them even without the sign between them.
+
+    For the arguments see ``find_number``.
+    """
     before = gaps[index][:-1]
     spaced = before[-1].isspace() if before else index == start
     return spaced and (index == start or words[index - 1].token_class != DIGITS or before not in DIGIT_JOINS)
@@ -231,7 +238,7 @@ def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: in
     """Return the index after the last digits that form one number with the digits at ``index``.
 
     A bracket may open before the first digits or after short ones (``+49 (30) 1234``), and must close before further
-    digits.
+    digits. For the arguments see ``find_number``.
     """
     is_open = gaps[index][-1:] == "(" and _is_separate_number(words, gaps, index, start)
     last = index + 1
@@ -252,7 +259,7 @@ def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
     """Return whether a number with an area code in brackets begins at ``index``: ``49 (30) 1234``.
 
-    Such a number has short digits, then digits in brackets, then further digits.
+    Such a number has short digits, then digits in brackets, then further digits. For the arguments see ``find_number``.
     """
     token = words[index]
     if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
@@ -266,7 +273,10 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _joins_digits(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether the digits at ``index`` belong to the digits before them. Digits of a date do not."""
+    """Return whether the digits at ``index`` belong to the digits before them. Digits of a date do not.
+
+    For the arguments see ``find_number``.
+    """
     if index >= end or words[index].token_class != DIGITS or gaps[index] not in DIGIT_JOINS:
         return False
     return not _is_beside_month(words, gaps, index, start, end)

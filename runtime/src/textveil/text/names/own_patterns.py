@@ -349,7 +349,7 @@ class PatternMatcher:
         return reached
 
     def _describe(self, text: str, start: int, end: int) -> PatternMatch:
-        """Return the match between two positions, with its layout.
+        """Return the match ``text[start:end]`` with its layout.
 
         If several paths through the automaton match, the one through the earliest positions gives the layout.
         """

@@ -41,7 +41,7 @@ from textveil.text.segmentation import LOWER, fold_word
 
 #: The word that takes the place of a match: it is on no list, and has no ending of a list.
 PLACEHOLDER = "qxzjvk"
-#: Names that no own type may have, beside those of the types with surrogates.
+#: Names that no own type may have, besides those of the types with surrogates.
 _OTHER_NAMES = frozenset((CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, KNOWN_PERSON, "json", "known", "randomized"))
 
 _NOT_ALPHANUMERIC = re.compile("[^a-z0-9]+")
@@ -226,7 +226,10 @@ class OwnSurrogatePools(SurrogatePools):
         return entity_type in self._own_types.names and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. In place of a JSON number it is a valid JSON number."""
+        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
+
+        For the arguments see ``SurrogatePools.spell_surrogate``.
+        """
         if entity_type not in self._own_types.names:
             return super().spell_surrogate(entity_type, layout, index, case)
         surrogate = spell_layout_surrogate(layout, index)

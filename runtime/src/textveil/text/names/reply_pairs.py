@@ -249,7 +249,15 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of a whole mention, with the texts before and after it."""
+    """Return the pair of a whole mention, with the texts before and after it.
+
+    Args:
+        elements: Elements of the text.
+        index: Index of the element with the mention.
+        is_start: Whether the text begins with the first of the elements.
+        is_end: Whether the text ends with the last of the elements.
+        weak: ``SurrogatePair.weak``.
+    """
     first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
     before = join_before([element.output for element in elements[first:index]])
     after = join_after([piece.output for piece in elements[index + 1 : last]])

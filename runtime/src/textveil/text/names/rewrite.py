@@ -269,6 +269,11 @@ class _SurrogateSpellings:
         """Yield the elements of a text with their outputs.
 
         The element of a randomized word has no mention, because such a word is never restored.
+
+        Args:
+            elements: Kept texts and mentions of the text, in order.
+            draws: Planned output of each mention.
+            words: Outputs of randomized words.
         """
         rest = iter(draws)
         for element in elements:

@@ -137,7 +137,13 @@ class _SpelledSpanFinder:
     def iterate_spans(
         self, special_indices: Sequence[int], *, has_numbers: bool, has_letters: bool
     ) -> Iterator[_SpelledSpan]:
-        """Yield the spans to merge, from left to right. Numbers have precedence over letters."""
+        """Yield the spans to merge, from left to right. Numbers have precedence over letters.
+
+        Args:
+            special_indices: Indices of the tokens that are not kept in every context.
+            has_numbers: Whether the text has number words.
+            has_letters: Whether the text has single letters.
+        """
         position = numbers_tried_to = letters_tried_to = 0  # elements of a span that was too short are not tried again
         for index in special_indices:
             if index < position:

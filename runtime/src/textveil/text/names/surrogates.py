@@ -4,10 +4,13 @@ All surrogates of a pool have the same probability. The *layout* is the public p
 number of digits. This module never receives the original string of a span. For most types of strings the rules of the
 language have a template, which generates the surrogates.
 
-Surrogates of identifiers come from ranges that belong to nobody. In English these are phone numbers for fiction
-(555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
-social security numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols
-become emoji of animals, food, plants and vehicles.
+Surrogates of identifiers come from ranges that belong to nobody. In English these ranges are:
+
+- phone numbers for fiction (555-0100 to 555-0199, NANPA);
+- addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606);
+- area 000 of social security numbers, and postal codes of an area XX.
+
+Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of animals, food, plants and vehicles.
 """
 
 import re

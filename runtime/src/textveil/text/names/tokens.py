@@ -85,8 +85,8 @@ class TokenWindow(NamedTuple):
     """The tokens of a few consecutive lines of a text, or of the whole text.
 
     Attributes:
-        words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one,
-            since the reading of the beginning of a line may depend on that token.
+        words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one.
+            The reading of the beginning of a line may depend on that token.
         spellings: The gap before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that are not kept in every context.
     """

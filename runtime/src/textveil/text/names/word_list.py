@@ -1,8 +1,8 @@
 """Randomized words of the mode ``names``, from the public list of the option ``randomize``.
 
 The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
-per word bounds what it reveals about which word it was, because in every text the possible inputs and the possible
-outputs are the words of the list (docs/proofs/names.md).
+per word bounds what the output reveals about which word it was. This holds because in every text the possible inputs
+and the possible outputs are the words of the list (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -54,6 +54,12 @@ class WordListRandomizer:
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "WordListRandomizer":
         """Restrict the staircase mechanism of a bundle to the words of a list that are not denied.
+
+        Args:
+            bundle: A bundle with a staircase mechanism.
+            entries: The words of the list.
+            denied: Lookup keys of the words of the option ``deny``.
+            level: Level of the mechanism.
 
         Raises:
             OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The

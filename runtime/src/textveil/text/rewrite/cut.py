@@ -33,7 +33,7 @@ from textveil.text.token_rules import (
     TokenRole,
 )
 
-#: Roles of tokens. A ``KEPT`` token is written from its look-up key and its case; an ``UNCHANGED`` one is copied.
+#: Roles of tokens. A ``KEPT`` token is written from its lookup key and its case; an ``UNCHANGED`` one is copied.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that are copied unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
@@ -227,6 +227,11 @@ class SegmentTable:
 
         Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
         entity of one type.
+
+        Args:
+            role: ``RANDOMIZED`` or ``REPLACED``.
+            index: Id of the input of the mechanism, or index of the entity type.
+            spelling: The token as spelled.
         """
         if role == RANDOMIZED and index < self._unknown:
             identity_key: tuple[int, object] = -1, index

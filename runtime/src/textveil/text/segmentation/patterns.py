@@ -77,7 +77,7 @@ def make_word_pattern(c: CharacterClasses) -> str:
 #: Searches backward for the last break before a position.
 BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}]")
 _ENGLISH = load_data(RULES)
-#: A longer word counts as a string of no special type, because its look-up key may be 18 times as long as the word.
+#: A longer word counts as a string of no special type, because its lookup key may be 18 times as long as the word.
 MAX_WORD_LENGTH = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.

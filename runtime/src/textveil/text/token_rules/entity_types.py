@@ -163,7 +163,7 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
     """Return the indices of entries that need a full check. Lookup keys of letters only need none."""
-    together = "\n".join(entries)  # A line feed stays the same in look-up form, and combines with no character.
+    together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
     marks = {mark for mark in set(together) if not segments.is_letters(mark)} - {"\n"}

@@ -1,13 +1,13 @@
-"""Attacks on sanitized text by an attacker who has the bundle, the mechanism and its options.
+"""Attack sanitized text, with the knowledge of the bundle, the mechanism and its options.
 
-They measure what one attacker achieves and bound nothing. The bound is in the statement of a release.
+The results show what one attacker achieves, and bound nothing. The privacy statement of a release contains the bound.
 """
 
 from importlib.util import find_spec
 
 from textveil_training.errors import MissingExtra
 
-if find_spec("textveil_export") is None:  # closed forms of leakage have their home in that wheel
+if find_spec("textveil_export") is None:  # textveil-export computes the closed forms of leakage
     raise MissingExtra("attacks on text need textveil-export: pip install 'textveil-training[attacks]'")
 
 from textveil_training.attacks.settings import ATTACKS, TextAttackSettings

@@ -1,27 +1,28 @@
-"""Attacks on single tokens without context: nearest neighbor, Bayes, and Bayes after repeated releases.
+"""Attack single tokens without context: nearest word, Bayes' rule, and repeated releases.
 
 **Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
-the Zipf-Mandelbrot prior that the statistics of a bundle use (``textveil_export.leakage.bayes.make_zipf_prior``).
+the Zipf-Mandelbrot prior in the statistics of a bundle (``textveil_export.leakage.bayes.make_zipf_prior``).
 
 **Nearest.** The guess for an output y is y itself, the symbol nearest to it; the list of ten adds the nine next nearest
-symbols. The attack needs the embedding rows only. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word
-stays; Song and Raghunathan 2020 search neighbors. ``<unk>`` is not a symbol, so a word outside the vocabulary is never
-guessed.
+symbols. The attack needs only the embedding rows. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word
+stays; Song and Raghunathan 2020 search neighbors. ``<unk>`` is not a symbol, so the attack never guesses a word outside
+the vocabulary.
 
 **Bayes.** An attacker who knows the mechanism and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By Bayes'
 theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
 
     sum_y max_x pi(x) Pr[M(x) = y],
 
-summed over every output, SanText+'s coin for common words included. The statistics of a bundle call it
-``bayes_recovery_with_kept_words``. The output shows which words are one piece. So if the prior also has parts of words,
-the sum is taken over whole words and parts separately. A right guess of ``<unk>`` reveals that a word is outside the
-vocabulary, not which word it is.
+summed over every output, including the probability with which SanText+ keeps common words. The statistics of a bundle
+name it ``bayes_recovery_with_kept_words``. The output shows which words are one token. So if the prior also has parts
+of words, the sum is taken over whole words and parts separately. A right guess of ``<unk>`` reveals that a word is
+outside the vocabulary, but not which word it is.
 
 **Repeated.** After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized.
-The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of that is a Monte
-Carlo estimate of the Bayes accuracy from n outputs (for n = 1 the closed form above). Independent noise averages out,
-so every further output costs its own epsilon. The first outputs count for the smaller n too.
+The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of these
+probabilities is a Monte Carlo estimate of the Bayes accuracy from n outputs (for n = 1 the closed form above).
+Independent noise averages out, so every further output costs its own epsilon. For a smaller n the attack uses the first
+n outputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -46,18 +47,25 @@ ZIPF, TEXT = "zipf", "text"
 
 
 def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
-    """Compute the relative frequency of each input id among the attacked tokens.
+    """Compute the relative frequency of each input id among the attacked tokens, shape ``(inputs,)``.
 
-    The result has shape ``(inputs,)``.
+    No real attacker has this knowledge: with this prior the attacker never guesses a word that is not in the text.
+    Whole words and WordPiece parts of words are counted together.
 
-    No outsider knows as much: with this prior the attacker never guesses a word that is not in the text. Whole words
-    and WordPiece parts of words are counted together.
+    Args:
+        tokens: Input ids of the attacked tokens.
+        inputs: Number of input ids.
     """
     return np.bincount(tokens, minlength=inputs) / len(tokens)
 
 
 def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
-    """Return the public Zipf prior and the text's own prior, by name in this order."""
+    """Return the public Zipf prior and the word frequencies of the attacked text, by name in this order.
+
+    Args:
+        tokens: Input ids of the attacked tokens.
+        inputs: Number of input ids.
+    """
     return {ZIPF: make_zipf_prior(inputs), TEXT: compute_text_prior(tokens, inputs)}
 
 
@@ -66,19 +74,19 @@ LISTED = 10
 
 
 def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
-    """Rank each token's input id by its distance from the output.
+    """Rank each token's input among all symbols by its distance from the token's output.
 
-    The rank is the number of symbols that are nearer to the output than the input is. A symbol at the same distance
-    is counted if its id is smaller.
+    The rank is the number of symbols that are nearer to the output than the input is. Of two symbols at the same
+    distance the one with the smaller id counts as nearer.
 
     Args:
         metric: Distances of the bundle.
         inputs: Input ids, shape ``(n,)``.
         outputs: Output ids, shape ``(n,)``.
-        report: Called with finished outputs and the total.
+        report: Called with the number of finished outputs and the total.
 
     Returns:
-        Ranks from 0, shape ``(n,)``. The input ``<unk>`` has the number of symbols as its rank.
+        Ranks from 0, shape ``(n,)``. The rank of the input ``<unk>`` is the number of symbols.
     """
     symbols = len(metric.rows) - 1
     unique, row_of = np.unique(outputs, return_inverse=True)
@@ -104,12 +112,12 @@ def _rank_input(distances: Ids, x: int) -> int:
 
 
 def attack_nearest(metric: WordMetric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
-    """Measure how often the input is the nearest symbol to the output, or among the ten nearest."""
+    """Measure how often the input is the symbol nearest to the output, or among the ten nearest."""
     rank = rank_inputs(metric, released.inputs, released.outputs, report)
     return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
 
 
-#: Tokens drawn from the prior to check the closed form.
+#: Number of random words, sampled from the prior, in the simulation that checks the closed form.
 DRAWS = 20_000
 
 
@@ -121,20 +129,20 @@ def attack_bayes(
     report: Callable[[int, int], None],
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Measure the Bayes attack with the public Zipf prior and with the text's own frequencies.
+    """Measure the Bayes attack with the public Zipf prior, and with the attacked text's word frequencies.
 
     Args:
         randomizer: The mechanism.
         released: Texts and their outputs.
         seed: Seed of the random words that follow the prior. The mechanism's outputs for them use the operating
             system's entropy.
-        report: Called with finished outputs and the total.
+        report: Called with the number of finished outputs and the total.
         draws: Number of random words in the simulation that checks the closed form.
 
     Returns:
         Success rates under the Zipf prior: ``closed_form`` (exact), ``simulated`` on random words with its 95 %
-        ``interval`` (Wilson), and ``on_text`` (measured on the attacked texts). ``text_prior`` has ``closed_form``
-        and ``on_text`` for an attacker who knows the word frequencies of the attacked texts.
+        ``interval`` (Wilson), and ``on_text`` (measured on the attacked texts). ``text_prior`` has ``closed_form`` and
+        ``on_text`` for an attacker who knows the word frequencies of the attacked texts.
     """
 
     def step(stage: str, done: int, total: int) -> None:
@@ -171,9 +179,9 @@ def attack_bayes(
 Singles = NDArray[np.float32]
 
 RELEASES = (1, 2, 5, 10, 20)
-#: Number of log likelihoods held at a time: 256 MB.
+#: Number of log likelihoods in memory at a time, 256 MB.
 _CELLS = 1 << 26
-#: Tokens whose posteriors are computed at a time.
+#: Number of tokens whose posteriors are computed at a time.
 _ROWS = 64
 
 
@@ -192,14 +200,13 @@ def attack_repeated(
         released: Texts whose tokens the mechanism randomizes again for this attack.
         sample: Indices of the attacked tokens.
         unigrams: Priors by name (``zipf``, ``text``), shape ``(inputs,)`` each.
-        report: Called with finished steps and the total.
-        releases: How many outputs of a token the attacker sees; several numbers in ascending order.
+        report: Called with the number of finished steps and the total.
+        releases: Numbers of outputs of a token that the attacker sees, ascending; the attack is measured for each.
 
     Returns:
-        For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the
-        mean ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism never keeps. All
-        use the Zipf prior; ``text_prior`` has the same figures with the word frequencies of the attacked texts as
-        the prior.
+        For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
+        ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism never keeps. All use the
+        Zipf prior; ``text_prior`` has the same figures with the word frequencies of the attacked texts as the prior.
 
     Privacy:
         Releases every token of the sample as many times as the largest number in ``releases``.
@@ -229,9 +236,11 @@ def _summarize_rates(parts: list[tuple[Ids, Doubles]], released: ReleasedTexts, 
 
 
 def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
-    """Return each token's likeliest input and its posterior probability.
+    """Return each token's likeliest input, and its posterior probability.
 
-    ``logs`` are log likelihoods of shape ``(tokens, inputs)``.
+    Args:
+        logs: Log likelihoods, shape ``(tokens, inputs)``.
+        prior: Prior probability of each input, shape ``(inputs,)``.
     """
     parts = [
         guess_inputs(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)
@@ -243,9 +252,11 @@ def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
 def _iterate_log_likelihoods(
     randomizer: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
 ) -> Iterator[tuple[int, Singles]]:
-    """Yield, for each number in ``releases``, that number and the log likelihoods of all inputs.
+    """Randomize the sampled tokens again and again, and yield the log likelihoods of all inputs.
 
-    The array has shape ``(sample, inputs)`` and is updated in place between two yields.
+    Yields:
+        For each number in ``releases``: the number, and the log likelihoods given that many outputs, shape
+        ``(sample, inputs)``. The same array is updated in place between two yields.
     """
     inputs, whole = released.inputs[sample], np.ones(len(sample), bool)
     logs = np.zeros((len(sample), randomizer.unknown_id + 1), np.float32)
@@ -258,7 +269,13 @@ def _iterate_log_likelihoods(
 
 
 def _add_log_likelihoods(logs: Singles, randomizer: TokenRandomizer, drawn: Ids) -> None:
-    """Add the log likelihoods of all outputs of the tokens to ``logs``, in place."""
+    """Add the log likelihoods of new outputs to ``logs``, in place.
+
+    Args:
+        logs: Log likelihoods of all inputs for each token, shape ``(tokens, inputs)``.
+        randomizer: The mechanism.
+        drawn: New outputs of each token, shape ``(tokens, outputs)``.
+    """
     outputs, row_of = np.unique(drawn, return_inverse=True)
     owners = np.repeat(np.arange(len(drawn)), drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")

@@ -1,13 +1,15 @@
-"""Attacks on the hidden words of the modes names, words and all, from the template and the other outputs.
+"""Attack the hidden words of the modes names, words and all, given the template and the other outputs.
 
-**Most frequent member.** The trivial baseline. For each type (``person``, ``city``, ``word`` for a randomized word) the
+**Most frequent word.** The trivial baseline. For each type (``person``, ``city``, ``word`` for a randomized word) the
 attacker counts the hidden words of raw texts of the same kind, and guesses the most frequent one for every hidden word
-of that type. Without such texts the counts come from the attacked texts themselves: more than a real attacker knows.
+of that type. Without such texts the counts come from the attacked texts themselves, which is more than a real attacker
+knows.
 
 **Mask inference** (Yue et al. 2021, section 5.3). [MASK] replaces the output of one hidden word, and a masked language
-model reads the rest of the sanitized text. Its likeliest piece is compared with the original, as in
-``masked_lm_attacks``. In the mode names a surrogate depends on the type and form of the word alone, so an attacker
-loses little by masking it. In the modes words and all the output depends on the word: the attack ``words`` uses that.
+model predicts it from the rest of the sanitized text. Its likeliest WordPiece is compared with the original, as in
+``masked_lm_attacks``. In the mode names a surrogate depends on the type and form of the word alone, so masking the
+output costs the attacker little. In the modes words and all the output depends on the word: the attack ``words`` uses
+this.
 """
 
 from collections import Counter
@@ -24,7 +26,7 @@ from textveil_training.token_randomizer import Ids
 
 
 def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
-    """Count how often each hidden word occurs in texts, separately for each entity type."""
+    """Count the hidden words of texts, separately for each entity type."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
         for entity_type, word in zip(text.entity_types, text.originals, strict=True):
@@ -33,7 +35,7 @@ def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
 
 
 def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]], *, of_known: bool) -> dict[str, Any]:
-    """Guess for every hidden word the most frequent word of its entity type.
+    """Measure an attacker who guesses, for every hidden word, the most frequent word of its entity type.
 
     Args:
         released: The texts.
@@ -42,8 +44,8 @@ def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]
 
     Returns:
         ``top1``, the rate of right guesses, and ``unchanged``, the rate of outputs that equal the original, with
-        standard errors; ``by_type``, the same for each entity type with the number of its words; and
-        ``counted_from``, the source of the counts.
+        standard errors; ``by_type``, the same for each entity type with the number of its words; and ``counted_from``,
+        the source of the counts.
     """
     guesses = {entity_type: members.most_common(1)[0][0] for entity_type, members in counts.items()}
     types, originals, outputs = map(np.array, zip(*released.list_hidden_words(), strict=True))
@@ -55,7 +57,7 @@ def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]
 
 
 class HiddenWordInference:
-    """Mask inference on a sample of hidden words.
+    """Attack that predicts hidden words of a sample with a masked language model.
 
     Args:
         reader: The masked language model.
@@ -69,7 +71,7 @@ class HiddenWordInference:
         self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
 
     def make_variants(self, *, clean: bool) -> list[MaskedText]:
-        """Make one text for each sampled word, with that word replaced by [MASK].
+        """Return one text for each sampled word, in which [MASK] replaces this word.
 
         Args:
             clean: Whether to use the raw texts; otherwise the sanitized ones.
@@ -84,11 +86,17 @@ class HiddenWordInference:
         return found
 
     def add_guesses(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
-        """Record the likeliest WordPiece for each word, predicted from raw or sanitized text."""
+        """Store the likeliest WordPiece for each word.
+
+        Args:
+            numbers: Positions of the words in the sample.
+            logits: Logits of all WordPieces for each word.
+            clean: Whether the model predicted them from the raw texts; otherwise from the sanitized ones.
+        """
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates, as ``MaskInference`` does, and under ``by_type`` those of each type."""
+        """Return the success rates for the run record, over all words and in ``by_type`` for each type."""
         words = [*self._released.list_hidden_words()]
         chosen = [words[number] for number in self._sample.tolist()]
         pieces = [self._reader.get_pieces(original) for _, original, _ in chosen]

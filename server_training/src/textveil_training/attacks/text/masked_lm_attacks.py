@@ -1,30 +1,30 @@
-"""Attacks with a masked language model: mask-token inference, and the contextual Bayes attack.
+"""Attack sanitized text with a masked language model: mask inference, and contextual Bayes.
 
 **Mask-token inference** (Yue et al. 2021, section 5.3). [MASK] replaces each token of the sanitized text in turn, and
-the model's likeliest piece is compared with the ORIGINAL token. ``top1`` is the share of matches among all tokens,
-changed or not; ``defense`` is the paper's defense rate ``1 - top1``. A match needs an original that is one piece of the
-model's vocabulary. ``first_piece`` is lenient: the first piece of the original is enough. ``clean_top1`` and
-``clean_first_piece`` are the same rates in the raw text, which nothing protects.
+the model's likeliest WordPiece is compared with the ORIGINAL token. ``top1`` is the share of matches among all tokens,
+changed or not; ``defense`` is the paper's defense rate ``1 - top1``. A match is possible only if the original is a
+single WordPiece of the model's vocabulary. For ``first_piece`` a match of the original's first WordPiece is enough.
+``clean_top1`` and ``clean_first_piece`` are the same rates in the raw text, without any protection.
 
 **Contextual Bayes.** For a token with output y in the sanitized context c the posterior is ``p(x | c) Pr[M(x) = y]``,
 normalized, and the guess is the likeliest x. The sanitized neighbors are the context; the token itself is masked,
 because the mechanism gives the exact likelihood of its output. The prior over the inputs of the bundle comes from the
-model's prediction over pieces,
+model's prediction of WordPieces,
 
     p(x | c) = (1 - u(<unk>)) sum_s p_LM(first(s) | c) u(s) / U(first(s)) / C,    p(<unk> | c) = u(<unk>),
 
 over the spellings s of x, with u the unigram prior (the spellings of a merged symbol share its prior), ``U(f)`` the sum
-of u over spellings whose first piece is f, and C the sum of p_LM over first pieces with U > 0: a proper distribution.
-Two more attackers on the same tokens show what context adds:
-the prior alone (no output) and the context-free Bayes attack (no context).
+of u over spellings whose first WordPiece is f, and C the sum of p_LM over first WordPieces with U > 0, so that the
+probabilities sum to 1. Two more attackers on the same tokens show the effect of context: the prior alone (no output)
+and the context-free Bayes attack (no context).
 
 A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight,
-``p(x | c)^w u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. The tuned rate takes
-for each half of the texts the w that is best on the other half; a real attacker would tune w on texts of their own.
+``p(x | c)^w u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. For each half of the
+texts the tuned rate uses the w that is best on the other half; a real attacker would tune w on their own texts.
 
-The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy gives up rare words. The
-targeted rates belong to an attacker who only guesses words that are never kept, with context (w = 1) and without
-(w = 0).
+The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy rarely guesses rare words. The
+targeted rates belong to an attacker who only guesses words that are never kept, with context (w = 1) and without (w =
+0).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 
 class MaskInference:
-    """Mask-token inference on a sample of tokens.
+    """Attack that predicts the tokens of a sample with a masked language model (mask-token inference).
 
     Args:
         reader: The masked language model.
@@ -59,11 +59,17 @@ class MaskInference:
         self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
 
     def add_guesses(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
-        """Record the likeliest WordPiece for each token, predicted from raw or sanitized text."""
+        """Store the likeliest WordPiece for each token.
+
+        Args:
+            numbers: Positions of the tokens in the sample.
+            logits: Logits of all WordPieces for each token.
+            clean: Whether the model predicted them from the raw texts; otherwise from the sanitized ones.
+        """
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates, as the run record stores them."""
+        """Return the success rates in the format of the run record."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}
@@ -77,7 +83,7 @@ class MaskInference:
 
 #: Length of the longer list of guesses.
 LISTED = 10
-#: Weights w of the context: 0 is the context-free attack, 1 the contextual one.
+#: Weights w of the context to try: 0 is the context-free attack, 1 the contextual one.
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PRIOR = "prior"
 _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
@@ -85,7 +91,7 @@ _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
 
 
 class WordPrior:
-    """Converts a language model's logits over WordPieces to priors over the inputs of a bundle.
+    """Converter of a language model's WordPiece logits to priors over a bundle's inputs.
 
     Args:
         randomizer: The mechanism with its bundle.
@@ -119,7 +125,7 @@ class WordPrior:
 
 
 class ContextualBayes:
-    """The contextual Bayes attack on a sample of tokens.
+    """Contextual Bayes attack on the tokens of a sample.
 
     Args:
         randomizer: The mechanism.
@@ -149,7 +155,12 @@ class ContextualBayes:
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
     def rank_tokens(self, numbers: Tensor, logits: Tensor) -> None:
-        """Rank the true inputs of some tokens, given the model's logits at their positions."""
+        """Compute the ranks of the true inputs among all guesses, for some tokens of the sample.
+
+        Args:
+            numbers: Positions of the tokens in the sample.
+            logits: The model's logits of all WordPieces for each token.
+        """
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
         for name, of_context in self._priors.items():
@@ -163,7 +174,7 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Return success rates with the Zipf prior, and under ``text_prior`` with the text's own."""
+        """Return success rates with the Zipf prior, and in ``text_prior`` with the text's word frequencies."""
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:
@@ -181,9 +192,10 @@ class ContextualBayes:
         return found | {"tuned_weights": chosen}
 
     def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
-        """Choose the context weight for each half of the texts on the other half.
+        """Choose the weight of the context for each half of the texts by the other half.
 
-        Returns the ranks under these weights, and the weights of both halves.
+        Returns:
+            The ranks of the true inputs under these weights, and the weights of both halves.
         """
         half = self._released.example[self._sample] % 2
         found, chosen = self._ranks[name, WEIGHTS[-1]].copy(), [WEIGHTS[-1]] * 2
@@ -196,9 +208,13 @@ class ContextualBayes:
 
 
 def _rank_truth(scores: Tensor, truth: Tensor) -> Ids:
-    """Count in each row the scores larger than the true input's.
+    """Return the rank of the true input in each row: the number of scores that are larger.
 
-    An equal score counts if its index is smaller.
+    An equal score counts as larger if its index is smaller.
+
+    Args:
+        scores: Scores of all inputs, one row per token.
+        truth: Index of the true input in each row.
     """
     own = scores.gather(1, truth[:, None])
     before = torch.arange(scores.shape[1]) < truth[:, None]

@@ -1,8 +1,8 @@
-"""Texts as a masked language model reads them, with one token at a time replaced by [MASK].
+"""Convert texts to input of a masked language model, with [MASK] in place of one token at a time.
 
-The attacker sees the sanitized text with its gaps and token boundaries. A token of any number of pieces is replaced by
-a single [MASK], since the attacker does not know how many pieces the original had. A text that is too long is cut
-around the [MASK].
+The attacker sees the sanitized text with its gaps and token boundaries. A single [MASK] replaces a token of any number
+of WordPieces, since the attacker does not know how many the original had. A text that is too long is cut around the
+[MASK].
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ Pieces = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """A text in which one token is replaced by [MASK].
+    """A text in which [MASK] replaces one token.
 
     Attributes:
         pieces: WordPiece ids with [CLS] and [SEP], shape ``(length,)``.
@@ -36,7 +36,7 @@ class MaskedText:
 
 
 class TextWithGaps(Protocol):
-    """A text whose tokens are separated by unchanged gaps."""
+    """Interface of texts whose tokens are separated by unchanged gaps."""
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -45,12 +45,12 @@ class TextWithGaps(Protocol):
 
 
 class MaskedLMReader:
-    """A masked language model that predicts the tokens of a bundle.
+    """A masked language model that predicts the tokens of sanitized texts.
 
     Args:
-        randomizer: The mechanism with its bundle, to attack tokens; None to attack the hidden words of a template.
+        randomizer: The mechanism with its bundle, to attack tokens; ``None`` to attack the hidden words of a template.
         source: The model: ``minilm``, a folder, or the id of a model on a hub.
-        max_tokens: Pieces at which a text is cut around the [MASK], [CLS] and [SEP] counted.
+        max_tokens: Number of WordPieces to which a text is cut around the [MASK], including [CLS] and [SEP].
 
     Attributes:
         loaded: The model and its vocabulary.
@@ -69,7 +69,7 @@ class MaskedLMReader:
                 "the model of --model has no trained head that predicts words: train it with textveil-train pretrain "
                 "first"
             )
-        if not self.loaded.lowercase:  # it would answer in capitals where the originals are in lower case
+        if not self.loaded.lowercase:  # its predictions could have capitals
             raise EncoderMismatch(
                 "the masked language model distinguishes case, but sanitized words are in lower case: pass an "
                 "uncased model"
@@ -94,7 +94,7 @@ class MaskedLMReader:
 
     def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
         """Return the model's WordPieces of every output token of a text."""
-        assert self._randomizer is not None  # texts of tokens have a mechanism of tokens
+        assert self._randomizer is not None  # callers with tokens always pass a mechanism
         return [self.get_pieces(self._randomizer.spell_token(token)) for token in outputs.tolist()]
 
     def mask_token(self, text: TextWithGaps, tokens: Sequence[Pieces], position: int) -> MaskedText:
@@ -121,7 +121,7 @@ class MaskedLMReader:
         return MaskedText(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
 
     def make_variants(self, released: ReleasedTexts, sample: Ids, *, clean: bool) -> list[MaskedText]:
-        """Make one text for each sampled token, with that token replaced by [MASK].
+        """Return one text for each sampled token, in which [MASK] replaces this token.
 
         Args:
             released: Texts and their outputs.
@@ -154,10 +154,10 @@ class MaskedLMReader:
 
         Args:
             variants: Texts with one [MASK] each.
-            batch_size: Texts at a time; texts of similar length go together.
-            device: Device that the model is moved to and runs on.
+            batch_size: Texts at a time; texts of similar length are in one batch.
+            device: Device on which the model runs; the function moves the model there.
             precision: Precision of the encoder, ``float32`` or ``bfloat16``.
-            report: Called with finished texts and the total.
+            report: Called with the number of finished texts and the total.
 
         Yields:
             Indices of some variants, shape ``(n,)``, and logits of all WordPieces, float32, shape ``(n, vocabulary)``.

@@ -1,4 +1,4 @@
-"""Texts with one output of each, aligned token by token, as the attacks read them."""
+"""Store texts and one output of each, aligned token by token, for the attacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ class ReleasedTexts:
     Attributes:
         texts: Tokens of each text.
         outputs_by_text: Output ids of each text.
-        text: Index of the text that a token is in.
-        position: Position of a token in its text.
-        example: Index of the example that the text belongs to; tokens of one example are not independent.
-        inputs: Input id of a token, the last id for ``<unk>``.
-        outputs: Output id of a token.
-        sensitive: Whether a token is one that the mechanism never keeps (SanText+ keeps common words at random).
+        text: Index of the text of each token.
+        position: Position of each token in its text.
+        example: Index of the example to which the text belongs; tokens of one example are not independent.
+        inputs: Input id of each token, the last id for unknown words (``<unk>``).
+        outputs: Output id of each token.
+        sensitive: Whether the mechanism never keeps the token (SanText+ keeps common words at random).
     """
 
     texts: tuple[TokenizedText, ...] = field(repr=False)
@@ -54,7 +54,7 @@ def release_texts(randomizer: TokenRandomizer, examples: Sequence[Sequence[str]]
         EmptyData: No text has a token.
 
     Privacy:
-        A release of every text.
+        Each call is a release of every text.
     """
     texts = tuple(randomizer.tokenize(text) for example in examples for text in example)
     owner = np.array([number for number, example in enumerate(examples) for _ in example], np.int64)

@@ -1,6 +1,6 @@
 """Run all attacks on the texts of a split, sanitized by one mechanism.
 
-The results are in a run record of kind ``attack-text``, which is written after each attack.
+The results are stored in a run record of kind ``attack-text``, which is written after each attack.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ from textveil_training.release_terms import describe_release_terms
 from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
-#: Attacks that are defined for each mode. Without a mode every token is randomized.
+#: Attacks that are defined for each mode; ``None`` is a mechanism without a mode, which randomizes every token.
 _DEFINED: dict[str | None, tuple[str, ...]] = {
     None: tuple(name for name in ATTACKS if name != "frequent"),
     "names": ("frequent", "mask"),
@@ -45,7 +45,15 @@ _DEFINED: dict[str | None, tuple[str, ...]] = {
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the attacks that a mechanism allows, and the reasons for skipping the others.
+    """Choose the attacks that are possible for a mechanism.
+
+    Args:
+        settings: The attacks and their settings.
+        subject: The mechanism.
+        known: Number of raw texts that the attacker knows.
+
+    Returns:
+        Names of the attacks to run, and the reason for each skipped attack by its name.
 
     Raises:
         SettingError: An attack that the settings name explicitly is not defined for the mechanism.
@@ -71,7 +79,7 @@ def choose_attacks(
 
 
 def _explain_undefined(name: str, mode: str | None) -> str:
-    """Return why an attack is not defined for a mode, and which attack to use instead."""
+    """Return the reason why an attack is not defined for a mode, and the attack to use instead."""
     if mode is None:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":
@@ -86,9 +94,9 @@ def _explain_undefined(name: str, mode: str | None) -> str:
 
 
 def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism) -> dict[str, Any]:
-    """Return the part of a run record that does not depend on the data.
+    """Return the entries of a run record that do not depend on the data.
 
-    It has the settings, the terms of the release, and the hash of the model's weights.
+    They are the settings, the terms of the release, and the hash of the model's weights.
     """
     terms = subject.terms
     promised = describe_release_terms(terms, subject.bundle)
@@ -98,14 +106,14 @@ def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism
         levels = summarize_levels(subject.bundle, "santext")
         level = next(level for level in levels if format_epsilon(level.epsilon) == terms.level)
         promised["pure_ldp"] = level.epsilon_pure_ldp
-    model = None if settings.model is None else Path(settings.model).name  # not where it lies
+    model = None if settings.model is None else Path(settings.model).name  # the name without the path
     vectors = None if settings.vectors is None else Path(settings.vectors).name
     chosen = asdict(settings) | {"model": model, "vectors": vectors}
     return {"settings": chosen, "release": promised, "start": _hash_model(settings.model)}
 
 
 def hash_texts(examples: Sequence[Sequence[str]]) -> str:
-    """Return the SHA-256 of a sequence of examples."""
+    """Return the SHA-256 of a sequence of examples, in hexadecimal."""
     found = hashlib.sha256()
     for texts in examples:
         found.update("\t".join((*texts, "\n")).encode("utf-8", "surrogatepass"))
@@ -132,30 +140,30 @@ def attack_texts(
     device: str = "cpu",
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """Release every text once and attack the outputs.
+    """Release every text once, and attack the outputs.
 
     Args:
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
         report: Called with a stage, the finished steps and the total.
-        known: Raw texts of the attacker, for ``words`` and ``frequent``.
-        prior: Public texts of the word attacker.
+        known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
+        prior: Public texts for the attack ``words``.
         device: Device of the masked language model.
-        save: Called with the result so far after each attack.
+        save: Called after each attack with the result so far.
 
     Returns:
-        The ``result`` of a run record: one entry for each attack, ``unchanged`` (the rate of outputs that equal the
-        original), and ``skipped``, the attacks that did not run with the reasons.
+        The entry ``result`` of a run record: one entry for each attack, ``unchanged`` (the rate of outputs that equal
+        the original), and ``skipped``, the attacks that did not run with the reasons.
 
     Raises:
         EmptyData: No text has a token.
-        SettingError: An attack that the settings name explicitly is not defined for the mode, or its input is
-            missing.
+        SettingError: An attack that the settings name explicitly is not defined for the mode, or its input is missing.
         CheckpointError, EncoderMismatch, DeviceError: The model cannot be used.
 
     Privacy:
-        A release of every text, and several releases of some tokens: only for public text, or the caller's own.
+        A release of every text, and several releases of some tokens. Use it only for public texts, or for the caller's
+        own.
     """
     wanted, skipped = choose_attacks(settings, subject, len(known))
     result: dict[str, Any] = {"skipped": skipped}
@@ -180,7 +188,7 @@ def attack_texts(
         except EmptyData as error:
             if len(settings.attacks) < len(ATTACKS):
                 raise
-            skipped["words"] = str(error)  # the results of the other attacks are kept
+            skipped["words"] = str(error)  # an error here must not discard the results of the other attacks
         save(result)
     return result
 
@@ -188,7 +196,7 @@ def attack_texts(
 def _load_vectors(subject: AttackedMechanism, settings: TextAttackSettings) -> Iterable[tuple[str, Any]] | None:
     if settings.vectors is not None:
         return read_vectors(Path(settings.vectors))
-    if not subject.bundle.santext_levels:  # no SanText, and so no rows
+    if not subject.bundle.santext_levels:  # a bundle without SanText has no word vectors
         return None
     return zip(subject.bundle.vocabulary, subject.bundle.metric.rows.astype(np.float32), strict=False)
 
@@ -203,7 +211,7 @@ def _run_token_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks that work token by token and add their results to ``result``."""
+    """Run the attacks that work token by token, and add their results to ``result``."""
     reader = _open_reader(randomizer, settings, device) if set(wanted) & set(WITH_MODEL) else None
     released = release_texts(randomizer, examples)
     sample = _sample_tokens(released, settings)
@@ -237,7 +245,7 @@ def _run_template_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks on the hidden words of a template and add their results to ``result``."""
+    """Run the attacks on the hidden words of a template, and add their results to ``result``."""
     reader = _open_reader(None, settings, device) if "mask" in wanted else None
     released = release_templates(subject, examples)
     sample = _sample_tokens(released, settings)
@@ -271,8 +279,8 @@ def _open_reader(randomizer: TokenRandomizer | None, settings: TextAttackSetting
     from textveil_training.attacks.text.masked_lm_reader import MaskedLMReader
     from textveil_training.engine.encoders import get_device
 
-    get_device(device)  # before anything takes time
-    assert settings.model is not None  # or these attacks would have been skipped
+    get_device(device)  # check the device before slow steps
+    assert settings.model is not None  # choose_attacks skips these attacks without a model
     return MaskedLMReader(randomizer, settings.model, settings.max_tokens)
 
 
@@ -287,7 +295,7 @@ def _run_model_attacks(
     device: str,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Run mask-token inference and the contextual attack.
+    """Run mask-token inference and the contextual Bayes attack, and return their results.
 
     Both use the model's logits in the sanitized texts, which are computed once.
     """
@@ -348,32 +356,32 @@ def run_and_record(
     output: Path | None = None,
     device: str = "cpu",
 ) -> dict[str, Any]:
-    """Attack texts and write a run record after each attack.
+    """Attack texts, and write a run record after each attack.
 
     Args:
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
-        source: Name of the format, and of the split or None.
+        source: Name of the format, and name of the split (``None`` for data without splits).
         report: Called with a stage, the finished steps and the total.
-        known: Raw texts of the word attacker.
-        prior: Public texts of the word attacker.
-        output: File of the record, or None to write none.
+        known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
+        prior: Public texts for the attack ``words``.
+        output: File of the record; ``None`` to write no file.
         device: Device of the masked language model, ``cpu`` or a CUDA device.
 
     Returns:
         The record.
 
     Raises:
-        OutputError: The record cannot be written, or there is a file already.
-        TextveilError: As ``attack_texts``.
+        OutputError: The record cannot be written, or its file exists already.
+        TextveilError: ``attack_texts`` failed.
 
     Privacy:
-        As ``attack_texts``. The record contains no text.
+        A release of every text, as by ``attack_texts``. The record contains no text.
     """
     if output is not None and output.exists():
         raise OutputError("the record exists already: choose another file with -o")
-    choose_attacks(settings, subject, len(known))  # before a record is begun
+    choose_attacks(settings, subject, len(known))  # find errors before a record is written
     format_name, split = source
     data = {
         "format": format_name,

@@ -1,4 +1,4 @@
-"""Texts in the modes names, words and all: their template, their hidden words, and the output of each hidden word.
+"""Read the templates of texts in the modes names, words and all, with each hidden word and its output.
 
 A hidden word is a word of the text that the mode replaces by a surrogate or randomizes. The template is the public part
 of the text: kept words, gaps, and the type of each hidden word.
@@ -15,13 +15,13 @@ from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE
 from textveil_training.errors import EmptyData
 
 _KEPT = ("gap", "kept")
-#: Treatments of randomized words: whether the vocabulary has a word is part of what is hidden.
+#: Treatments of randomized words, inside and outside the vocabulary: an attacker must not learn which.
 _RANDOMIZED = {"randomized": "word", "unknown": "word"}
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateText:
-    """One text with its hidden words.
+    """One text, divided into kept parts and hidden words.
 
     Attributes:
         gaps: Kept parts before each hidden word and after the last one: one more than there are hidden words.
@@ -36,14 +36,16 @@ class TemplateText:
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateRelease:
-    """Texts with one sanitized output each. Arrays have one entry per hidden word, over all texts in order.
+    """Texts with one sanitized output each, as arrays with one entry per hidden word.
+
+    The hidden words of all texts are in the order of the texts.
 
     Attributes:
         texts: The texts.
         outputs: Output of each hidden word of each text, in lower case.
-        text: Index of the text that a hidden word is in.
-        position: Its position among the hidden words of its text.
-        example: Index of the example that the text belongs to.
+        text: Index of the text of each hidden word.
+        position: Position of each hidden word among the hidden words of its text.
+        example: Index of the example to which the text belongs.
         left_out: Number of texts whose output could not be aligned with their template.
     """
 
@@ -65,7 +67,7 @@ class TemplateRelease:
 
 
 def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
-    """Return the template and the hidden words of a text; nothing is randomized.
+    """Return the template and the hidden words of a text, without randomizing it.
 
     Args:
         subject: A mechanism of one of the modes.
@@ -83,7 +85,7 @@ def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
 
 
 def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[str]]) -> TemplateRelease:
-    """Sanitize texts as a device does, and align each output with the template of its text.
+    """Sanitize texts with the code of devices, and align each output with the template of its text.
 
     Args:
         subject: A mechanism of one of the modes.
@@ -93,7 +95,7 @@ def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[st
         EmptyData: No text has a hidden word.
 
     Privacy:
-        A release of every text.
+        Each call is a release of every text.
     """
     raw = [text for example in examples for text in example]
     owners = [number for number, example in enumerate(examples) for _ in example]
@@ -129,15 +131,15 @@ def _release_names(
 
 
 def align_output(gaps: Sequence[str], output: str) -> tuple[str, ...] | None:
-    """Return the outputs between the kept parts of a sanitized text, in lower case.
+    """Find the outputs of hidden words between the kept parts of a sanitized text.
 
     Args:
         gaps: The kept parts, as in ``TemplateText``.
         output: The sanitized text.
 
     Returns:
-        One string for each hidden word; ``None`` if the kept parts are not in the output in this order. Where only
-        white space separates two hidden words, the first of them ends at the first white space.
+        One string for each hidden word, in lower case; ``None`` if the kept parts are not in the output in this order.
+        If only white space separates two hidden words, the first of them ends at the first white space.
     """
     if len(gaps) == 1:
         return () if output == gaps[0] else None

@@ -1,4 +1,4 @@
-"""Attacks on released vectors: private attributes of a text."""
+"""Attack released vectors: infer private attributes of a text."""
 
 from textveil_training.attacks.vectors.attribute_inference import (
     AttributeAttackSettings,

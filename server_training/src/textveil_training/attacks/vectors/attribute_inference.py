@@ -1,18 +1,18 @@
-"""Attribute inference: an attacker infers private attributes of a text from its released vector.
+"""Infer private attributes of a text from its released vector, as an attacker would.
 
 The attacker is that of Coavoux, Narayan and Cohen (2018) and of Lyu, He and Li (2020): a network with a hidden layer of
 512 units and ReLU and one logistic output for each attribute, trained on released vectors of texts whose attributes are
-known. This one is a little stronger: it standardizes its inputs, knows the mechanism, trains on fresh noise in every
-epoch, and keeps the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network for
-each attribute.)
+known. The attacker here is slightly stronger: it standardizes its inputs, knows the mechanism, trains on fresh noise in
+every epoch, and keeps the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network
+for each attribute.)
 
-Two more attackers give the scale: one who sees only the class, released privately at the same whole-text epsilon, and
-one who knows only how common each attribute is. A class is itself informative about who is in the news: what an
-attacker learns from the released class alone is what the task reveals, whatever the representation.
+Two more attackers serve for comparison. One sees only the class, released privately at the same epsilon per text; the
+other knows only the frequency of each attribute. A class itself reveals something about the persons in a news text: the
+task alone reveals as much as the released class, whatever the representation.
 
 Privacy:
-    Vectors are released by ``textveil.mechanisms``, with the entropy of the operating system, as on a device. The
-    seeds here are those of the attacker's training.
+    Vectors are released by ``textveil.mechanisms``, with the entropy of the operating system, as on a device. The seeds
+    in this module are only for the attacker's training.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,14 +32,14 @@ Observe = Callable[[str], Vectors]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeAttackSettings:
-    """Network and training of the attribute attacker.
+    """Settings of the attribute attacker's network and training.
 
     Attributes:
         hidden: Number of hidden units.
         num_epochs: Number of passes over the train split.
         batch_size: Number of texts in a step.
-        learning_rate: Peak learning rate of Adam, falling linearly to 0.
-        draws: Number of releases of each dev and test text that are scored.
+        learning_rate: Peak learning rate of Adam, which decreases linearly to 0.
+        draws: Number of releases of each dev and test text on which the attacker is measured.
         seed: Seed of the initial weights and of the order of texts.
     """
 
@@ -54,12 +54,12 @@ class AttributeAttackSettings:
 def infer_attributes(
     observe: Observe, present: dict[str, Bits], settings: AttributeAttackSettings | None = None
 ) -> AttributeLeak:
-    """Train the attacker on the train split, tune it on dev, and rate it on test.
+    """Train the attacker on the train split, tune it on dev, and measure its success on test.
 
     Args:
-        observe: Returns the vectors that the attacker sees of a split. For a mechanism every call is a new release;
-            for stored vectors every call returns the same.
-        present: Attributes of each text by split, shape (texts, attributes).
+        observe: Function that returns the vectors of a split that the attacker sees. For a mechanism every call is a
+            new release; for stored vectors every call returns the same.
+        present: For each split whether each text has each attribute, shape (texts, attributes).
         settings: Network and training of the attacker.
     """
     settings = settings or AttributeAttackSettings()
@@ -80,25 +80,25 @@ def infer_from_label(
     draws: int = 5,
     seed: int = 0,
 ) -> AttributeLeak:
-    """Rate the attacker who sees only a class, released by a private randomizer of classes.
+    """Measure an attacker who sees only a class of each text, released by a private randomizer of classes.
 
     For a text of class ``yhat`` the attacker sees the class ``o`` with probability ``Q(o|yhat)``, and guesses by the
-    frequency of each attribute among train texts with this ``o``. No other guess from ``o`` is better. Nothing is
-    trained.
+    frequency of each attribute among train texts with this ``o``. No other guess from ``o`` is better. This attacker
+    needs no training.
 
     Args:
         decisions: Classes to release, by split.
         present: Attributes of each text, as in ``infer_attributes``.
         randomizer: Probabilities ``Q(o|yhat)`` of the randomizer, shape (classes, classes): from
-            ``make_counts_randomizer`` for randomized response, from ``fit_accuracy_randomizer`` for the most
-            accurate release, or the identity matrix for no randomization.
+            ``make_counts_randomizer`` for randomized response, from ``fit_accuracy_randomizer`` for the most accurate
+            release, or the identity matrix for no randomization.
         draws: Number of releases of each dev and test text.
         seed: Seed of the simulated releases. They protect nobody's text, so a seeded generator is sufficient.
 
     Returns:
-        How much the attacker infers of each attribute, rated as by ``infer_attributes``.
+        The attacker's success on each attribute, comparable with the result of ``infer_attributes``.
     """
-    seen = randomizer[decisions["train"]]  # (texts, classes): how often each outcome is expected of each text
+    seen = randomizer[decisions["train"]]  # (texts, classes): probability of each released class for each text
     common = present["train"].mean(axis=0)
     guesses = (seen.T @ present["train"] + common) / (seen.sum(axis=0)[:, None] + 1)
     generator = np.random.default_rng([seed, len(randomizer)])
@@ -112,7 +112,7 @@ def infer_from_label(
 
 
 def infer_from_frequency(present: dict[str, Bits]) -> AttributeLeak:
-    """Rate the attacker who sees no vector and guesses each attribute's training frequency."""
+    """Measure an attacker who sees no vector, and guesses each attribute by its training frequency."""
     common = present["train"].mean(axis=0)
     dev, test = (np.broadcast_to(common, (1, *present[split].shape)) for split in ("dev", "test"))
     return measure_leak(dev, present["dev"], test, present["test"])

@@ -1,6 +1,6 @@
-"""Attribute inference from the vectors that a checkpoint of ``textveil-train dpnr`` releases.
+"""Infer private attributes from the vectors that a checkpoint of ``textveil-train dpnr`` releases.
 
-Vectors go through the device's own release, with fresh noise for every draw.
+Vectors are released with the code of devices, with new noise in every draw.
 """
 
 import warnings
@@ -39,7 +39,7 @@ def attack_checkpoint(
     settings: AttributeAttackSettings,
     randomizers: LabelRandomizers | None = None,
 ) -> dict[str, Any]:
-    """Measure what released vectors reveal, compared with a label at the same epsilon.
+    """Measure how much released vectors reveal, in comparison with a label at the same epsilon.
 
     The label is the decision of a linear model on the same vectors without noise (``fit_decisions``). A decision
     reveals more than the true class, since a model also reacts to the names in a text, and the decision of another
@@ -47,24 +47,24 @@ def attack_checkpoint(
 
     Args:
         model: Head and classifier.
-        description: Their description.
+        description: Content of ``checkpoint.json`` for these networks.
         features: Pooled vectors by split, shape (copies, texts, width): copies differ in the words removed.
         task: Data with labels and attributes.
-        level: Whole-text epsilon, a decimal string.
-        settings: The attacker.
-        randomizers: Randomizers of the label by name; by default those of ``make_label_randomizers``, which are fitted
-            to the dev split alone.
+        level: Epsilon per text, a decimal string.
+        settings: Settings of the attacker.
+        randomizers: Randomizers of the label by name; ``None`` for those of ``make_label_randomizers``, which are
+            fitted to the dev split alone.
 
     Returns:
-        The attacker's success on ``vectors``; for each randomizer the success of an attacker who sees only its
-        label; and the advantage of the vectors over that label, such as ``over_label_response``.
+        The attacker's success on ``vectors``; for each randomizer the success of an attacker who sees only its label;
+        and the advantage of the vectors over that label, such as ``over_label_response``.
     """
     parameters, present = make_release_parameters(description, level), get_attributes(task)
     vectors = {name: _represent_copies(model, part) for name, part in features.items()}
     turn = dict.fromkeys(vectors, 0)
 
     def observe(split: str) -> Vectors:
-        turn[split] += 1  # another copy of the text with other words removed, and fresh noise
+        turn[split] += 1  # each call uses another copy of a text, with other words removed, and new noise
         return release_vectors(vectors[split][turn[split] % len(vectors[split])], parameters)
 
     ours = infer_attributes(observe, present, settings)
@@ -80,30 +80,35 @@ def attack_checkpoint(
 
 
 def make_label_randomizers(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
-    """Return two class randomizers: randomized response, and the most accurate one (pure)."""
+    """Return two randomizers of the label by name: randomized response, and the most accurate one.
+
+    Args:
+        confusion: Counts by true class (row) and decision without noise (column).
+        epsilon: Epsilon per text.
+    """
     best = fit_accuracy_randomizer(confusion, epsilon)
     return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
 
 def get_attributes(task: ClassificationTask) -> dict[str, Bits]:
-    """Return a matrix of private attributes, true where a text has one, for each split."""
+    """Return for each split a boolean matrix of private attributes, shape ``(texts, attributes)``."""
     return {name: part.attributes.numpy() > 0.5 for name, part in task.get_splits().items()}
 
 
 def fit_decisions(
     model: RepresentationModel, features: dict[str, Tensor], task: ClassificationTask
 ) -> dict[str, Decisions]:
-    """Return the classes that a linear model predicts from noise-free vectors, by split.
+    """Return the classes that a linear model predicts from vectors without noise, by split.
 
-    The model is a logistic regression on the train split's vectors before the noise. The checkpoint's own classifier
-    is not used: it is trained for noise and, at a small epsilon, prefers the larger classes.
+    The model is a logistic regression on the train split's vectors before the noise. The function does not use the
+    checkpoint's own classifier: that one is trained for noise and, at a small epsilon, prefers the larger classes.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     vectors = {name: _represent_copies(model, part)[0] for name, part in features.items()}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is good enough for a decision
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a decision does not need full convergence
         fitted = LogisticRegression(C=100.0, max_iter=200).fit(vectors["train"], task.train.labels.numpy())
     return {name: fitted.predict(part) for name, part in vectors.items()}
 

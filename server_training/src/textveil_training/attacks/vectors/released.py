@@ -1,4 +1,4 @@
-"""Released vectors in the output of ``textveil encode --json``, as a real attacker has them."""
+"""Read released vectors from the output of ``textveil encode --json``, which a real attacker sees."""
 
 import json
 from pathlib import Path
@@ -19,11 +19,11 @@ def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float6
         texts: Required number of lines.
 
     Returns:
-        Vectors, shape (texts, k), and the whole-text epsilon that all lines state.
+        Vectors, shape (texts, k), and the epsilon per text that all lines state.
 
     Raises:
-        InvalidJson: A line is not an object as ``encode`` writes it, or its dimension or epsilon differs from the
-            first line's.
+        InvalidJson: A line is not an object of ``textveil encode``, or its dimension or epsilon differs from the first
+            line's.
         WrongColumnCount: The file has more or fewer lines than ``texts``.
         DataError: The file cannot be read or is empty.
     """
@@ -53,9 +53,9 @@ def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float6
 
 
 def _parse_line(line: str) -> tuple[list[float] | None, float | None]:
-    """Return vector and epsilon of a line, None for each that is missing.
+    """Return the vector and the epsilon of a line; ``None`` in place of a missing value.
 
-    It never raises: an exception could contain the private line.
+    The function raises no error, since an exception could contain the private line.
     """
     try:
         row = json.loads(line)

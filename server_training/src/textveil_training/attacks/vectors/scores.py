@@ -1,4 +1,4 @@
-"""Success of an attacker's scores on private attributes: F, area under the ROC curve, accuracy; and comparisons.
+"""Measure an attacker's success on private attributes, and compare attackers.
 
 Results are stored per text, so that two attackers can be compared on the same texts with a standard error.
 """
@@ -20,11 +20,11 @@ _RESAMPLES = 400
 class AttributeLeak:
     """Success of one attacker on the texts of the test split.
 
-    ``F`` is ``2 tp / (2 tp + fp + fn)``, with tp true positives, fp false positives and fn false negatives. *Micro*
-    F counts these over all attributes together, as Coavoux, Narayan and Cohen (2018) do. ``privacy`` is 1 - F with
-    the threshold 1/2 for every score, as in their tables and those of Lyu, He and Li (2020). For an attacker who
-    wants the largest F, 1/2 is not the best threshold: the *tuned* figures use for each attribute the threshold with
-    the best F on the dev split.
+    ``F`` is ``2 tp / (2 tp + fp + fn)``, with tp true positives, fp false positives and fn false negatives. *Micro* F
+    counts these over all attributes together, as in Coavoux, Narayan and Cohen (2018). ``privacy`` is 1 - F with the
+    threshold 1/2 for every score, as in their tables and those of Lyu, He and Li (2020). For an attacker who wants the
+    largest F, 1/2 is not the best threshold: the *tuned* figures use for each attribute the threshold with the best F
+    on the dev split.
 
     Attributes:
         f_half: Micro F at the threshold 1/2.
@@ -49,16 +49,16 @@ class AttributeLeak:
 
     @property
     def privacy(self) -> float:
-        """``1 - f_half``, the privacy figure of Coavoux et al. (2018) for entities."""
+        """The privacy figure of Coavoux et al. (2018) for entities, ``1 - f_half``."""
         return 1 - self.f_half
 
     @property
     def demographic_privacy(self) -> float:
-        """``1 - accuracy``, the privacy figure of Coavoux et al. (2018) for demographics."""
+        """The privacy figure of Coavoux et al. (2018) for demographics, ``1 - accuracy``."""
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the figures as values that JSON can store."""
         shown = {name: value for name, value in vars(self).items() if name != "_parts"}
         rounded = {
             name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)
@@ -75,13 +75,13 @@ class AttributeLeak:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackAdvantage:
-    """Differences between two attackers, with standard errors over texts.
+    """Differences between two attackers on the same texts, with standard errors over texts.
 
     Attributes:
         auc: Difference of the mean areas under the ROC curve.
-        auc_standard_error: Standard error of that difference.
+        auc_standard_error: Standard error of the difference ``auc``.
         f_tuned: Difference of the mean F1, each attacker with the best thresholds on the dev split.
-        f_standard_error: Standard error of that difference.
+        f_standard_error: Standard error of the difference ``f_tuned``.
     """
 
     auc: float
@@ -90,7 +90,11 @@ class AttackAdvantage:
     f_standard_error: float
 
     def is_significant(self, standard_errors: float = 3.0) -> bool:
-        """Return whether the first attacker is better in area or tuned F by more than chance."""
+        """Return whether the first attacker is significantly better in area or tuned F.
+
+        Args:
+            standard_errors: Number of standard errors that the difference must exceed.
+        """
         return (
             self.auc > standard_errors * self.auc_standard_error
             or self.f_tuned > standard_errors * self.f_standard_error
@@ -98,7 +102,7 @@ class AttackAdvantage:
 
 
 def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> AttributeLeak:
-    """Rate an attacker's scores against the true attributes.
+    """Measure an attacker's success from its scores and the true attributes.
 
     Args:
         dev_scores: Scores of the dev texts from 0 to 1, shape (draws, dev texts, attributes), to tune thresholds. A
@@ -131,11 +135,11 @@ class _TextContributions:
     """Contribution of each text to an attacker's figures.
 
     Attributes:
-        counts: True positives, false positives and false negatives at tuned thresholds, means over draws, shape
-            (3, texts, attributes).
+        counts: True positives, false positives and false negatives at tuned thresholds, means over draws, shape (3,
+            texts, attributes).
         placements: Means over draws, shape (texts, attributes). For a text with the attribute: the share of texts
-            without it that have a lower score. For a text without it: the share of texts with it that have a higher
-            score.
+            without the attribute that have a lower score. For a text without it: the share of texts with the attribute
+            that have a higher score.
         auc_each: Area under the curve of each attribute.
         present: The true attributes.
     """
@@ -146,7 +150,11 @@ class _TextContributions:
     present: Bits
 
     def compare_auc(self, other: "_TextContributions | None") -> tuple[float, float]:
-        """Return the difference of the mean areas and its standard error (DeLong's components)."""
+        """Return the difference of the mean areas under the ROC curve, and its standard error (DeLong).
+
+        Args:
+            other: The other attacker; ``None`` for the area of this attacker alone.
+        """
         difference = self.placements - (0 if other is None else other.placements)
         areas = self.auc_each - (0 if other is None else other.auc_each)
         with_it = self.present.sum(axis=0)
@@ -156,12 +164,15 @@ class _TextContributions:
         return float(areas.mean()), float(np.sqrt((centered.mean(axis=1) ** 2).sum()))
 
     def compare_f(self, other: "_TextContributions | None") -> tuple[float, float]:
-        """Return the difference of the mean tuned F and its bootstrap standard error.
+        """Return the difference of the mean tuned F, and its bootstrap standard error.
 
-        Both attackers share the same resamples of texts.
+        Both attackers use the same resamples of texts.
+
+        Args:
+            other: The other attacker; ``None`` for the F of this attacker alone.
         """
         texts = len(self.present)
-        generator = np.random.default_rng(texts)  # nothing here protects anybody's text
+        generator = np.random.default_rng(texts)  # a fixed seed is safe, since these random numbers protect no text
         weights = generator.multinomial(texts, np.full(texts, 1 / texts), size=_RESAMPLES).astype(np.float64)
 
         def mean_f(parts: _TextContributions, weights: Floats) -> Floats:
@@ -175,18 +186,24 @@ class _TextContributions:
 
 
 def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
-    """Count true positives, false positives and false negatives, averaged over draws.
+    """Count true positives, false positives and false negatives of each text, as means over draws.
 
-    The result has shape ``(3, texts, attributes)``.
+    Args:
+        scores: Scores, shape ``(draws, texts, attributes)``.
+        present: The true attributes, shape ``(texts, attributes)``.
+        thresholds: Threshold of each attribute.
+
+    Returns:
+        Counts, shape ``(3, texts, attributes)``.
     """
     guessed = (scores > thresholds).mean(axis=0)
     return np.stack([guessed * present, guessed * ~present, (1 - guessed) * present])
 
 
 def _compute_f(counts: Floats) -> Floats:
-    """Compute F from true positives, false positives and false negatives (first axis).
+    """Compute F from true positives, false positives and false negatives; 0 if all three are 0.
 
-    F is 0 where all three are 0.
+    The first axis of the counts has these three.
     """
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
@@ -195,20 +212,20 @@ def _compute_f(counts: Floats) -> Floats:
 def _find_best_threshold(scores: Floats, present: Bits) -> float:
     """Find the threshold with the best F on dev.
 
-    It lies between two observed scores, or below all of them.
+    The threshold is between two observed scores, or below all of them.
     """
     flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
     order = np.argsort(-flat, kind="stable")
     sorted_scores = flat[order]
     tp = np.cumsum(truth[order])
-    last = np.append(sorted_scores[1:] != sorted_scores[:-1], True)  # the end of a run of equal scores
+    last = np.append(sorted_scores[1:] != sorted_scores[:-1], True)  # last of several equal scores
     f = 2 * tp / (np.arange(1, len(flat) + 1) + truth.sum())
     best = int(np.flatnonzero(last)[np.argmax(f[last])])
     return float(sorted_scores[best : best + 2].mean()) if best + 1 < len(flat) else -1.0
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """Compute the placements of ``_TextContributions``; ties count one half."""
+    """Compute ``_TextContributions.placements`` of scores; a tie counts one half."""
     total = np.zeros(present.shape)
     for draw in scores:
         for attribute, (column, truth) in enumerate(zip(draw.T, present.T, strict=True)):
@@ -216,7 +233,7 @@ def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
             among_own = np.empty(len(column))
             for kind in (truth, ~truth):
                 among_own[kind] = rankdata(column[kind])
-            lower = among_all - among_own  # of the other kind that score lower, ties half
+            lower = among_all - among_own  # texts with the opposite attribute and a lower score; ties count half
             with_it = int(truth.sum())
             total[:, attribute] += np.where(truth, lower / (len(truth) - with_it), 1 - lower / with_it)
     placements = total / len(scores)

@@ -1,4 +1,4 @@
-"""Attacks that guess the words of sanitized text, with knowledge of the mechanism and of similar raw texts."""
+"""Guess the words of sanitized text, with knowledge of the mechanism and of similar raw texts."""
 
 from typing import TYPE_CHECKING
 

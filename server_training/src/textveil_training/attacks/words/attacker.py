@@ -1,4 +1,4 @@
-"""The attacks that guess original words, from the weakest to the strongest, by an attacker with similar raw texts.
+"""Guess original words by several attacks, from the weakest to the strongest, with similar raw texts.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
 mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the log scores of all,
@@ -38,11 +38,12 @@ from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE, 
 
 Ints = NDArray[Any]
 Bits = NDArray[np.bool_]
-#: Known texts on which the sum weighs its parts.
+#: Number of known texts on which the weights of the combined attack are fitted.
 TUNED_ON = 700
-#: How often the network reads the known texts, each time drawn afresh: more often if they are short.
+#: Smallest and largest number of passes over the known texts, and the number of elements from which it is computed.
+#: Every pass randomizes the texts again; short texts get more passes.
 _FEWEST, _MOST, _ELEMENTS = 3, 12, 4_000_000
-#: Texts that are drawn at once, when their turn comes to be learned from.
+#: Number of texts that are randomized at a time for training.
 _AT_ONCE = 4_000
 
 
@@ -50,10 +51,10 @@ class WordAttacker:
     """An attacker with raw texts, a trigram model, and one network for all releases.
 
     Args:
-        cut: Raw texts, split into segments, similar to those that are attacked.
-        prior: Public texts similar to the attacked ones, split into segments.
-        releases: Mechanisms whose outputs the network learns from; all use the same ``WordNumbers``.
-        vectors: Words with their initial vectors in the network; None for random vectors.
+        cut: Raw texts that are similar to the attacked ones, split into segments.
+        prior: Public texts that are similar to the attacked ones, split into segments.
+        releases: Mechanisms on whose outputs the network is trained; all use the same ``WordNumbers``.
+        vectors: Words with their initial vectors in the network; ``None`` for random vectors.
         trigrams_alone: Whether to train no network, so that only trigrams use the context of a word.
         report: Called with the number of trained parts and the total.
     """
@@ -70,9 +71,9 @@ class WordAttacker:
     ) -> None:
         self.cut = [*cut, *prior]
         self.tune = choose_held_out_rows(cut, TUNED_ON, seed=2)
-        # What weighs the parts of the sum is close to nothing that these have learned from.
+        # The texts that fit the weights must not be similar to the texts that train the attacks.
         close = find_near_texts(self.cut, [self.cut[row] for row in self.tune])
-        if close.mean() > 0.5:  # all are alike: little would be left to learn from
+        if close.mean() > 0.5:  # with very similar texts too few would remain for training
             close[:] = False
         close[self.tune] = True
         self.count = drop_contained_rows(self.cut, np.flatnonzero(~close))
@@ -92,13 +93,19 @@ class WordAttacker:
         self.network = denoiser.train_denoiser(Denoiser(table), told)
 
     def read_known(self, release: WordRelease) -> ReadElements:
-        """Return the attacker's own texts in the form that a release reads."""
+        """Convert the attacker's own texts to arrays of words, as the mechanism of a release would read them."""
         if release.rule not in self._read:
             self._read[release.rule] = release.read(self.cut)
         return self._read[release.rule]
 
     def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
-        """Return log probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
+        """Return log probabilities of candidates by name of the attack, each of shape ``(n, RANKED)``.
+
+        Args:
+            reading: The texts as arrays of words.
+            outputs: Output of each element of the texts.
+            found: Candidates of the hidden elements.
+        """
         of: dict[str, Ints] = {"trigrams": compute_posterior(self.trigrams, reading, found)}
         if self.network is not None:
             of["network"] = self.network.score_candidates(
@@ -107,7 +114,11 @@ class WordAttacker:
         return of
 
     def prepare_release(self, release: WordRelease) -> tuple[CandidateFinder, Ints]:
-        """Return a candidate finder for a release and the weights of the combined attack."""
+        """Fit the combined attack to a release, or return the stored result for the last one.
+
+        Returns:
+            A finder of the candidates for each output, and the weights of the combined attack.
+        """
         if self._prepared is None or self._prepared[0] is not release:
             read = self.read_known(release)
             considered, tune = CandidateFinder(release, read.take_documents(self.count)), read.take_documents(self.tune)
@@ -122,7 +133,13 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that each randomize one batch of texts; each pass has every text once."""
+    """Return functions that each randomize one batch of texts; every pass contains each text once.
+
+    Args:
+        releases: For each mechanism the texts, and a finder of candidates.
+        rows: Number of rows in the table of word vectors.
+        passes: Number of passes over the texts.
+    """
     rng, texts = np.random.default_rng(), releases[0][1].documents
     orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
     return [partial(_draw_texts, releases, rows, chosen) for order in orders for chosen in order]
@@ -136,7 +153,7 @@ def _report_draw(
 
 
 def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
-    """Randomize texts, each by a mechanism chosen at random."""
+    """Randomize texts, each by a mechanism that is chosen at random, as training data of the network."""
     by = np.random.default_rng().integers(len(releases), size=len(texts))
     found: list[TrainingDraw] = []
     for number, (release, reading, considered) in enumerate(releases):
@@ -157,24 +174,25 @@ def _draw_candidates(
 
 
 def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Return the score arrays that the combined attack weights; the context-free one is last."""
+    """Return the score arrays that the combined attack adds; the last one is the context-free score."""
     return [*scores.values(), found.likelihood + found.prior]
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Return the weighted sum of log score arrays; entries without a candidate are -inf."""
+    """Return the weighted sum of log score arrays; an entry without a candidate stays -inf."""
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
     return np.where(np.isneginf(parts[-1]), -np.inf, total)
 
 
 def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
-    """Fit the weights of the combined attack by a conditional logit.
-
-    The fit makes the true word as likely as possible.
+    """Fit the weights of the combined attack by a conditional logit, so that the true words are likeliest.
 
     Args:
-        parts: Logarithms, -inf where there is no candidate, shape ``(n, candidates)`` each.
-        right: True for the candidate that is the true word, in the same shape; rows without one are ignored.
+        parts: Log scores of candidates, -inf where there is no candidate, shape ``(n, candidates)`` each.
+        right: True for the candidate that is the true word, in the same shape; rows without a true word are ignored.
+
+    Returns:
+        One weight for each score array.
     """
     usable = right.any(axis=1)
     none = torch.from_numpy(np.isneginf(parts[-1][usable]))
@@ -195,13 +213,13 @@ def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
 
 
 class WordTargets:
-    """The segments of the attacked texts whose words the attacks try to guess.
+    """Segments of the attacked texts whose words the attacks try to guess.
 
     Attributes:
         document: Index of the text of each segment.
-        words: Mask of the segments that are not gaps; the attacks guess only these.
-        content: Mask of those segments that are not function words.
-        known: Mask of the content words that are in the vocabulary.
+        words: Boolean for each segment: whether it is not a gap. The attacks guess only these segments.
+        content: Boolean for each of these segments: whether it is not a function word.
+        known: Boolean for each of these segments: whether it is a content word of the vocabulary.
     """
 
     def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:
@@ -217,19 +235,29 @@ class WordTargets:
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
     def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
-        """Return for each segment whether the attack guessed all of its elements."""
+        """Return a boolean for each segment: whether the attack guessed all of its elements.
+
+        Args:
+            reading: The attacked texts as arrays of elements (words and punctuation).
+            guess: Guessed word number of each element.
+        """
         found = np.ones(len(self.words), dtype=bool)
         np.logical_and.at(found, reading.segment, guess == reading.word)
         return found
 
     def compute_shares(self, reading: ReadElements, guess: Ints) -> dict[str, float]:
-        """Return the share of fully guessed segments among words, content words and known words."""
+        """Return the share of segments with right guesses among words, content words and known words.
+
+        Args:
+            reading: The attacked texts as arrays of elements (words and punctuation).
+            guess: Guessed word number of each element.
+        """
         right = self.mark_right(reading, guess)
         return {name: float(right[mask].mean()) for name, mask in self.masks.items()}
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Boolean masks over segments by name: ``words``, ``content`` and ``known``."""
+        """Boolean arrays over segments by name: ``words``, ``content`` and ``known``."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
@@ -239,15 +267,16 @@ def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElement
     Args:
         release: The mechanism.
         attacker: The attacker's texts and models.
-        target: The texts as the mechanism reads them. The attacks do not use their hidden words, only the outputs
-            for them.
+        target: The attacked texts as arrays of words. The attacks do not use their hidden words, only the outputs for
+            them.
 
     Returns:
-        By name of the attack, its guess for every element, as word numbers. ``unchanged`` guesses the output itself.
+        By name of the attack, its guess for every element, as word numbers. ``unchanged`` guesses that the output is
+        the original.
     """
     considered, weights = attacker.prepare_release(release)
     outputs, found = _draw_candidates(release, considered, target)
-    unread = len(release.words.spellings)  # nothing below sees a hidden word
+    unread = len(release.words.spellings)  # erase hidden words, so that no attack can use them
     shown = replace(target, word=np.where(np.isin(target.role, (RANDOMIZED, SURROGATE)), unread, target.word))
     scores = attacker.score_candidates(shown, outputs, found)
     scores["sum"] = add_parts(_list_sum_parts(scores, found), weights)
@@ -272,14 +301,14 @@ def attack_release(
     Args:
         release: The mechanism.
         attacker: The attacker's texts and models.
-        target: The texts as the mechanism reads them.
-        asked: Segments that the attacks try to guess.
+        target: The attacked texts as arrays of words.
+        asked: Segments whose words the attacks try to guess.
         function_words: Words that are not content words.
 
     Returns:
-        For each attack the shares of guessed segments (``WordTargets.compute_shares``). ``unchanged`` guesses that
-        the output is the original. ``closed_form`` is the exact success of context-free Bayes on the randomized
-        content words of the attacker's texts, and ``hidden`` the share of hidden elements.
+        For each attack the shares of segments with right guesses (``WordTargets.compute_shares``). ``unchanged``
+        guesses that the output is the original. ``closed_form`` is the exact success of context-free Bayes on the
+        randomized content words of the attacker's texts, and ``hidden`` the share of hidden elements.
     """
     guesses = name_words(release, attacker, target)
     result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}

@@ -1,8 +1,8 @@
-"""Possible originals of each output, and the context-free Bayes attack.
+"""Find the possible originals of each output, and guess words without context by Bayes' rule.
 
-The attacker knows the mechanism, its template rule and raw train texts, from which the prior comes. For each randomized
-word the candidates are the most probable originals, ``prior(x) Pr[M(x) = y]``; for a surrogate they are the commonest
-words of its entity type. Words that are missing from train have a small prior too.
+The attacker knows the mechanism, its template rule and raw training texts, from which the prior is estimated. For each
+randomized word the candidates are the most probable originals by ``prior(x) Pr[M(x) = y]``; for a surrogate they are
+the most frequent words of its entity type. Words that are not in the training texts have a small prior.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE, 
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
-#: How many originals are considered.
+#: Number of candidates for each hidden element.
 COUNT = 128
 _UNSEEN = 0.3
 _BLOCK = 128
@@ -24,7 +24,7 @@ _BLOCK = 128
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """Possible originals of each hidden element.
+    """Possible originals of each hidden element (word or punctuation mark) of some texts.
 
     Attributes:
         places: Indices of the hidden elements, shape ``(n,)``.
@@ -40,7 +40,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Return only the ``count`` most probable candidates."""
+        """Return a copy with only the ``count`` most probable candidates of each element."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -50,16 +50,16 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """The most probable word of each element without context."""
+        """Word number of each hidden element's most probable original, without context."""
         return self.words[:, 0]
 
 
 class CandidateFinder:
-    """Finds the possible originals of a release's outputs.
+    """Finder of the possible originals of a release's outputs.
 
     Args:
         release: The release.
-        train: Raw texts of the attacker, as this mechanism reads them.
+        train: Raw texts of the attacker as arrays of words, as this mechanism reads them.
     """
 
     def __init__(self, release: WordRelease, train: ReadElements) -> None:
@@ -85,7 +85,12 @@ class CandidateFinder:
             self._lists[int(kind)] = found[best], np.log(number[best] / number.sum())
 
     def find_candidates(self, reading: ReadElements, outputs: Ints) -> Candidates:
-        """Return the candidates of all hidden elements."""
+        """Find the candidates of all hidden elements of some texts.
+
+        Args:
+            reading: The texts as arrays of elements.
+            outputs: Output of each element.
+        """
         places = np.flatnonzero((reading.role == RANDOMIZED) | (reading.role == SURROGATE))
         shape = len(places), COUNT
         words = np.full(shape, -1)
@@ -107,9 +112,14 @@ class CandidateFinder:
         return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
 
     def _find_by_output(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
-        """Return all outputs seen so far, ascending, with their candidates.
+        """Find the candidates of outputs; those of an output are computed once and reused for later releases.
 
-        The candidates of an output are computed once and reused for later releases.
+        Args:
+            lower: Whether the outputs are used in lower case only.
+            outputs: Word numbers of the outputs.
+
+        Returns:
+            All outputs so far, ascending; and for each of them the candidates, their log likelihoods and log priors.
         """
         empty = np.zeros((0, min(COUNT, len(self._words))))
         so_far = self._known.get(lower, (np.zeros(0, dtype=int), empty.astype(int), empty, empty))
@@ -138,11 +148,10 @@ class CandidateFinder:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Compute exactly how often context-free Bayes guesses a randomized lower-case content word.
+        """Compute the exact rate at which context-free Bayes guesses a randomized lower-case content word.
 
-        For each output y let x(y) be the most probable original. The result is the sum of
-        ``prior(x(y)) Pr[y | x(y)]`` over the outputs whose x(y) is a content word, divided by the prior of all
-        content words.
+        For each output y let x(y) be the most probable original. The result is the sum of ``prior(x(y)) Pr[y | x(y)]``
+        over the outputs whose x(y) is a content word, divided by the prior of all content words.
 
         Args:
             content: True for the word numbers of content words.
@@ -161,7 +170,7 @@ class CandidateFinder:
 
 
 def _list_possible_outputs(randomizer: Randomizer) -> Ints:
-    """Return the symbols that can be outputs, including the words that SanText+ keeps.
+    """Return the ids of symbols that can be outputs, including the words that SanText+ keeps.
 
     All of them must be possible originals, also a kept word that the attacker's texts do not contain: otherwise its
     output would have probability 0 under every original, and the weights of the combined attack could not be fitted.

@@ -1,10 +1,11 @@
-"""A denoising network: it scores the possible originals of a word from the outputs around it.
+"""Train a denoising network, which scores the possible originals of a word by the outputs around it.
 
-A kept element is represented by its own vector. A hidden one is represented by the vector of its output, through a
-learned map, plus the mean of its candidates' vectors under the context-free posterior, ``E[vector | output]``: the
-network never reads a hidden word. A stack of convolutions reads the text. Its state at a hidden element becomes a
-vector; the scalar products with the candidates' vectors are added to the exact log probability of the output and the
-prior. The network learns from fresh draws of raw texts, of all releases at once.
+The network represents a kept element (word or punctuation mark) by its own vector. It represents a hidden element by
+the vector of its output, through a learned map, plus the mean of its candidates' vectors under the context-free
+posterior, ``E[vector | output]``; so a hidden word is never an input. A stack of convolutions processes the text. Its
+state at a hidden element is mapped to a vector. The scalar products of this vector with the candidates' vectors are
+added to the exact log probability of the output and the prior. The training data are fresh draws of raw texts, of all
+releases at once.
 """
 
 import gzip
@@ -22,18 +23,18 @@ from textveil_training.attacks.words.candidates import Candidates
 from textveil_training.attacks.words.word_release import ReadElements, WordNumbers
 
 Ints = NDArray[Any]
-#: Candidates of an element that are ranked, and those of them that a network learns from.
+#: Number of candidates of an element that are ranked, and number that are used in training.
 RANKED, LEARNED = 64, 32
-#: Size of a word's vector, of which the first part starts as a known one.
+#: Size of a word's vector. Its first coordinates are initialized with the word's known vector.
 WIDTH = 128
 _CHANNELS, _DILATIONS, _DROP = 256, (1, 2, 4), 0.2
-#: Elements of a batch, padding among them, and of a part of a text that is read at once.
+#: Number of elements in a batch, including padding, and in a part of a long text.
 _BATCH, _LONGEST = 4096, 128
 _RATE, _DECAY, _RISE, _MOST = 2e-3, 1e-2, 50, 1.0
 
 
 def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield words with their vectors from a text file, plain or gzip.
+    """Yield words and their vectors from a text file, plain or compressed with gzip.
 
     Each line must have a word and the numbers of its vector, separated by blanks.
     """
@@ -44,9 +45,11 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
-    """Return standardized word vectors, shape ``(words + 1, WIDTH)``.
+    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is for hidden words.
 
-    Words without a known vector get small random ones.
+    Args:
+        words: Numbers of the words.
+        vectors: Known words and vectors, or ``None``. Words without a known vector get small random ones.
     """
     found = 0.1 * torch.randn(len(words.spellings) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
     listed = [(words.ids[word], numbers) for word, numbers in vectors or () if word in words.ids]
@@ -59,19 +62,21 @@ def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | N
 
 @dataclass(frozen=True, kw_only=True)
 class DenoiserInput:
-    """A release of some texts as the network's input tensors.
+    """Input tensors of the network for one release of some texts.
+
+    An element is a word or a punctuation mark.
 
     Attributes:
         document: Document of each element of the texts.
         shown: For each element its row in the table of word vectors; hidden elements have the last row; shape
             ``(elements,)``.
-        row_of: Position of each element among the hidden ones, -1 for kept elements, shape ``(elements,)``.
+        row_of: Index of each element among the hidden ones, -1 for kept elements, shape ``(elements,)``.
         output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
         words: For each hidden element the rows of its candidates in the table of word vectors, shape
             ``(n, candidates)``.
         logs: Log probability of the output given the candidate, and log prior of the candidate, shape
             ``(n, candidates, 2)``.
-        there: Which entries of ``words`` are candidates and not padding.
+        there: Whether each entry of ``words`` is a candidate and not padding.
     """
 
     document: Tensor
@@ -86,7 +91,13 @@ class DenoiserInput:
     def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
         """Build the network's input from one release of texts.
 
-        A word without a vector gets the last row, like a hidden word.
+        A word without a vector gets the last row of the table, like a hidden word.
+
+        Args:
+            reading: The texts as arrays of elements.
+            outputs: Output of each element.
+            found: Candidates of the hidden elements.
+            rows: Number of rows in the table of word vectors.
         """
 
         def make_rows(words: Ints) -> Tensor:
@@ -111,13 +122,17 @@ class DenoiserInput:
         )
 
     def compute_posterior(self, rows: Tensor) -> Tensor:
-        """Return each candidate's probability without context, ``(len(rows), candidates)``."""
-        # An element without candidates is as unknown as can be.
+        """Return the probability of each candidate without context, shape ``(len(rows), candidates)``.
+
+        Args:
+            rows: Indices of hidden elements.
+        """
+        # An element without candidates gets a uniform distribution.
         return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
 
 
 class Convolutions(nn.Module):
-    """A residual stack of convolutions over elements.
+    """A residual stack of convolutions over the elements of a text.
 
     Args:
         width: Size of the input vectors.
@@ -133,7 +148,7 @@ class Convolutions(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
-        """Return a state of each element, shape ``(texts, length, _CHANNELS)``.
+        """Compute a state for each element, shape ``(texts, length, _CHANNELS)``.
 
         Args:
             embedded: Vectors, shape ``(texts, length, width)``.
@@ -147,7 +162,7 @@ class Convolutions(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """A network that scores the candidates of hidden elements.
+    """Network that scores the candidates of hidden elements.
 
     Args:
         vectors: Initial word vectors, which training changes; the last row stands for a hidden word.
@@ -160,13 +175,13 @@ class Denoiser(nn.Module):
         self.came_out, self.sure = nn.Linear(width, width, bias=False), nn.Linear(3, width, bias=False)
         nn.init.zeros_(self.sure.weight)
         self.code = nn.Linear(_CHANNELS, width)
-        self.code.weight.data *= 0.1  # the first guesses are those without context
+        self.code.weight.data *= 0.1  # before training, the scores are those without context
         self.bias = nn.Parameter(torch.zeros(len(vectors)))
         self.trust = nn.Parameter(torch.ones(2))
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, seen: DenoiserInput, texts: Tensor) -> Tensor:
-        """Return scores of candidates, shape ``(hidden elements, candidates)``; -inf for padding.
+        """Compute scores of candidates, shape ``(hidden elements, candidates)``; -inf for padding.
 
         Args:
             seen: One release of texts.
@@ -211,16 +226,19 @@ def train_denoiser(
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Train a network by cross entropy on elements whose word is among the candidates.
+    """Train a network by cross entropy on hidden elements whose original is among the candidates.
 
     Args:
-        network: The network, as it starts.
-        draws: Functions that each return releases of some texts. They are called one after another, since all
-            releases together would not fit into memory.
-        rate: The highest rate.
+        network: The network, which is changed in place.
+        draws: Functions that each return releases of some texts. They are called one after another, since all releases
+            together would not fit into memory.
+        rate: Peak learning rate.
         batch: Number of elements in a batch, including padding.
+
+    Returns:
+        The network.
     """
-    torch.manual_seed(0)  # decides the order, and nothing of the draws
+    torch.manual_seed(0)  # determines the order of batches; the draws have their own randomness
     optimizer = torch.optim.AdamW(network.parameters(), weight_decay=_DECAY, fused=True)
     network.train()
     steps = 0
@@ -246,13 +264,13 @@ def train_denoiser(
 
 
 def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yield batches of texts with hidden elements: element indices ``(texts, length)``.
+    """Yield batches of the texts that have hidden elements, as indices of shape ``(texts, length)``.
 
-    A batch has texts of equal length. Long texts are cut into parts.
+    A batch has texts of similar length, padded with -1. Long texts are cut into parts.
 
     Args:
         document: Document number of each element.
-        hidden: Which elements are hidden.
+        hidden: Whether each element is hidden.
         size: Largest number of elements in a batch, including padding; a single text may have more.
         shuffled: Whether texts of equal length are in random order.
     """

@@ -1,4 +1,4 @@
-"""The forward-backward attack: a trigram model of raw texts with the exact likelihood of each output."""
+"""Guess words by forward-backward: a trigram model of raw texts, and exact likelihoods of outputs."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,16 +16,19 @@ Floats = NDArray[np.float64]
 
 
 def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candidates) -> Floats:
-    """Compute each candidate's log probability given all outputs of its text.
+    """Compute each candidate's log probability given all outputs of its text, shape ``(n, candidates)``.
 
-    The result has shape ``(n, candidates)``.
+    Args:
+        model: Trigram model of raw texts.
+        reading: The texts as arrays of elements (words and punctuation).
+        found: Candidates of the hidden elements.
     """
     result = np.full(found.words.shape, -np.inf)
     row_of = np.full(len(reading.word), -1)
     row_of[found.places] = np.arange(len(found.places))
     counts = (found.words >= 0).sum(axis=1)
     numbers, shown = model.map_words(found.words), model.map_words(reading.word)
-    best = found.likelihood.max(axis=1, keepdims=True, initial=-1e9)  # finite where there is no candidate
+    best = found.likelihood.max(axis=1, keepdims=True, initial=-1e9)  # a finite value for elements without a candidate
     given = np.exp(np.maximum(found.likelihood - best, -700))
     for start, end in _iterate_texts(reading):
         rows = row_of[start:end]
@@ -45,8 +48,8 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 class TrigramStep:
     """Probabilities ``P(c | a b)`` for all candidates a, b, c of three neighboring elements.
 
-    Stored are the probabilities of observed trigrams, and for all others the factor by which ``P(c | b)`` is
-    multiplied.
+    The object stores the probabilities of observed trigrams. For all other trigrams it stores the factor of
+    ``P(c | b)``.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:
@@ -54,7 +57,7 @@ class TrigramStep:
         self.short = model.predict_after_one(second, third)
 
     def forward(self, at: Floats) -> Floats:
-        """Make a step forward: from weights of the pairs ``(a, b)`` to weights of ``(b, c)``.
+        """Compute one forward step: from weights of the pairs ``(a, b)`` to weights of ``(b, c)``.
 
         The weights are multiplied by ``P(c | a b)`` and summed over ``a``.
         """
@@ -63,7 +66,7 @@ class TrigramStep:
         return found
 
     def backward(self, back: Floats) -> Floats:
-        """Make a step backward: from weights of the pairs ``(b, c)`` to weights of ``(a, b)``.
+        """Compute one backward step: from weights of the pairs ``(b, c)`` to weights of ``(a, b)``.
 
         The weights are multiplied by ``P(c | a b)`` and summed over ``c``.
         """
@@ -88,7 +91,7 @@ def _compute_marginals(model: TrigramModel, options: list[Ints], given: list[Flo
         back = step.backward(back)
         backward.append(back / max(back.sum(), 1e-300))
         back = backward[-1] * here
-    # Step n reads elements n-2, n-1 and n: what is behind element n comes from the step after it.
+    # Step n uses elements n-2, n-1 and n, so the backward weights of element n come from the next step.
     for ahead, behind in zip(forward, reversed(backward[: len(options)]), strict=True):
         both = (ahead * behind).sum(axis=0)
         yield both / max(both.sum(), 1e-300)

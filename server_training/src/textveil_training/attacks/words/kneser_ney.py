@@ -1,8 +1,9 @@
-"""Trigrams by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999), in sorted arrays.
+"""Estimate trigram probabilities by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999).
 
-With ``c`` the count of a trigram and, for shorter n-grams, the number of contexts in which they occur: ``P(w | u v) =
-(c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g`` redistributes
-the probability that the discounts removed. Each order has three discounts, for counts of 1, of 2, and of more.
+With ``c`` the count of a trigram and, for shorter n-grams, the number of contexts in which they occur:
+``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g``
+redistributes the probability that the discounts ``D`` removed. Each order has three discounts, for counts of 1, of 2,
+and of more. The tables are sorted arrays.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from textveil_training.attacks.words.word_release import ReadElements
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
-#: The discount where there are too few n-grams to estimate one.
+#: Discount for an order with too few n-grams to estimate one.
 _DISCOUNT = 0.75
 _ORDER = 3
 
@@ -25,10 +26,10 @@ class NgramShares:
     """Discounted probabilities of n-grams of one order.
 
     Attributes:
-        keys: N-grams, ascending, shape ``(n,)``.
-        shares: Discounted share of each among those of its context, shape ``(n,)``.
-        contexts: Their contexts, ascending, shape ``(m,)``.
-        left: Share that each context leaves to the shorter n-gram, shape ``(m,)``.
+        keys: N-grams as integers, ascending, shape ``(n,)``.
+        shares: Discounted probability of each n-gram given its context (all words but the last), shape ``(n,)``.
+        contexts: Contexts as integers, ascending, shape ``(m,)``.
+        left: Probability that each context leaves to shorter n-grams, shape ``(m,)``.
     """
 
     keys: Ints
@@ -38,9 +39,13 @@ class NgramShares:
 
     @classmethod
     def from_counts(cls, keys: Ints, counts: Ints, words: int) -> "NgramShares":
-        """Compute discounted shares from counts.
+        """Compute discounted probabilities from counts.
 
-        The key of an n-gram is the key of its context times ``words``, plus the number of its last word.
+        Args:
+            keys: N-grams as integers, ascending. The key of an n-gram is the key of its context times ``words``, plus
+                the number of its last word.
+            counts: Count of each n-gram.
+            words: Number of words.
         """
         taken = np.minimum(np.concatenate([[0], estimate_discounts(counts)])[np.minimum(counts, _ORDER)], counts)
         contexts, row = np.unique(keys // words, return_inverse=True)
@@ -50,14 +55,15 @@ class NgramShares:
         )
 
     def get_shares(self, keys: Ints) -> Floats:
-        """Return the discounted share of n-grams, 0 for unseen ones."""
+        """Return the discounted probability of n-grams given their contexts; 0 for unseen n-grams."""
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[place] == keys, self.shares[place], 0.0)
 
     def get_backoff_shares(self, contexts: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return each context's share for shorter n-grams, and which contexts were seen.
+        """Return the probability that each context leaves to shorter n-grams; 1 for an unseen context.
 
-        The share of an unseen context is 1.
+        Returns:
+            The probabilities, and a boolean for each context: whether it was seen.
         """
         place = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
         seen = self.contexts[place] == contexts
@@ -65,9 +71,12 @@ class NgramShares:
 
 
 def estimate_discounts(counts: Ints) -> Floats:
-    """Estimate the discounts for counts of 1, 2 and more.
+    """Estimate the discounts for counts of 1, of 2, and of more.
 
     They follow from the numbers of n-grams with a count of 1 to 4.
+
+    Args:
+        counts: Count of each n-gram.
     """
     of = np.bincount(np.minimum(counts, 5), minlength=6).astype(float)
     if not of[1:5].all():
@@ -78,10 +87,10 @@ def estimate_discounts(counts: Ints) -> Floats:
 
 
 class TrigramModel:
-    """Probabilities of the next element after two others, punctuation included.
+    """Model of the probability of an element (word or punctuation mark) after two others.
 
     Args:
-        texts: Raw texts as word numbers. Two edge markers are added before each text, and one after it.
+        texts: Raw texts as word numbers. The model adds two edge markers before each text, and one after it.
         size: Number of word numbers. Larger numbers, and words that no text has, count as one unknown word.
     """
 
@@ -96,7 +105,7 @@ class TrigramModel:
         sequence = np.insert(self._row[texts.word], np.repeat(starts, 2), self.edge)
         sequence = np.concatenate([sequence, [self.edge, self.edge]])
         first, second, third = sequence[:-2], sequence[1:-1], sequence[2:]
-        # From the edge behind a text into the next one nothing is counted.
+        # Do not count trigrams that span two texts.
         inside = ~((second == self.edge) & (first != self.edge))
         keys, counts = np.unique(((first * self.words + second) * self.words + third)[inside], return_counts=True)
         pairs, before = np.unique(keys % self.words**2, return_counts=True)
@@ -108,7 +117,7 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Map word numbers to the model's own ids; numbers below 0 mean the edge of a text."""
+        """Map word numbers to the model's own ids; a number below 0 becomes the edge of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
@@ -117,12 +126,12 @@ class TrigramModel:
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Return the parts from which ``P(third | first second)`` is computed.
+        """Return the parts of ``P(third | first second)`` for all combinations of three arrays.
 
         Returns:
-            The factor of ``P(third | second)`` for each pair, shape ``(len(first), len(second))``; the observed
-            pairs, as indices into ``first`` and into ``second``; and the discounted shares of ``third`` after each
-            observed pair, shape ``(pairs, len(third))``.
+            Four arrays. The factor of ``P(third | second)`` for each pair ``(first, second)``, shape
+            ``(len(first), len(second))``; the observed pairs, as indices into ``first`` and into ``second``; and the
+            discounted probabilities of ``third`` after each observed pair, shape ``(pairs, len(third))``.
         """
         pairs = first[:, None] * self.words + second
         left, seen = self._three.get_backoff_shares(pairs)

@@ -1,4 +1,4 @@
-"""Run of all attacks that guess original words of given texts, by an attacker with similar texts."""
+"""Run all attacks that guess the original words of given texts, by an attacker with similar texts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from textveil_training.attacks.words.splits import exclude_near_texts
 from textveil_training.attacks.words.word_release import WordRelease
 from textveil_training.errors import EmptyData
 
-#: Raw texts that an attacker has at least.
+#: Smallest number of raw texts that an attacker needs.
 FEWEST_KNOWN = 40
 
 
@@ -28,32 +28,33 @@ def attack_words(
     draws: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Release texts several times and attack the words of each release separately.
+    """Release texts several times, and attack the words of each release separately.
 
     Args:
         release: The mechanism.
-        texts: The texts that are attacked.
+        texts: The texts to attack.
         known: Raw texts of the attacker, similar to the attacked ones.
-        prior: Public texts similar to the attacked ones. Texts in ``prior`` and ``known`` that share five
-            consecutive words with an attacked text are left out.
+        prior: Public texts similar to the attacked ones. Texts in ``prior`` and ``known`` that share five consecutive
+            words with an attacked text are omitted.
         function_words: Words that are not content words.
-        vocabulary: Words that the mechanism knows.
-        vectors: Words with their initial vectors in the network; None for random vectors.
+        vocabulary: Words of the mechanism's vocabulary.
+        vectors: Words with their initial vectors in the network; ``None`` for random vectors.
         draws: Number of releases of the texts.
-        report: Called with finished steps and the total.
+        report: Called with the number of finished steps and the total.
 
     Returns:
-        Success rates under three keys: ``words`` (all words), ``content`` (content words) and ``known`` (content
-        words of ``vocabulary``, whatever the argument ``known`` is). Each has, by attack, the mean success rate with
-        its standard error over texts. Their standard deviations over releases are under ``deviations``. The attack
+        Success rates under three keys: ``words`` (all words), ``content`` (content words) and ``known`` (content words
+        of ``vocabulary``, whatever the argument ``known`` is). Each has, by attack, the mean success rate with its
+        standard error over texts. Their standard deviations over releases are under ``deviations``. The attack
         ``unchanged`` guesses that the output is the original. ``known_texts`` and ``prior_texts`` are counts of the
         arguments ``known`` and ``prior``: ``texts``, their ``words``, and the texts ``left_out``.
 
     Raises:
-        EmptyData: Fewer than ``FEWEST_KNOWN`` known texts are left.
+        EmptyData: Fewer than ``FEWEST_KNOWN`` known texts remain.
 
     Privacy:
-        Releases every text ``draws`` times, and known texts a few times: only for public text, or the caller's own.
+        Releases every text ``draws`` times, and known texts a few times. Use it only for public texts, or for the
+        caller's own.
     """
     cut = [split_text(text) for text in texts]
     of_known, known_counts = exclude_near_texts([split_text(text) for text in known], cut)

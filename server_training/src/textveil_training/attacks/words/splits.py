@@ -1,4 +1,4 @@
-"""Choice of the raw texts that an attacker counts, tunes on and learns from; similar texts stay together."""
+"""Divide an attacker's raw texts for counting, tuning and training; similar texts stay together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,13 +10,19 @@ from textveil.text import is_gap
 Ints = NDArray[Any]
 SegmentedTexts = Sequence[list[str]]
 """Texts, each as its segments."""
-#: Texts are near each other if they share this many words in a row.
+#: Number of words in a row that two texts share if they are near each other.
 _NEAR = 5
 _START = 3
 
 
 def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints:
-    """Choose rows to hold out among the longer half of the texts; equal seeds give equal rows."""
+    """Choose random texts to hold out among the longer half of the texts; equal seeds give equal rows.
+
+    Args:
+        cut: Texts, each as a list of segments.
+        count: Largest number of rows to choose.
+        seed: Seed of the choice.
+    """
     lengths = np.array([len(segments_) for segments_ in cut])
     long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
     rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
@@ -26,7 +32,12 @@ def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints
 def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.bool_]:
     """Find texts that share five consecutive words with another text, or are contained in one.
 
-    Returns a boolean array, true for each text of ``cut`` for which ``others`` has such a text.
+    Args:
+        cut: Texts to check, each as a list of segments.
+        others: The other texts.
+
+    Returns:
+        A boolean for each text of ``cut``: whether ``others`` has such a text.
     """
     seen: set[tuple[str, ...]] = set()
     for text in map(_fold_text, others):
@@ -35,15 +46,20 @@ def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.b
     found = np.zeros(len(cut), dtype=bool)
     for number, text in enumerate(map(_fold_text, cut)):
         size = min(_NEAR, len(text))
-        # A phrase of one or two words is in many sentences and tells nothing of one.
+        # A phrase of one or two words occurs in many texts, so it does not make texts similar.
         found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
     return found
 
 
 def exclude_near_texts(cut: SegmentedTexts, attacked: SegmentedTexts) -> tuple[SegmentedTexts, dict[str, int]]:
-    """Drop texts that ``find_near_texts`` finds near an attacked one.
+    """Remove texts that share five consecutive words with an attacked text, or are contained in one.
 
-    Returns the remaining texts, and the numbers of remaining texts, of their words, and of dropped texts.
+    Args:
+        cut: Texts, each as a list of segments.
+        attacked: The attacked texts.
+
+    Returns:
+        The remaining texts; and the numbers of remaining texts, of their words, and of removed texts.
     """
     close = find_near_texts(cut, attacked)
     kept = [text for text, is_close in zip(cut, close.tolist(), strict=True) if not is_close]
@@ -56,9 +72,9 @@ def _fold_text(text: list[str]) -> list[str]:
 
 
 def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
-    """Return the rows whose text is not part of another row's text.
+    """Return the rows whose text is not part of the text of another row.
 
-    A text that is part of another one would count the words of that one twice.
+    The words of a contained text would be counted twice.
     """
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
     seen: dict[tuple[str, ...], list[str]] = {}
@@ -68,7 +84,7 @@ def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
         if any(text in other for other in seen.get(tuple(of[:_START]), ())):
             continue
         kept.append(row)
-        # Every start that a phrase of this row may have; shorter phrases have shorter ones.
+        # Index all first words that a phrase of this row can have; short phrases have fewer than _START words.
         starts = {tuple(of[at : at + size]) for size in range(1, _START + 1) for at in range(len(of) - size + 1)}
         for start in starts:
             found = seen.setdefault(start, [])

@@ -1,7 +1,7 @@
-"""Texts as arrays of words, and the outputs that each mechanism draws for them.
+"""Convert texts to arrays of words, and draw the outputs of a mechanism for them.
 
-Template and draws are the product's own (``SanitizingPlan``). Only the final text is not written, so that a corpus of
-600,000 words can be released a hundred times. Words are folded to lower case: no attack learns from case.
+Template and random draws come from the code of devices (``SanitizingPlan``). The module does not write the final text,
+so that a corpus of 600,000 words can be released a hundred times. All words are in lower case: no attack uses case.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ from textveil_training.attacks.words.splits import SegmentedTexts
 Ints = NDArray[Any]
 #: Roles of an element: punctuation, a kept word, a surrogate, a randomized word.
 MARK, KEPT, SURROGATE, RANDOMIZED = range(4)
-#: The output of an element that is deleted.
+#: Output of an element that the mechanism deletes.
 NOTHING = -1
 
 
 class WordNumbers:
-    """Assigns a number to every word that occurs in a text or an output."""
+    """Table that assigns a number to every word of a text or an output."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
@@ -39,17 +39,17 @@ class WordNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadElements:
-    """Words and punctuation marks (*elements*) of documents, as arrays ``(elements,)``.
+    """Words and punctuation marks (*elements*) of documents, as arrays of shape ``(elements,)``.
 
     Attributes:
         document: Document number of each element.
-        segment: Number of its segment among all segments of all documents: the same for every mechanism.
+        segment: Number of the element's segment among all segments of all documents, the same for every mechanism.
         role: MARK (punctuation), KEPT, SURROGATE or RANDOMIZED.
         index: Input id of a randomized element, or entity type index of a surrogate; -1 for others.
         word: Number of the original word in lower case.
         whole_words: Whether the element is a whole word, not a part of one.
-        lower: Whether the output would be written in lower case, which limits the words that can be outputs. If
-            equal words of a document share an output, all places of the word must be in lower case for this limit.
+        lower: Whether the output would be written in lower case, which limits the words that can be outputs. If equal
+            words of a document share an output, the limit applies only if all of them are in lower case.
         documents: Number of documents.
     """
 
@@ -63,7 +63,7 @@ class ReadElements:
     documents: int
 
     def take_documents(self, chosen: Ints) -> "ReadElements":
-        """Return some of the documents, in ascending order, renumbered."""
+        """Return only the given documents, in ascending order, with new document numbers."""
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
@@ -78,22 +78,22 @@ ReadElement = tuple[int, int, int, bool, bool]
 
 @dataclass(kw_only=True)
 class WordRelease:
-    """A mechanism with its options, on arrays of words.
+    """A mechanism with its options, in a form that works on arrays of words.
 
     Attributes:
         words: Numbers of words.
-        list_elements: Returns role, index, word, ``whole_words`` and ``lower`` (see ``ReadElements``) of a segment's
-            elements. The second argument: whether the segment starts a sentence.
-        starts_sentence: Returns for the gap before a segment (None for the first segment) whether the segment starts
-            a sentence.
-        draw_words: Draws output words for input ids, given ``whole_words`` and whether only lower-case words may be
-            outputs.
+        list_elements: Function that returns role, index, word, ``whole_words`` and ``lower`` (see ``ReadElements``) of
+            the elements of a segment. Its arguments are the segment, and whether the segment starts a sentence.
+        starts_sentence: Function that returns, for the gap before a segment (``None`` for the first segment), whether
+            the segment starts a sentence.
+        draw_words: Function that draws output words for input ids, given ``whole_words`` and whether only lower-case
+            words may be outputs.
         printed: Word number of every symbol of the vocabulary.
         symbols: Number of symbols.
         randomizers: The output distributions of randomized words, with a capital and in lower case, or ``None``.
-        rule: Name of the rule that reads texts. Mechanisms with equal rules read every text in the same way.
+        rule: Name of the template rule. Mechanisms with equal rules divide every text into the same elements and roles.
         consistent: Whether equal words of a document have the same output.
-        draw_surrogates: Draws surrogates for entity type indices.
+        draw_surrogates: Function that draws surrogates for entity type indices.
     """
 
     words: WordNumbers
@@ -139,7 +139,11 @@ class WordRelease:
         )
 
     def draw(self, reading: ReadElements) -> Ints:
-        """Draw the output of every element: a word number, or ``NOTHING`` for a deleted one."""
+        """Draw the output of every element: a word number, or ``NOTHING`` for a deleted element.
+
+        Args:
+            reading: The texts as arrays of elements.
+        """
         outputs = reading.word.copy()
         for role in (RANDOMIZED, SURROGATE):
             places = np.flatnonzero(reading.role == role)
@@ -151,7 +155,12 @@ class WordRelease:
         return outputs
 
     def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
-        """Return for each randomized element whether its output is used in lower-case places only."""
+        """Return a boolean for each randomized element: whether its output is used only in lower case.
+
+        Args:
+            reading: The texts as arrays of elements.
+            places: Indices of the randomized elements.
+        """
         _, copies = self._find_distinct(reading, places)
         return find_lower_alone(reading.lower[places], copies)[copies]
 
@@ -165,7 +174,7 @@ class WordRelease:
         if not self.consistent or not len(places):
             each = np.arange(len(places))
             return each, each
-        # Equal symbols are one, whatever they are spelled; unknown words and members of a kind are one if equal.
+        # Words of one symbol share an output, whatever their spelling; unknown words and surrogates only if equal.
         index, word = reading.index[places], reading.word[places]
         own = (reading.role[places] == RANDOMIZED) & (index < self.symbols)
         identity = np.where(own, index, self.symbols + 1 + word)
@@ -175,17 +184,22 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return which outputs are used in lower-case places only.
+    """Return a boolean for each output: whether all elements that receive it are in lower case.
 
     Args:
-        lower: Whether each place is in lower case.
-        copies: Index of the output that each place receives.
+        lower: Whether each element is in lower case.
+        copies: Index of the output that each element receives.
     """
     return np.bincount(copies, weights=~lower) == 0
 
 
 def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
-    """Build the word-array form of a sanitizer plan."""
+    """Convert a sanitizer's plan to a mechanism on arrays of words.
+
+    Args:
+        words: Table of word numbers, which the function extends.
+        plan: Rule, mechanism and options of the sanitizer.
+    """
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         found: list[ReadElement] = []
@@ -227,7 +241,7 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Return a mechanism that writes one fixed output for every hidden word."""
+    """Return a copy of a mechanism whose output for every hidden word is the word number ``output``."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
@@ -242,7 +256,7 @@ def make_constant_release(release: WordRelease, output: int) -> WordRelease:
 
 
 def make_raw_release(release: WordRelease) -> WordRelease:
-    """Return a mechanism that keeps every word, for comparison."""
+    """Return a copy of a mechanism that keeps every word, for comparison."""
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         return [(KEPT, -1, word, whole, True) for _, _, word, whole, _ in release.list_elements(segment, starts)]
