@@ -3,9 +3,10 @@
     python benchmarks/gateway/memory.py [--text FILE] [--sizes 262144 4194304] [--requests 200] [--only SHAPE...]
 
 A ``Conversation`` rewrites each text in a process of its own, after the first 2,000 characters alone, and then restores
-a short reply, which makes the mapping. "Bytes a byte" has two peaks of its resident memory, after the rewriting and
-after the reply, each minus that before the text, divided by the bytes of the text. The gateway gets
---requests requests, each a new text of --large bytes; its memory is read after the first and the last.
+a short reply, which makes the mapping; with --echo a reply that repeats the whole output. "Bytes a byte" has two peaks
+of its resident memory, after the rewriting and after the reply, each minus that before the text, divided by the bytes
+of the text. The gateway gets --requests requests, each a new text of --large bytes; its memory is read after the first
+and the last.
 """
 
 import argparse
@@ -37,9 +38,9 @@ Conversation(sanitizer, style="surrogate", facts="none").outgoing_text(text[:200
 conversation = Conversation(sanitizer, style="surrogate", facts="none")
 Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
 before = status("VmRSS")
-conversation.outgoing_text(text)
+sent = conversation.outgoing_text(text)
 rewriting = status("VmHWM") - before
-conversation.incoming("All of it is fine.")
+conversation.incoming(sent if "--echo" in sys.argv else "All of it is fine.")
 print(rewriting / len(text.encode()), (status("VmHWM") - before) / len(text.encode()))
 """
 
@@ -64,9 +65,9 @@ def prose(size: int, file: Path | None) -> str:
     return " ".join(found)[:size]
 
 
-def measure(text: str) -> list[float]:
+def measure(text: str, *options: str) -> list[float]:
     """Return the bytes that rewriting takes for each byte of a text, and rewriting and restoring together."""
-    ran = subprocess.run([sys.executable, "-c", _CHILD], input=text.encode(), capture_output=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", _CHILD, *options], input=text.encode(), capture_output=True, check=True)
     return [round(float(figure), 1) for figure in ran.stdout.split()]
 
 
@@ -85,6 +86,7 @@ async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Calla
             sys.exit(f"status {status}")
         if not number or number % 20 == 19:
             found.append(look())
+            print(json.dumps({"requests": number + 1, "gateway MB": found[-1]}), flush=True)
     writer.close()
     return found
 
@@ -107,10 +109,12 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--large", type=int, default=1 << 20)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--echo", action="store_true")
     options = parser.parse_args()
+    child_options = ["--echo"] if options.echo else []
     for name in options.only if options.only is not None else [_PROSE, *SHAPES]:
         texts = [prose(size, options.text) if name == _PROSE else SHAPES[name](size) for size in options.sizes]
-        print(json.dumps({"text": name, "bytes a byte": [measure(text) for text in texts]}), flush=True)
+        print(json.dumps({"text": name, "bytes a byte": [measure(text, *child_options) for text in texts]}), flush=True)
     if options.requests:
         found = measure_gateway(options.requests, options.large, options.text)
         print(json.dumps({"gateway MB": found, "last over first": round(found[-1] / found[0], 2)}))

@@ -11,7 +11,7 @@ import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked
 from textveil import Conversation, Sanitizer
 from textveil.conversation import exchange_state
-from textveil.text import form_index
+from textveil.text import form_table
 from textveil.text.form_index import FormIndex
 from textveil.text.names import conversation_state
 from textveil.text.names.conversation_state import ConversationDraws
@@ -71,8 +71,8 @@ class EchoUpstream:
         yield EchoReply(target, body, json.loads(body).get("stream", False))
 
 
-async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
-    """Send a request to the application directly."""
+async def ask(app: Any, path: str, body: dict[str, Any], last: bytes | None = None) -> tuple[int, bytes]:
+    """Send a request to the application directly. The client disconnects after a part with the bytes ``last``."""
     sent, left = list[dict[str, Any]](), [json.dumps(body).encode()]
 
     complete = asyncio.Event()
@@ -85,7 +85,8 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
-        if message["type"] == "http.response.body" and not message.get("more_body"):
+        is_body = message["type"] == "http.response.body"
+        if is_body and (not message.get("more_body") or (last is not None and last in message["body"])):
             complete.set()
 
     scope = {
@@ -219,6 +220,44 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
     assert all(f"{CHAT} 200" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("path", "end"),
+    [
+        (CHAT, "[DONE]"),
+        (RESPONSES, '{"type": "response.completed", "response": {"id": "resp_1", "output": []}}'),
+        (ANTHROPIC, '{"type": "message_stop"}'),
+        (CHAT, ""),
+    ],
+)
+def test_a_client_may_close_the_connection_after_the_last_event(sanitizer: Sanitizer, path: str, end: str) -> None:
+    """The log has its reply as complete, though the upstream keeps the stream open; before that event it does not."""
+
+    class OpenReply(EchoReply):
+        async def iterate_parts(self) -> AsyncIterator[bytes]:
+            yield b": a comment\n\n"
+            yield f"data: {end}\n\n".encode() if end else b""
+            await asyncio.sleep(60)
+
+    class OpenUpstream:
+        @asynccontextmanager
+        async def send_request(
+            self, method: str, target: str, headers: Any, body: bytes = b""
+        ) -> AsyncIterator[EchoReply]:
+            yield OpenReply(target, body, stream=True)
+
+    lines: list[str] = []
+    app, _ = made(sanitizer, lines.append, upstream=OpenUpstream())
+    body = asked(path, TEXT, model="echo", stream=True)
+
+    async def main() -> None:
+        async with app.router.lifespan_context(app):
+            await asyncio.wait_for(ask(app, path, body, end.encode() or b":"), 60)
+
+    asyncio.run(main())
+    assert [f"{path} 200" in line for line in lines] == [bool(end)]
+    assert ["the client disconnected" in line for line in lines] == [not end]
+
+
 def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused request is freed in a thread too: many small values take long."""
     freed: list[bool] = []
@@ -311,7 +350,7 @@ def test_what_a_large_request_left_is_freed_in_steps_in_a_thread(
 ) -> None:
     """Python frees a mapping, a parsed body or a packed conversation in one step, while all else waits."""
     freed: set[tuple[str, str]] = set()
-    done, owners = threading.Event(), (form_index, conversation_state, exchange_state, request_fields)
+    done, owners = threading.Event(), (form_table, conversation_state, exchange_state, request_fields)
     for owner in owners:
 
         def free(*containers: Any, name: str = owner.__name__) -> None:

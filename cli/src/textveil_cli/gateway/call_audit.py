@@ -12,6 +12,8 @@ from typing import Any
 from textveil import Conversation
 from textveil.errors import InputError
 
+from textveil_cli.gateway.sse import END_EVENTS
+
 #: Fields that contain arguments, and fields of a call whose objects contain such a field.
 _ARGUMENT_FIELDS, _CALL_OBJECT_FIELDS = ("arguments", "input", "partial_json"), ("function", "custom", "function_call")
 #: Fields that never contain a tool call, such as tool definitions.
@@ -20,7 +22,6 @@ _CALL_FREE_FIELDS = frozenset(("tools", "usage"))
 _PROVIDER_CALL_TYPES = frozenset(("mcp_call", "mcp_approval_request", "server_tool_use", "mcp_tool_use"))
 _PROVIDER_EVENTS = ("response.mcp_call_arguments.",)
 _PARTIAL_EVENTS = ("response.function_call_arguments.", "response.custom_tool_call_input.")
-_END_EVENTS = frozenset(("message_stop", "response.completed", "response.incomplete", "response.failed"))
 _EMPTY_VALUES: tuple[Any, ...] = (None, "", {}, [])
 
 
@@ -68,7 +69,7 @@ class CallAudit:
             if isinstance(data.get("choices"), list):
                 rest["choices"] = [self._observe_choice(choice) for choice in data["choices"]]
             self._observe_complete(rest)
-        if event_type in _END_EVENTS:
+        if event_type in END_EVENTS:
             self._ended_places.update(self._call_ids, self._argument_parts)
             self.has_ended_part = True
 

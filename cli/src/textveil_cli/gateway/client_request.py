@@ -28,6 +28,7 @@ class ClientRequest:
         work_size: Estimated number of characters of the request and of its conversation.
         restorer: Restorer of the reply; ``None`` before the reply arrives.
         restored_bytes: Number of bytes of a streamed reply that have arrived.
+        has_sent_end: Whether the event that ends a streamed reply was sent, or is being sent.
         is_complete: Whether the whole response was sent.
         kept_words: Numbers of kept and of replaced words in the request.
     """
@@ -40,6 +41,7 @@ class ClientRequest:
     work_size: int = 0
     restorer: ApiReplyRestorer | None = None
     restored_bytes: int = 0
+    has_sent_end: bool = False
     is_complete: bool = False
     kept_words: KeptWords = field(default_factory=KeptWords)
 

@@ -6,9 +6,9 @@ from http import HTTPStatus
 from textveil_cli.serve.access import Refusal
 
 #: Upper bounds of the bytes of memory for parsing, rewriting and the mapping: per byte of a body, per separator of
-#: texts or JSON, per number (each mention has its own surrogate), and per distinct longer word (if it is a name, the
-#: mapping has an entry for each of its inflected forms). Measured by benchmarks/gateway/memory.py.
-_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_NUMBER, _BYTES_PER_WORD = 34, 130, 250, 2_200
+#: texts or JSON, per number (each mention has its own surrogate), and per distinct longer word. They hold also
+#: for a reply that mentions all surrogates. Measured by benchmarks/gateway/memory.py.
+_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_NUMBER, _BYTES_PER_WORD = 34, 130, 250, 700
 #: Separators of words and of JSON values, quotation marks of JSON, escapes in JSON, and starts of HTML references.
 _SEPARATORS = (b" ", b",", b'"', b"\\", b"&")
 #: Words of fewer than three bytes are not counted, since few distinct ones exist.

@@ -160,9 +160,10 @@ class GatewayRequestHandler:
             for task in (work, disconnect):
                 task.cancel()
             await asyncio.wait((work, disconnect))
-        if work.cancelled():
+        if not work.cancelled():
+            work.result()
+        elif not call.has_sent_end:  # clients may close the connection after the last event
             raise ClientDisconnect
-        work.result()
 
     async def _send_error(self, call: ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Send an error to the client; if a stream has begun, as an event that client libraries recognize."""
@@ -429,6 +430,7 @@ class GatewayRequestHandler:
             try:
                 for event in events.feed(part):
                     audit.observe(event.data)
+                    call.has_sent_end |= event.ends_reply
                     held: Iterable[ServerSentEvent] = steps.end_stream() if event.data == DONE else ()
                     passed: Iterable[ServerSentEvent] = [event]
                     if isinstance(event.data, dict):

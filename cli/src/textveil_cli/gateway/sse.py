@@ -14,6 +14,8 @@ _EVENT_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _MAX_END_BYTES = 4
 #: Data of the last event of OpenAI's streams.
 DONE = "[DONE]"
+#: Types of the last events of other streams.
+END_EVENTS = frozenset(("message_stop", "response.completed", "response.incomplete", "response.failed"))
 
 
 class ServerSentEvent(NamedTuple):
@@ -26,6 +28,12 @@ class ServerSentEvent(NamedTuple):
 
     name: str
     data: Any
+
+    @property
+    def ends_reply(self) -> bool:
+        """Whether clients of the API read no event after this one."""
+        event_type = self.data.get("type") if isinstance(self.data, dict) else None
+        return self.data == DONE or (isinstance(event_type, str) and event_type in END_EVENTS)
 
     def encode(self) -> bytes:
         """Return the bytes of the event."""

@@ -1,5 +1,6 @@
 """Sanitizer with fixed options, which other libraries can call, copy and pickle."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,6 +13,7 @@ from textveil.errors import InputError
 from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
 
+from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
 
 
@@ -82,6 +84,8 @@ class ConfiguredSanitizer:
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
+        Issue a ``UserWarning`` if few words are kept, as in texts of another language.
+
         Args:
             cells: Strings, and any values that represent missing cells.
             missing: Whether each cell is missing; by default, ``None`` and NaN are.
@@ -97,8 +101,17 @@ class ConfiguredSanitizer:
             if not is_missing and not isinstance(cell, str):
                 raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
         texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
-        results = iter(self.sanitize_texts(texts))
+        sanitized = self.sanitize_texts(texts)
+        self._warn_about_language(sanitized)
+        results = iter(sanitized)
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
+
+    def _warn_about_language(self, results: Sequence[Result]) -> None:
+        tally = KeptWordsTally()
+        tally.add_results(results)
+        hint = tally.describe_language(is_english=self._sanitizer.bundle.is_builtin, option="language=")
+        if hint:
+            warnings.warn(f"textveil: {hint}", stacklevel=4)
 
     @overload
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...

@@ -4,23 +4,20 @@ A *form* is a way in which a reply may write a surrogate, such as a plural (see 
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cached_property
-from typing import Any
 
 from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules
+from textveil.text.form_table import PREFIX_LENGTH, FormTable
 from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text, is_inflection
 from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
-from textveil.work_steps import free_in_steps, sort_strings
 
 #: Largest number of blanks between two words of a form. Line ends and quotation marks (``>``) of Markdown count as
 #: blanks.
 _MAX_BLANKS = 6
 BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
-_PREFIX_LENGTH = 3
 _WORD = re.compile(r"[a-zA-Z0-9]{3}")
 _MARKS = frozenset("'\u2019\u2018\u201a\u201b")
 #: The form that was found (``None`` if it has several originals); the end of the text that the original replaces; and
@@ -33,12 +30,12 @@ class FormIndex:
     """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
 
     Args:
-        forms: Forms by their folded text; ``None`` for a text that has several originals.
+        pairs: Surrogates with a single original, by their lookup key.
+        ambiguous: Surrogates with several originals.
         quoted_pairs: Pairs that are restored only where a reply repeats the text around the surrogate.
         rules: Rules of the language.
 
     Attributes:
-        forms: The argument ``forms``.
         rules: The argument ``rules``.
         quotations: Index of the texts around the surrogates of ``quoted_pairs``.
         has_numbers: Whether some surrogates are numbers whose originals are numbers too.
@@ -46,28 +43,16 @@ class FormIndex:
 
     def __init__(
         self,
-        forms: Mapping[str, SurrogateForm | None],
+        pairs: Mapping[str, SurrogatePair],
+        ambiguous: Iterable[SurrogatePair] = (),
         quoted_pairs: Iterable[SurrogatePair] = (),
         rules: ReplyRules = NO_REPLY_RULES,
     ) -> None:
         self.rules = rules
         self.quotations: QuotationIndex = QuotationIndex(quoted_pairs)
-        pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
-        self.has_numbers: bool = any(map(_replaces_number, pairs))
-        self.forms = forms
-        #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
-        self._forms_by_prefix = grouped = dict[str, Any]()
-        for text in forms:
-            prefix = text[:_PREFIX_LENGTH]
-            if prefix in grouped:
-                grouped[prefix].append(text)
-            else:
-                grouped[prefix] = [text]
-        prefixes = shorter = set(grouped)
-        for end in reversed(range(1, _PREFIX_LENGTH)):  # fast: few forms differ in their first characters
-            shorter = {text[:end] for text in shorter}
-            prefixes = prefixes | shorter
-        self._prefixes = prefixes
+        self.has_numbers: bool = any(map(_replaces_number, pairs.values()))
+        self._table = FormTable(pairs, ambiguous, self.quotations.outputs, rules)
+        self._prefixes = self._table.prefixes
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
@@ -76,30 +61,32 @@ class FormIndex:
         index.quotations = QuotationIndex(())
         return index
 
+    @property
+    def forms(self) -> dict[str, SurrogateForm | None]:
+        """The forms that were created so far, by their folded text; ``None`` for a text with several originals."""
+        return self._table.forms
+
+    def find_form(self, text: str) -> SurrogateForm | None:
+        """Return the form with the given folded text.
+
+        The result is ``None`` if there is no such form, or if it has several originals.
+        """
+        return self._table.get_form(text)
+
     def free_memory(self) -> None:
         """Delete the content of the index step by step, so that other threads can run in between.
 
         No thread may use the index afterward.
         """
-        free_in_steps(self.forms, self._forms_by_prefix, self._prefixes)
+        self._table.free_memory()
 
     def may_begin(self, text: str, index: int) -> bool:
         """Return whether a form of a surrogate may begin at position ``index``, by its first characters."""
-        prefix = text[index : index + _PREFIX_LENGTH]
+        prefix = text[index : index + PREFIX_LENGTH]
         if _WORD.fullmatch(prefix) is None:
             return fold_text(text[index]) in self._prefixes
         prefix = prefix.lower()  # sufficient at most positions
         return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
-
-    def is_prefix(self, text: str) -> bool:
-        """Return whether at least one form of a surrogate begins with ``text``, which must be folded."""
-        if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
-            return text in self._prefixes
-        candidates = self._forms_by_prefix.get(text[:_PREFIX_LENGTH], ())
-        if not isinstance(candidates, tuple):
-            self._forms_by_prefix[text[:_PREFIX_LENGTH]] = candidates = tuple(sort_strings(candidates))
-        at = bisect_left(candidates, text)
-        return at < len(candidates) and candidates[at].startswith(text)
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
         """Find the longest form of a surrogate that begins at ``index`` and ends at the end of a word.
@@ -114,7 +101,8 @@ class FormIndex:
             The form with its end. ``None`` if no form matches. ``NEEDS_MORE`` if the decision depends on characters of
             the reply that are not available yet.
         """
-        begins, forms = self.is_prefix, self.forms
+        table = self._table
+        begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
         read, blanks, at, found = "", 0, index, []
         ends = [index]
         while at < len(text):
@@ -134,6 +122,8 @@ class FormIndex:
             ends += [at] * len(step)
             if read in forms:
                 found.append((forms[read], at, read))
+            elif read[-1] in tag_ends and (tag := table.find_tag(read)) is not None:
+                found.append((tag, at, read))
         else:
             if not is_final:
                 return NEEDS_MORE

@@ -37,7 +37,7 @@ _MIN_NAME_WORDS = 2
 #: A tag, and the other brackets and separators in which replies write one. Without brackets, ``person 1`` may be a
 #: phrase of the reply itself.
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
-_TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
+TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
 #: Prefixes of notations. The name of the inflection follows, or the text that replaces the word before the surrogate.
 _INFLECTION, _ELISION = "inflection ", "elision "
@@ -160,12 +160,13 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
     """
     output = pair.output
     folded = fold_text(output)
+    folded = output if folded == output else folded  # one string in memory, not two
     yield " ".join(folded.split()), ""
     if pair.lead or pair.weak:
         return
     if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
         public_type, number = fold_text(tag[1]), fold_text(tag[2])
-        for notation in _TAG_NOTATIONS:
+        for notation in TAG_NOTATIONS:
             yield notation.format(public_type, number), TAG
         yield f"{public_type} {number}", BARE_TAG
         return
@@ -335,3 +336,15 @@ def find_word_before(text: str) -> str:
     """
     match = _WORD_BEFORE.search(text[-LOOKBEHIND_CHARACTERS:])
     return "" if match is None else fold_text(match[1] or match[2])
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two originals are equal except for case and the kind of apostrophe.
+
+    A mathematical letter such as U+1D465 and the plain letter have the same surrogate, but are different originals.
+    """
+    return one == other or _fold_case(one) == _fold_case(other)
+
+
+def _fold_case(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")

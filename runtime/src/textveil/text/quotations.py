@@ -99,16 +99,17 @@ class QuotationIndex:
         pairs: Pairs with surroundings: those whose ``after`` is not ``None``.
 
     Attributes:
+        outputs: The surrogates, folded.
         short_joined: Surrogates of one or two characters that are the beginning of a longer word, as in ``7x``.
     """
 
     def __init__(self, pairs: Iterable[SurrogatePair]) -> None:
         self._candidates: dict[tuple[str, bool, str], list[_Surroundings]] = {}
-        self._outputs: set[str] = set()
+        self.outputs: set[str] = set()
         self.short_joined: set[str] = set()
         for pair in pairs:
             output, after = fold_output(pair.output), pair.after or ""
-            self._outputs.add(output)
+            self.outputs.add(output)
             if len(output) < _MIN_PREFIX and after[:1].isalnum():
                 self.short_joined.add(output)
             for is_after, key in (
@@ -120,7 +121,7 @@ class QuotationIndex:
                     alike.append((pair.before[::-1], after, pair))
 
     def __contains__(self, output: str) -> bool:
-        return output in self._outputs
+        return output in self.outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
         """Return the pair for which the reply best repeats the text around the surrogate.

@@ -9,7 +9,6 @@ Privacy:
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import chain
@@ -20,10 +19,9 @@ from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules, parse_reply_
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.formatting import format_count
 from textveil.sequences import check_string
-from textveil.text.inflections import SurrogateForm, SurrogatePair, fold_text, inflect_original, iterate_forms
+from textveil.text.inflections import SurrogatePair, are_alike, fold_text, inflect_original
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy
 from textveil.text.segmentation import fold_word
-from textveil.work_limits import STEPS_PER_CHECK, check_work
 from textveil.work_steps import free_in_steps
 
 if TYPE_CHECKING:
@@ -104,7 +102,7 @@ class Restorer:
             if output in ambiguous:
                 continue
             first = pairs.setdefault(output, parsed)
-            if not _are_alike(first.original, parsed.original):
+            if not are_alike(first.original, parsed.original):
                 ambiguous[output] = pairs.pop(output)._replace(original="")
             elif first.original.isupper() and not parsed.original.isupper():  # a heading in capitals, then the name
                 pairs[output] = parsed
@@ -182,43 +180,19 @@ class Restorer:
 
     def restore_value(self, value: str) -> str | None:
         """Return the original of a value that consists of one surrogate only; ``None`` for any other value."""
-        form = self.index.forms.get(fold_text(value))
+        form = self.index.find_form(fold_text(value))
         return None if form is None or form[0].lead else inflect_original(form, value, self._rules)
 
     @cached_property
     def index(self) -> "FormIndex":
         """Index of all forms in which a reply may write the surrogates.
 
-        Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes precedence.
-        Otherwise the form is ambiguous, unless both pairs have the same original. The order of the pairs has no effect,
-        because a mapping file does not store it.
+        The order of the pairs has no effect, because a mapping file does not store it.
         """
         from textveil.text.form_index import FormIndex
-        from textveil.text.quotations import fold_output
 
-        forms_by_text: dict[str, SurrogateForm | None] = {}
-        unchanged: dict[str, SurrogateForm | None] = {}
-        for number, pair in enumerate(self._sorted_pairs[0].values()):
-            if not number % STEPS_PER_CHECK:
-                check_work()
-            for text, notation in iterate_forms(pair, self._rules):
-                form, same_text = (pair, notation), forms_by_text if notation else unchanged
-                other = same_text.setdefault(text, form)
-                if other is form:
-                    continue
-                if other is not None and other[0] is pair:  # the usual case, for names with one initial
-                    same_text[text] = min(other, form, key=_get_notation)
-                else:
-                    is_same = other is not None and _are_alike(other[0].original, pair.original)
-                    same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
-        for text, form in unchanged.items():  # a single ``update`` would block other threads
-            forms_by_text[text] = form
-        forms_by_text.update(
-            (text, None) for pair in self._sorted_pairs[1].values() for text, way in iterate_forms(pair) if not way
-        )
-        for pair in self._sorted_pairs[2]:  # elsewhere in a reply these outputs are ambiguous
-            forms_by_text.setdefault(fold_output(pair.output), None)
-        return FormIndex(forms_by_text, self._sorted_pairs[2], self._rules)
+        pairs, ambiguous, quoted = self._sorted_pairs
+        return FormIndex(pairs, ambiguous.values(), quoted, self._rules)
 
     def map_originals(self, convert: Callable[[str], str]) -> "Restorer":
         """Return a copy of the mapping with ``convert`` applied to each original."""
@@ -293,31 +267,6 @@ class Restorer:
             restorer._sorted_pairs[0].pop(fold_word(output), None)
             restorer._sorted_pairs[1][fold_word(output)] = SurrogatePair(output, "")
         return restorer
-
-
-def _get_notation(form: SurrogateForm) -> str:
-    return form[1]
-
-
-def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key that selects one of several forms with the same text, whatever the order of the pairs.
-
-    The originals of these forms differ at most in case.
-    """
-    pair, way = form
-    return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way
-
-
-def _are_alike(one: str, other: str) -> bool:
-    """Return whether two originals are equal except for case and the kind of apostrophe.
-
-    A mathematical letter such as U+1D465 and the plain letter have the same surrogate, but are different originals.
-    """
-    return one == other or _fold_case(one) == _fold_case(other)
-
-
-def _fold_case(text: str) -> str:
-    return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
 
 
 def _is_context_entry(entry: Any) -> bool:
