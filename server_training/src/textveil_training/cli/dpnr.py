@@ -208,7 +208,20 @@ def _train_recipe(
     machine: MachineOptions,
     as_json: bool,
 ) -> None:
-    """Train a representation by a recipe, and print its accuracies."""
+    """Train a representation by a recipe, and print its accuracies.
+
+    Args:
+        path: The recipe.
+        data: File or folder of the data.
+        output: Folder of the new checkpoint.
+        options: Column names of the data.
+        chosen: Options that need a recipe.
+        seed: Seed that replaces the recipe's; ``None`` to keep it.
+        precision: Precision that replaces the recipe's; ``None`` to keep it.
+        resume: Whether to continue an interrupted run.
+        machine: Threads and device.
+        as_json: Whether to print JSON.
+    """
     from dataclasses import replace
 
     from textveil_training.dpnr.recipe import read_recipe, replace_seed
