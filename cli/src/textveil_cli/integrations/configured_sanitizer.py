@@ -84,7 +84,7 @@ class ConfiguredSanitizer:
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
-        Issue a ``UserWarning`` if few words are kept, as in texts of another language.
+        If few words are kept, issue a ``UserWarning`` that the texts may be in another language.
 
         Args:
             cells: Strings, and any values that represent missing cells.
