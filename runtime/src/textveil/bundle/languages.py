@@ -177,7 +177,7 @@ def check_language(bundle: "TextBundle", language: str) -> None:
     found = read_language(bundle)
     if found != language:
         raise OptionError(
-            f"this bundle is for the language {found}, not {language}: leave out --language, or pass a bundle of it"
+            f"this bundle is for the language {found}, not {language}: omit --language, or choose another bundle"
         )
 
 

@@ -159,7 +159,9 @@ def _parse_flagged_lists(
         unflagged = {entry for entry, bits in members.get(kind, {}).items() if not bits & MEMBER_FLAGS[CAPITALIZED]}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
-                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, and the mode names never keeps one"
+                COMMON_WORDS,
+                list(common).index(min(conflicts)) + 1,
+                f"is also a {kind}, which the mode names never keeps",
             )
     return common, {kind: frozenset(found) for kind, found in members.items()}
 
