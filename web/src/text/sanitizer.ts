@@ -26,8 +26,8 @@ export interface Result {
   /** Mapping for restoring after consistent outputs; undefined otherwise. It undoes the protection. */
   readonly mapping: Restorer | undefined;
   /**
-   * Share of words that the mode `names` kept: below a half the text may not be English. Names, numbers and
-   * identifiers are not counted. Undefined in other modes and without words.
+   * Share of words that the mode `names` kept, without counting names, numbers and identifiers. If it is below one half,
+   * the text may not be English. Undefined in other modes, and if the text has no words.
    */
   readonly keptShare: number | undefined;
   /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */
@@ -87,7 +87,7 @@ const ROUNDING_FACTOR = 1 + 1e-12;
 /** Maximum number of cached mechanisms: each has tables as long as the vocabulary. */
 const MAX_CACHED_PLANS = 16;
 
-/** Sanitizer of texts, offline, with the mechanisms of one bundle. It holds no random state. */
+/** Sanitizes texts, offline, with the mechanisms of one bundle. */
 export class Sanitizer {
   readonly #bundle: TextBundle;
   readonly #randomUint64: RandomUint64;
@@ -103,8 +103,8 @@ export class Sanitizer {
    * Open a bundle, and check hashes and structure of every file.
    *
    * @param source The bundle, or for mixed texts the packs of several languages.
-   * @param expected Requirements; `language: "es+en"` names the languages of a list of packs in their order. A word is
-   *   kept if one of them keeps it, unless another one lists it as a name and does not keep it.
+   * @param expected Requirements on the bundle. For a list of packs, `language: "es+en"` names their languages in order.
+   *   A word is kept if one pack keeps it, unless another pack lists it as a name and does not keep it.
    * @throws BundleError The bundle cannot be used, or is not the expected one.
    * @throws OptionError The bundle is of another language.
    */
@@ -131,7 +131,7 @@ export class Sanitizer {
   }
 
   /**
-   * Sanitize one text. Every call samples again: the same text again is a second release, and weakens the first.
+   * Sanitize one text. Every call samples again, so sanitizing the same text again weakens its protection.
    *
    * @throws OptionError The bundle does not support the value of an option.
    * @throws InputError The text is not a string, or too long for consistent outputs.
@@ -141,7 +141,7 @@ export class Sanitizer {
     return this.sanitizeBatch([text], options)[0] as Result;
   }
 
-  /** Sanitize many texts, each its own document. They are sampled together, which is faster. */
+  /** Sanitize many texts. Each text is a document of its own, with its own statement. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
     if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
@@ -157,7 +157,7 @@ export class Sanitizer {
     );
   }
 
-  /** Sanitize documents that have several texts each, such as the cells of a row. */
+  /** Sanitize documents that consist of several texts, such as the cells of a row. */
   sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
     if (!isCollection(documents)) throw new InputError(SHARED_MESSAGES.noDocuments);
     const documentList = [...documents].map((texts) => {
@@ -173,8 +173,8 @@ export class Sanitizer {
   }
 
   /**
-   * Return each token and gap of a text with its treatment, without sampling: pairs, or with `explain: true` pieces with
-   * their positions and the list or rule that decides. The result is as private as the text.
+   * Return each token and gap of a text with its treatment, without sampling. With `explain: true`, also return the
+   * position of each piece and the list or rule that decides its treatment. The result is as private as the text.
    */
   preview(text: string, options: Options & { readonly explain: true }): ExplainedPiece[];
   preview(text: string, options?: Options & { readonly explain?: false | undefined }): [string, string][];

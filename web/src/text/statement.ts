@@ -1,4 +1,4 @@
-/** Privacy statements of releases, in figures and in words: functions of the output and of public parameters. */
+/** Privacy statements of releases, in numbers and in words. They depend only on the output and public parameters. */
 
 import { FACTS } from "../constants.js";
 import { statements } from "../data.js";
@@ -76,7 +76,7 @@ export class StaircaseStatement extends ReleaseStatement {
     super(terms.bundleHash, tokens);
   }
 
-  /** Parts of the text that the output reveals. */
+  /** Names of the parts of a text that the output reveals: its template. */
   get revealedParts(): string[] {
     const { protect, sanitizesPunctuation, consistent } = this.terms;
     const { function_words: functionWords, gaps, case: pattern, entity_types: entityTypes, order } = PART_TEXTS;

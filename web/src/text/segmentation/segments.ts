@@ -59,8 +59,8 @@ export class Segmenter {
   constructor(readonly characters: CharacterClasses) {}
 
   /**
-   * Emit the type and the text of each segment, in order. Gaps are whole except for `:` and `;`. With `loneClitics`,
-   * a clitic after a blank (`they 're`) is a word with its apostrophe.
+   * Emit the type and the text of each segment, in order. A gap is one segment, but `:` and `;` are separate segments.
+   * With `loneClitics`, a clitic after a blank (as in `they 're`) is a word with its apostrophe.
    */
   iterateSegments(text: string, emit: (kind: number, segment: string) => void, loneClitics = false): void {
     if (text === "") return;
@@ -82,13 +82,13 @@ export class Segmenter {
     return segments;
   }
 
-  /** Return an entry of a user's list without a byte order mark and blanks at its ends, and its words and strings. */
+  /** Strip blanks and a byte order mark from an entry of a user's list, and list its words and strings. */
   splitEntry(entry: string): [string, string[]] {
     const stripped = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
     return [stripped, this.splitText(stripped).flatMap(([kind, segment]) => (kind === GAP ? [] : [segment]))];
   }
 
-  /** Return the end of the lone clitic at an index; the index itself without one. */
+  /** Return the end of the lone clitic that begins at an index; the index itself if none begins there. */
   #findLoneCliticEnd(text: CodePoints, index: number): number {
     const point = text.at(index);
     if ((point !== APOSTROPHE && point !== CURLY) || !this.characters.matches(text.at(index - 1), BLANK)) return index;
@@ -156,7 +156,7 @@ export class Segmenter {
     return isW(text.at(index - 1)) && isW(text.at(index - 2)) && isW(text.at(index - 3));
   }
 
-  /** Return the end of the ordinary word at an index; the index itself without one. */
+  /** Return the end of the ordinary word that begins at an index; the index itself if none begins there. */
   findWordEnd(text: CodePoints, index: number): number {
     const { characters } = this;
     let end = this.#findLettersEnd(text, index);
@@ -171,14 +171,14 @@ export class Segmenter {
     return end;
   }
 
-  /** Return the end of the bracketed word at an index; the index itself without one. */
+  /** Return the end of the bracketed word that begins at an index; the index itself if none begins there. */
   #findBracketedEnd(text: CodePoints, index: number): number {
     if (!OPENING.has(text.at(index)) || !this.isSolid(text.at(index - 1))) return index;
     const end = this.findWordEnd(text, index + 1);
     return end > index + 1 && CLOSING.has(text.at(end)) && this.isSolid(text.at(end + 1)) ? end + 1 : index;
   }
 
-  /** Return the end of the emoticon at an index; the index itself without one. */
+  /** Return the end of the emoticon that begins at an index; the index itself if none begins there. */
   findEmoticonEnd(text: CodePoints, index: number): number {
     const eyes = text.at(index);
     if (
@@ -237,7 +237,7 @@ export class Segmenter {
     return this.#findBracketedEnd(text, index);
   }
 
-  /** Return whether a span is only blanks and marks. */
+  /** Return whether a segment is only white space and punctuation, and not an emoticon. */
   #isGap(text: CodePoints, start: number, end: number): boolean {
     for (let at = start; at < end; at++) if (!this.characters.matches(text.at(at), BLANK | MARK)) return false;
     return true;
@@ -281,7 +281,7 @@ export class Segmenter {
     return false;
   }
 
-  /** Return the end of the run at an index. */
+  /** Return the end of the text around `index` that has no blank or separating mark. */
   #findRunEnd(text: CodePoints, index: number): number {
     let end = index;
     for (;;) {
@@ -310,7 +310,7 @@ export class Segmenter {
     return this.characters.matches(point, HARD_BREAK);
   }
 
-  /** Return start and end of every string of a text, with joined number groups. */
+  /** Return the start and the end of every string of `text`, in order. No two strings touch. */
   findStrings(text: CodePoints): StringSpans {
     if (WITHOUT_STRINGS.test(text.text) || (WORDS_AND_MARKS.test(text.text) && !DOTTED.test(text.text))) return [];
     const spans = this.#findSingleStrings(text);
@@ -354,7 +354,7 @@ export class Segmenter {
     return spans;
   }
 
-  /** Return whether a segment is a string, and no word or gap. */
+  /** Return whether a segment is a string: a token that is not a plain word. */
   isString(segment: string): boolean {
     const codePoints = new CodePoints(segment);
     if (this.#isGap(codePoints, 0, codePoints.length))

@@ -56,9 +56,10 @@ class LabelStaircase(Staircase):
     ) -> Self:
         """Check the conditions of the privacy theorem on the integers used for sampling, and create the mechanism.
 
-        The conditions, in the symbols of the module's docstring: ``b >= 0``; ``0 <= a <= b``; every row of ``a`` has
-        the same sum ``H``; ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in decimal arithmetic with directed rounding;
-        ``G S + F H < 2**62``.
+        The conditions are: No base weight ``b`` is negative. No label gets more of the budget than its base weight. All
+        inputs have the same total budget ``H``, from 1 to the sum ``S`` of the base weights. If ``G`` and ``F`` are the
+        weights of one unit of base and of budget, ``G + F <= exp(epsilon) G``, in decimal arithmetic with directed
+        rounding. The total weight ``G S + F H`` is below ``2**62``.
 
         Args:
             name: Name of the randomizer.
@@ -80,12 +81,14 @@ class LabelStaircase(Staircase):
             raise BundleDamaged("a randomizer: an array has a wrong shape or type")
         total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
-            raise BundleDamaged("a randomizer: a base weight is negative, or the sum of all is zero or too large")
+            raise BundleDamaged(
+                "a randomizer: a base weight is negative, or the sum of all base weights is zero or too large"
+            )
         if budget_matrix.min() < 0 or (budget_matrix > base).any():
-            raise BundleDamaged("a randomizer: a label has more extra weight than the base weight allows")
+            raise BundleDamaged("a randomizer: a label has more budget than its base weight")
         budget = int(budget_matrix[0].sum())
         if (budget_matrix.sum(axis=1) != budget).any() or not 1 <= budget <= total:
-            raise BundleDamaged("a randomizer: every row must have the same total of extra weight, above 0")
+            raise BundleDamaged("a randomizer: every row must have the same total budget, above 0")
         if not epsilon.is_finite():  # a comparison with NaN raises
             raise BundleDamaged("a randomizer: epsilon must be a number")
         table = StaircaseTable(_make_index_rows(label_count, label_count), base, np.zeros(label_count, np.uint8))
@@ -97,7 +100,7 @@ class LabelStaircase(Staircase):
             staircase.check_conditions()
         except BundleDamaged as error:
             raise BundleDamaged(
-                "a randomizer: its privacy loss exceeds its stated epsilon, or its numbers are too large"
+                "a randomizer: the privacy loss exceeds the stated epsilon, or the numbers are too large"
             ) from error
         return staircase
 

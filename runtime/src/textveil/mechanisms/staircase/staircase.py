@@ -4,12 +4,14 @@
 
 ``b(y)`` is the public base weight of output ``y``, the same for all inputs. ``a'(x, y)`` is the part of the budget
 ``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs, and goes to the outputs near ``x``,
-with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget. So the total weight
-is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the factor ``1 + F / G
-<= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). This requires that no row of the bundle's table
-has an id twice, and that no base weight is zero (conditions 4 and 1). Such mechanisms with two probabilities for each
-output are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014). Geng and Viswanath's mechanism for
-numbers has the same name but is a different mechanism.
+with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget.
+
+So the total weight is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the
+factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). This requires that no row of
+the bundle's table has an id twice, and that no base weight is zero (conditions 4 and 1).
+
+Such mechanisms with two probabilities for each output are extremal for local differential privacy (Kairouz, Oh,
+Viswanath 2014). Geng and Viswanath's mechanism for numbers has the same name but is a different mechanism.
 """
 
 from dataclasses import dataclass
@@ -104,7 +106,7 @@ class StaircaseTable:
             ordered = neighbors[start : start + _BLOCK_ROWS].astype(np.uint32)  # faster than 16-bit values
             ordered.sort(axis=1)
             if (ordered[:, 1:] == ordered[:, :-1]).any():
-                raise BundleDamaged("staircase.safetensors: a row stores a neighbor twice")
+                raise BundleDamaged("staircase.safetensors: a row has the same neighbor twice")
             highest = max(highest, int(ordered[:, -1].max()))
         if highest >= symbols or (neighbors[:, 0] != np.arange(symbols)).any():
             raise BundleDamaged(
@@ -281,10 +283,10 @@ class Staircase:
             raise BundleDamaged("mechanism.json: a level of the staircase is out of range")
         if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
             raise BundleDamaged(
-                "staircase.safetensors: there is no output, or the extra weight exceeds the base weight"
+                "staircase.safetensors: no output is possible, or the budget exceeds the sum of base weights"
             )
         if self.total >= MAX_TOTAL:
-            raise BundleDamaged("staircase.safetensors: the weights of a level sum to too large a number")
+            raise BundleDamaged("staircase.safetensors: the sum of the weights of a level is too large")
         with localcontext(prec=60):
             smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
             if not self.unit + self.factor <= smallest * self.unit:
