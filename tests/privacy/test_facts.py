@@ -149,7 +149,7 @@ KEPT = [
     ("plain", "The delivery van and my old van left. Our van is new", "van"),
     ("useful", "My GP said it, and I asked the new GP.", "GP"),
     ("useful", "It is old. Third, the plan of it is late", "Third"),
-    ("useful", "Left the box at the door. Right, it was there", "Left Right"),
+    ("useful", "Left the box at door 88213. Left a note: Right, it was there", "Left"),
     ("useful", "She speaks British English, and writes in Swiss German", "British English Swiss German"),
     ("useful", "translate into German, Swiss French or US English", "German Swiss French US English"),
 ]

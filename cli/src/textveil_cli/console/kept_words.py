@@ -42,7 +42,9 @@ class KeptWordsTally:
 def describe_language(
     words: KeptWords, *, documents: int, mostly_replaced: int, is_english: bool, option: str = "--language"
 ) -> str:
-    """Return a hint that the texts of a run may be in another language; an empty string if the run kept enough words.
+    """Return a hint that the texts of a run may be in another language.
+
+    The hint is an empty string if the run kept enough words.
 
     Args:
         words: Numbers of kept and of replaced words in all documents.

@@ -135,7 +135,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Store the complete text of earlier deltas, so that its repetition in a later event is not tracked again.
+        """Store the complete text of earlier deltas, so that a later repetition is not tracked again.
 
         Args:
             subject: Type of the text, from the type of the event.

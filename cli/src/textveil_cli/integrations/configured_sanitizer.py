@@ -1,5 +1,7 @@
 """Sanitizer with fixed options, which other libraries can call, copy and pickle."""
 
+import os
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -84,7 +86,7 @@ class ConfiguredSanitizer:
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
-        Issue a ``UserWarning`` if few words are kept, as in texts of another language.
+        If few words are kept, issue a ``UserWarning`` that the texts may be in another language.
 
         Args:
             cells: Strings, and any values that represent missing cells.
@@ -111,7 +113,7 @@ class ConfiguredSanitizer:
         tally.add_results(results)
         hint = tally.describe_language(is_english=self._sanitizer.bundle.is_builtin, option="language=")
         if hint:
-            warnings.warn(f"textveil: {hint}", stacklevel=4)
+            warnings.warn(f"textveil: {hint}", stacklevel=_count_own_frames() + 1)
 
     @overload
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...
@@ -145,6 +147,14 @@ class ConfiguredSanitizer:
     def __reduce__(self) -> Any:
         bundle = self._sanitizer.bundle
         return _unpickle_sanitizer, (self._folder, bundle.expected_bundle, bundle.is_expected, self._options)
+
+
+def _count_own_frames() -> int:
+    """Return the number of frames of this package above the line of the caller that a warning concerns."""
+    folder, frame, count = os.path.dirname(__file__), sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(folder):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:

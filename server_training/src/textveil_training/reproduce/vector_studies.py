@@ -1,6 +1,6 @@
 """Reproduce Tables 2, 4 and 7 of Lyu, He and Li (2020).
 
-They are about accuracy, private attributes and fairness of noisy vectors.
+The tables are about accuracy, private attributes and fairness of noisy vectors.
 """
 
 import hashlib

@@ -154,6 +154,7 @@ class OptionReasons {
       if (list !== undefined) return list[0];
     }
     if (publicType === "word" && facts.corrects(folded)) return "typing-error";
+    if (CAPITALIZED_TYPES.has(mention.span.entityType) && facts.strings.isCasedUnit(word)) return "unit";
     const isHeading = CAPITALIZED_TYPES.has(mention.span.entityType) && lexicon.lists.commonWords.has(folded);
     return isHeading ? "heading" : publicType;
   }

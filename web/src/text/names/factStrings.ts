@@ -205,6 +205,11 @@ export class FactStrings {
     return (flags & START) > 0 && !(flags & (NAME | CENSUS | RARE));
   }
 
+  /** Return whether a string is a unit or a scale of temperature that is written with a capital. */
+  isCasedUnit(text: string): boolean {
+    return CASED_UNITS.has(text) || text === "C" || text === "F";
+  }
+
   /** Return whether a kept word is the plural of a common noun. */
   isPlural(word: string): boolean {
     if (!word.endsWith("s") || !isLower(word) || [...word].length < 4 || this.words.notPlurals.has(word)) return false;

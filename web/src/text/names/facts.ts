@@ -230,7 +230,8 @@ export class FactRules {
     }
     if (!strings.isUseful) return false;
     if (entityType === "group" && strings.beginsAsGroup(text)) {
-      if (place.beginsSentence(index, this.#facts.startFollowers)) return true;
+      const { startFollowers } = this.#facts;
+      if (place.beginsSentence(index, startFollowers) || place.beginsClause(index, startFollowers)) return true;
     }
     if (entityType === "group")
       return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
