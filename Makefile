@@ -1,6 +1,7 @@
 .PHONY: check lint test full nightly fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names prompts
 
-PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
+# Commands that tests start would compile every module again if Python wrote no bytecode.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
 EXTRAS = presidio spacy datasets pandas langchain agents mcp serve gateway telemetry
 # What is installed and tested for an extra, where it is not the extra alone and tests/cli/integrations.
@@ -11,9 +12,11 @@ TESTS_telemetry = tests/cli/gateway/test_telemetry.py
 CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 NODE_CLIENTS = ai@6 @ai-sdk/openai@3 @ai-sdk/anthropic@3
 
-# Before each commit, in the existing environment: lint, and the tests that take moments. `bash .ci/run` decides on a push.
-check: lint
-	$(PYTEST) --hypothesis-profile quick -m "not full and not slow and not statistical"
+# Before each commit, in the existing environment: lint with the types of changed files, and the tests that take moments,
+# at most 16 cases of each. `bash .ci/run` decides on a push.
+check:
+	.ci/lint changed
+	$(PYTEST) --hypothesis-profile quick --most-cases 16 -m "not full and not slow and not statistical"
 
 lint:
 	.ci/lint

@@ -59,7 +59,7 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
     bundle = open_bundle(bundle_folder, TextBundle)
     language = read_language(bundle)
     if bundle.mechanisms or language == "en":
-        raise SystemExit("the bundle must have lists and rules of another language than English, and nothing else")
+        raise SystemExit("the bundle must contain only lists and rules, and must not be English")
     bundle.get_names_lists()
     if folder.exists():
         raise SystemExit("the folder exists already: choose another name")

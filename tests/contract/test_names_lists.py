@@ -2,11 +2,14 @@
 
 import json
 import unicodedata
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import regex
 from scripts import ROOT, load_script
+from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
+from textveil.bundle.names_files import parse_names_lists
 
 LISTS = ROOT / "artifacts" / "english-v4"
 NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.txt"
@@ -42,6 +45,17 @@ def test_entries_are_folded_and_in_order(name: str) -> None:
     entries = [line.partition("\t")[0] for line in (LISTS / f"{name}.txt").read_text("utf-8").splitlines()]
     assert entries == sorted(set(entries))
     assert all(fold(entry) == entry and regex.fullmatch(r"[\p{L}']+(?: [\p{L}']+)*", entry) for entry in entries)
+
+
+def test_the_lists_pass_the_checks_that_their_reader_skips() -> None:
+    """The built-in bundle is parsed without them, with the same result."""
+    files = open_bundle(DEFAULT_BUNDLE, TextBundle).names_files
+    assert files.is_checked
+    fast = parse_names_lists(files.entity_types, files.pool_types, files.contents, is_checked=True)
+    checked = parse_names_lists(files.entity_types, files.pool_types, files.contents)
+    for field in fields(checked):
+        assert getattr(fast, field.name) == getattr(checked, field.name), field.name
+    assert [*fast.common_words] == [*checked.common_words]
 
 
 def test_common_words_have_known_marks() -> None:

@@ -64,6 +64,7 @@ def test_the_toy_bundle_rewrites_as_the_document_says(toy: Pair, number: int) ->
     toy.assert_agreement(TEXTS, options, partial(extreme_words, f"toy {number}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 3, 4, 6, pytest.param(None, marks=pytest.mark.full)])
 def test_the_english_bundle_rewrites_as_the_document_says(english: Pair, number: int | None) -> None:
     for options in OPTIONS if number is None else [OPTIONS[number]]:

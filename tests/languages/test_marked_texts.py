@@ -36,6 +36,7 @@ def test_the_halves_are_apart_and_neither_is_small(language: str) -> None:
     assert len(held) + len(both) == len(read_texts(language))
 
 
+@pytest.mark.slow
 def test_no_text_breaks_a_rule() -> None:
     assert find_problems(text for language in LANGUAGES for text in read_texts(language)) == []
 

@@ -80,6 +80,7 @@ def build_files(module: ModuleType, language: str) -> dict[str, str]:
     return module.PackBuilder(settings, InventedSources(settings)).list_files()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_two_builds_are_equal_and_make_a_bundle_that_hides_names(
     builder: ModuleType, language: str, tmp_path: Path

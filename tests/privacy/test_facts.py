@@ -149,7 +149,7 @@ KEPT = [
     ("plain", "The delivery van and my old van left. Our van is new", "van"),
     ("useful", "My GP said it, and I asked the new GP.", "GP"),
     ("useful", "It is old. Third, the plan of it is late", "Third"),
-    ("useful", "Left the box at the door. Right, it was there", "Left Right"),
+    ("useful", "Left the box at door 88213. Left a note: Right, it was there", "Left"),
     ("useful", "She speaks British English, and writes in Swiss German", "British English Swiss German"),
     ("useful", "translate into German, Swiss French or US English", "German Swiss French US English"),
 ]
@@ -245,6 +245,7 @@ def test_names_in_source_code_are_hidden_at_every_place(sanitizer: Sanitizer, le
         assert "Kowalska" not in read_kept(plan, text)
 
 
+@pytest.mark.slow
 def test_a_long_text_in_title_case_hides_its_names(sanitizer: Sanitizer) -> None:
     """Four MiB: the time of every part of it is linear."""
     text = "The Annual Report Of Zorblax Kowalska About The Market. " * (2**22 // 56)
@@ -351,6 +352,7 @@ def place_differs(rules: FactRules | None, reader: NamesReader, seed: int, texts
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deny", [(), DENIED], ids=["none", "denied"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str, deny: tuple[str, ...]) -> None:
@@ -361,6 +363,7 @@ def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str,
 # --- whole texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_members_in_all_hidden_spans_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
     assert not is_broken(make_plan(sanitizer, level), 2, 3_000, write_soup)
@@ -372,6 +375,7 @@ def test_a_million_members_leave_the_template(sanitizer: Sanitizer, level: str) 
     assert not is_broken(make_plan(sanitizer, level), 3, 333_334, write_soup)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["surrogate", "tag"])
 def test_texts_of_one_template_have_one_output(
     sanitizer: Sanitizer, style: str, monkeypatch: pytest.MonkeyPatch

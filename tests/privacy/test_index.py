@@ -136,27 +136,27 @@ HOSTILE: dict[str, tuple[Any, Any, str]] = {
     "more than the base": (
         np.array([1, 1]),
         np.array([[2, 0], [1, 1]]),
-        "a randomizer: a label has more extra weight than the base weight allows",
+        "a randomizer: a label has more budget than its base weight",
     ),
     "something of an index that is none": (
         np.array([0, 3]),
         np.array([[1, 1], [0, 2]]),
-        "a randomizer: a label has more extra weight than the base weight allows",
+        "a randomizer: a label has more budget than its base weight",
     ),
     "less than nothing": (
         np.array([2, 2]),
         np.array([[-1, 2], [0, 1]]),
-        "a randomizer: a label has more extra weight than the base weight allows",
+        "a randomizer: a label has more budget than its base weight",
     ),
-    "a randomizer: every row must have the same total of extra weight, above 0": (
+    "a randomizer: every row must have the same total budget, above 0": (
         np.array([2, 2]),
         np.array([[1, 0], [1, 1]]),
-        "a randomizer: every row must have the same total of extra weight, above 0",
+        "a randomizer: every row must have the same total budget, above 0",
     ),
     "nothing": (
         np.array([2, 2]),
         np.zeros((2, 2), np.int64),
-        "a randomizer: every row must have the same total of extra weight, above 0",
+        "a randomizer: every row must have the same total budget, above 0",
     ),
 }
 
@@ -170,7 +170,7 @@ def test_hostile_integers_are_refused(what: str) -> None:
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "16.1", "NaN", "Infinity"])
 def test_an_epsilon_out_of_range_is_refused(epsilon: str) -> None:
-    with pytest.raises(BundleDamaged, match=r"its privacy loss exceeds its stated epsilon|epsilon must be a number"):
+    with pytest.raises(BundleDamaged, match=r"the privacy loss exceeds the stated epsilon|epsilon must be a number"):
         LabelStaircase.from_integers("a channel", Decimal(epsilon), np.array([2, 2]), np.array([[1, 0], [0, 1]]))
 
 

@@ -20,10 +20,12 @@ def plans(request: pytest.FixtureRequest, names: Path) -> NamesPlanFactory:
     return NamesPlanFactory(Sanitizer.load(names).bundle)
 
 
+@pytest.mark.slow
 def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlanFactory) -> None:
     assert not is_broken(plans.make_plan({}), 1, 8_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"deny": ["said", "boston", "van", "do"]}, {"allow": ["anna", "novak's"]}], ids=str
 )
@@ -139,5 +141,6 @@ def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlanFactory) ->
         assert not {"𝓼", "\u212a", "7"} & set(shown)
 
 
+@pytest.mark.slow
 def test_texts_of_one_template_have_one_kept_share(plans: NamesPlanFactory) -> None:
     assert not kept_share_differs(plans.make_plan({}), 8, 1_500)

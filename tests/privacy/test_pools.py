@@ -142,6 +142,7 @@ def test_planted_faults(plan: NamesPlan, fault: str, monkeypatch: pytest.MonkeyP
     assert any(distribution(plan, kinds, False) != expected(kinds, False) for kinds in KINDS[:4])
 
 
+@pytest.mark.slow
 def test_a_mention_of_a_used_up_pool_costs_the_same_as_any_other(
     plan: NamesPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

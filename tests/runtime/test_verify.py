@@ -229,7 +229,7 @@ def test_bits_of_older_bundles_say_nothing(tmp_path: Path) -> None:
 
 def test_a_rule_without_outputs_is_seen(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path, roles=ROLES & 14)
-    with pytest.raises(BundleDamaged, match="there is no output, or the extra weight exceeds the base weight"):
+    with pytest.raises(BundleDamaged, match="no output is possible, or the budget exceeds the sum of base weights"):
         verify_text(open_bundle(folder, TextBundle))
 
 

@@ -12,6 +12,12 @@ from textveil_training.errors import DataError
 CANARY = "quokkasecret"
 
 
+@pytest.fixture(autouse=True)
+def _no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Write no line of progress: on a busy machine one would stand beside what a test compares."""
+    monkeypatch.setattr("textveil_training.cli.progress_lines.LINE_EVERY_S", 3600.0)
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Write ``rows.txt`` and return its path; a string is written as UTF-8 with its line ends unchanged."""

@@ -87,9 +87,9 @@ export const SPELLED_LETTERS = "spelled-letters";
 export const EMOJI = "emoji";
 export const KEYCAP = "keycap";
 export const TONE_PLACEHOLDER = "x";
-/** Class of the elements of a number in words, by key in the data. */
+/** One-letter class of each kind of word that spelled-out numbers consist of, by the key in the rules file. */
 export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
-/** Calls that both packages refuse in the same words. */
+/** Error messages that are equal in both packages. */
 export const SHARED_MESSAGES = {
   noMechanism: "this bundle has only the lists of the mode names: use protect names",
   noNames: "this bundle has no lists for the mode names: use the built-in bundle",

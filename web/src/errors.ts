@@ -5,17 +5,17 @@
 
 export const DEFAULT_BUNDLE_ID = "4dc3b6c7408bd080f674f469de4eb45efa13dd18fad7e7ea1ed4863e6f57b87b";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
-/** Base of all named errors. `code` is stable across versions and safe to log. */
+/** Base class of all errors of this package. The attribute `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {
   override readonly name: string = "TextveilError";
   readonly code: string = "textveil";
 }
-/** A bundle cannot be used. */
+/** Base class of the errors for bundles that cannot be used. */
 export class BundleError extends TextveilError {
   override readonly name: string = "BundleError";
   override readonly code: string = "bundle";
 }
-/** There is no bundle at the given path. */
+/** The given folder is missing or does not contain a bundle, or a language pack is not installed. */
 export class BundleNotFound extends BundleError {
   override readonly name: string = "BundleNotFound";
   override readonly code: string = "bundle-not-found";
@@ -25,7 +25,7 @@ export class BundleDamaged extends BundleError {
   override readonly name: string = "BundleDamaged";
   override readonly code: string = "bundle-damaged";
 }
-/** A file of the bundle, or all files together, exceed the caller's or a reader's size limit. */
+/** A file of the bundle is too large, or all files together are larger than the limit of the caller. */
 export class BundleTooLarge extends BundleError {
   override readonly name: string = "BundleTooLarge";
   override readonly code: string = "bundle-too-large";
@@ -35,37 +35,37 @@ export class BundleVersion extends BundleError {
   override readonly name: string = "BundleVersion";
   override readonly code: string = "bundle-version";
 }
-/** The bundle has another type than the caller needs: text, vectors or class labels. */
+/** The type of the bundle (text, vectors or class labels) differs from the type that the caller needs. */
 export class WrongBundle extends BundleError {
   override readonly name: string = "WrongBundle";
   override readonly code: string = "bundle-type";
 }
-/** The bundle does not have the content hash that the caller expects; it may be valid. */
+/** The content hash of the bundle differs from the expected one. The bundle may still be valid. */
 export class ContentHashMismatch extends BundleError {
   override readonly name: string = "ContentHashMismatch";
   override readonly code: string = "bundle-content-hash";
 }
-/** An option has a value that this bundle or mechanism does not support. */
+/** An option is unknown, or its value is not supported. */
 export class OptionError extends TextveilError {
   override readonly name: string = "OptionError";
   override readonly code: string = "option";
 }
-/** No mechanism has this name. */
+/** The mechanism is unknown, or the bundle does not contain it. */
 export class UnknownMechanism extends OptionError {
   override readonly name: string = "UnknownMechanism";
   override readonly code: string = "unknown-mechanism";
 }
-/** The bundle has no such privacy level (epsilon). */
+/** The bundle does not have the requested privacy level (epsilon). */
 export class UnknownLevel extends OptionError {
   override readonly name: string = "UnknownLevel";
   override readonly code: string = "unknown-epsilon";
 }
-/** The library that runs encoders is missing, or its version is not verified to stay offline. */
+/** The package onnxruntime is not installed, or it is not known whether this version works offline. */
 export class EncoderUnavailable extends TextveilError {
   override readonly name: string = "EncoderUnavailable";
   override readonly code: string = "encoder-unavailable";
 }
-/** The input cannot be read as text. */
+/** The input is not a text, or has an unsupported format. */
 export class InputError extends TextveilError {
   override readonly name: string = "InputError";
   override readonly code: string = "input";
@@ -75,12 +75,12 @@ export class DocumentTooLong extends InputError {
   override readonly name: string = "DocumentTooLong";
   override readonly code: string = "document-too-long";
 }
-/** A restored reply object was passed to a JSON encoder; use its `.text` or `.to_dict()`. */
+/** A restored reply object was passed to a JSON encoder. Pass its `.text` or `.to_dict()` instead. */
 export class RestoredNotJson extends TextveilError {
   override readonly name: string = "RestoredNotJson";
   override readonly code: string = "restored-not-json";
 }
-/** The operating system's random bytes are missing or unusable. Nothing was released. */
+/** The operating system returned no random bytes, or they are not random. Nothing was released. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";
   override readonly code: string = "entropy";

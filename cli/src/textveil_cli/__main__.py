@@ -1,6 +1,11 @@
 """Entry point of ``python -m textveil_cli``, which is the command ``textveil``."""
 
+import gc
 import sys
+
+#: New objects before a garbage collection. Modules and word lists are many objects that stay: with Python's own number
+#: a short command has 85 collections.
+_GC_THRESHOLD = 50_000
 
 
 def main() -> None:
@@ -8,11 +13,15 @@ def main() -> None:
 
     Ctrl-C during the imports ends the process with exit status 130 and without a traceback.
     """
+    gc.set_threshold(_GC_THRESHOLD)
     try:
         from textveil_cli.main import main as command
     except KeyboardInterrupt:
         sys.exit(130)
-    command()
+    try:
+        command()
+    finally:
+        gc.freeze()  # excludes all objects from the collections of the interpreter's end, a tenth of a short command
 
 
 if __name__ == "__main__":

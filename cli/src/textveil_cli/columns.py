@@ -40,9 +40,9 @@ class ColumnSelection:
     Attributes:
         format: A key of ``FORMATS``.
         columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
-        document: Which texts form one document, in which consistent replacement gives equal words equal outputs. For
-            tables ``"cell"``, ``"row"`` (all selected cells of a row) or ``"key"`` (those of all rows with the same
-            ``document_key``); for plain text ``"cell"`` (a line) or ``"file"``.
+        document: Which texts form one document. Within a document, consistent replacement gives equal words equal
+            outputs. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for all selected
+            cells of a row; or ``"key"`` for those of all rows with the same ``document_key``.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
         header: Whether the first row of a delimited file has the column names. Otherwise columns are numbers from 1.
         delimiter: Character between cells; ``None`` for the usual character of the format.

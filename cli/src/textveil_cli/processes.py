@@ -1,4 +1,7 @@
-"""Helpers for worker processes: Ctrl-C, number of threads, errors without text, end with the parent."""
+"""Helpers for worker processes.
+
+They handle Ctrl-C, the number of threads, errors that must not contain text, and the end of the parent process.
+"""
 
 import os
 import signal
@@ -73,9 +76,9 @@ def run_guarded(work: Callable[..., Result], *arguments: Any) -> "Result | Textv
         arguments: Its positional arguments.
 
     Returns:
-        The result of the function. If the function raises a ``TextveilError``, that error without cause, context and
-        traceback; if it raises ``MemoryError``, a new ``MemoryError``; for every other error, a ``WorkerFailed`` with
-        only the type of the error and the source line.
+        The result of the function, or its error. A ``TextveilError`` loses its cause, context and traceback. A
+        ``MemoryError`` is replaced by a new one. Every other error becomes a ``WorkerFailed`` with only the type of the
+        error and the source line.
     """
     try:
         return work(*arguments)

@@ -159,7 +159,11 @@ class ReceiptFile:
         self._writer.add_statements(release.statement for release in releases)
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add documents by the number of tokens whose epsilon each document spends."""
+        """Add documents to the receipt.
+
+        Args:
+            tokens: For each document the number of tokens whose epsilon it spends.
+        """
         for tokens_spent, documents in Counter(tokens).items():
             self._writer.add_statements([self._make_statement(tokens_spent)], documents)
 

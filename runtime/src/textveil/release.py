@@ -78,7 +78,7 @@ class PrivacyLoss:
 
     def _check_same_type(self, other: object) -> None:
         if type(other) is not type(self):
-            raise MixedLossTypes(f"a privacy loss for {self.about} cannot be compared with another type of value")
+            raise MixedLossTypes(f"a privacy loss for {self.about} cannot be compared with a value of another type")
 
 
 class WholeText(PrivacyLoss):

@@ -38,7 +38,7 @@ def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
     if isinstance(value, str | bytes | bytearray | memoryview):
         raise InputError(f"expected {description}, got one string: put it in a list")
     if isinstance(value, Set):
-        raise InputError(f"expected {description}, got a set, which has no order: convert it to a list")
+        raise InputError(f"expected {description}, got a set, which has no order: convert the set to a list")
     if isinstance(value, Mapping):
         raise InputError(f"expected {description}, got a row or a mapping: pass one of its columns")
     shape = getattr(value, "shape", None)

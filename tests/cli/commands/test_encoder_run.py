@@ -54,7 +54,11 @@ def test_each_row_of_parquet(encode: Callable, tmp_path: Path) -> None:
             ["-c", "a secret where a column belongs"],
             "column: t.csv: --column is not in the header (id, note)",
         ),
-        ("id,note\n1,a\n", ["-c", "note", "--text", "secret"], "use either --text or columns"),
+        (
+            "id,note\n1,a\n",
+            ["-c", "note", "--text", "secret"],
+            "--text cannot be combined with a table, --column or --key",
+        ),
     ],
 )
 def test_what_does_not_fit(encode: Callable, tmp_path: Path, content: str, options: list[str], said: str) -> None:

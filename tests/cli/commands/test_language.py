@@ -36,7 +36,7 @@ def test_texts_and_tables_are_read_in_the_language(here: Callable, pack: Path, t
 def test_a_missing_pack_and_another_mode_are_refused_with_the_next_step(here: Callable, pack: Path) -> None:
     ran = here("sanitize", "--language", "qab", "--text", TEXT)
     assert ran.code == 1
-    assert "pip install textveil-qab" in ran.message
+    assert "then pip install textveil_qab-*.whl" in ran.message
     ran = here("sanitize", "--language", "qaa", "--protect", "words", "--text", TEXT)
     assert ran.code == 1
     assert "words and all need --bundle" in ran.message

@@ -222,7 +222,7 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
     before = held(place)
     for key in ("books/ledger", "books/ledger-journal", "./books/../books/ledger-wal"):
         for use in (Ledger, Ledger.rotate):
-            with pytest.raises(KeyFileError, match=r"two are the same$"):
+            with pytest.raises(KeyFileError, match=r"two paths are equal$"):
                 use("books/ledger", key=key)
     for key in ("in.txt", "bundle/manifest.json", "books/other"):
         with pytest.raises(KeyFileError, match=r"a key file must have 32 bytes$"):
@@ -230,7 +230,7 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
     for key in ("books/named", "memo"):
         with pytest.raises(
             KeyFileError,
-            match="this is the key of another ledger: delete it if no ledger needs it, or choose another name",
+            match="this file is the key of another ledger: delete the file if no ledger needs it, or choose another",
         ):
             Ledger.rotate("books/ledger", key=key)
     assert held(place) == before

@@ -69,6 +69,7 @@ def test_keys_of_a_line_are_left_out(before: str, after: str) -> None:
     assert (found.decode(), bad) == (f'{{"a": "X"}}\n{after}\n', [])
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text('abc,}\\"', max_size=2), st.text(max_size=3) | st.integers(), min_size=1), st.data())
 def test_what_is_left_out_is_all_that_goes(row: dict[str, Any], data: st.DataObject) -> None:
     without = data.draw(st.sets(st.sampled_from(sorted(row))))

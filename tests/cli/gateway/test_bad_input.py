@@ -179,6 +179,7 @@ def test_a_client_that_sends_slowly_is_let_go(small: Server) -> None:
     assert b" 408 " in small.raw(head_of(10) + b"[").partition(b"\r\n")[0]
 
 
+@pytest.mark.slow
 def test_a_reply_that_takes_too_long(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--reply-timeout-seconds", 1) as server:
         up.gone.clear()
@@ -226,6 +227,7 @@ def test_a_client_that_does_not_read_holds_the_upstream_back(up: Upstream, tmp_p
         assert server.ask("GET", "/health")[0] == 200
 
 
+@pytest.mark.slow
 def test_an_upstream_that_is_not_there(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -241,6 +243,7 @@ def test_nothing_is_sent_twice(small: Server, up: Upstream) -> None:
     assert len(up.asked) == before + 1
 
 
+@pytest.mark.slow
 def test_what_is_passed_through_is_named(up: Upstream, tmp_path: Path) -> None:
     options = ("--pass-through", "image_url", "--pass-through", "system", "--pass-through", "audio")
     with gateway(tmp_path, up.url, *options) as server:

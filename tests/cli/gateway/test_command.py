@@ -75,6 +75,7 @@ def test_wrong_usage_is_one_line(tmp_path: Path, arguments: list[str], code: int
     assert SECRET not in said
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(up: Upstream, tmp_path: Path) -> None:
     before = len(up.asked)
     with gateway(tmp_path, up.url, "--dry-run") as server:
@@ -89,6 +90,7 @@ def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(up: Upstream, tmp_
     assert len(up.asked) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["none", "plain", "useful", "public"])
 def test_it_prints_what_it_keeps_when_it_starts(up: Upstream, tmp_path: Path, level: str) -> None:
     with gateway(tmp_path, up.url, "--facts", level, "--style", "tag") as server:
@@ -112,6 +114,7 @@ def test_by_default_it_writes_tags_and_keeps_useful_facts(up: Upstream, tmp_path
     assert (status, text_of(CHAT, reply)) == (200, f"{TEXT} We use Python since 2019.")
 
 
+@pytest.mark.slow
 def test_it_prints_what_the_mode_words_keeps(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--protect", "words", "--epsilon", "8") as server:
         assert "textveil: mode words, epsilon 8 per word. Kept: function words, " in server.said
@@ -120,6 +123,7 @@ def test_it_prints_what_the_mode_words_keeps(up: Upstream, tmp_path: Path) -> No
 SYSTEM = f"You work for {SECRET} Novak in 12 towns."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [CHAT, ANTHROPIC, RESPONSES])
 def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
     up: Upstream, tmp_path: Path, path: str
@@ -148,6 +152,7 @@ def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
     assert SECRET not in server.said
 
 
+@pytest.mark.slow
 def test_a_dry_run_with_changes_shows_each_beside_the_original(up: Upstream, tmp_path: Path) -> None:
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "Be kind."}]
     with gateway(tmp_path, up.url, "--dry-run", "--show-changes", "--facts", "none") as server:
@@ -230,6 +235,7 @@ def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
     assert "ledger: 1 document spent epsilon" in server.said
 
 
+@pytest.mark.slow
 def test_the_certificate_of_the_upstream_is_checked(certificate: tuple[Path, Path], tmp_path: Path) -> None:
     made, key = certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -340,6 +340,7 @@ def test_many_requests_at_once_get_their_own_replies() -> None:
     run(script, check)
 
 
+@pytest.mark.slow
 def test_no_client_of_the_gateway_gets_the_reply_to_another(tmp_path: Path) -> None:
     """Two clients have different keys, and the upstream answers each request twice."""
 

@@ -200,6 +200,7 @@ def test_a_reply_in_json_of_the_provider(sanitizer: Sanitizer, path: str) -> Non
         assert restoring.reason_counts == ({} if places else {"json": 3})
 
 
+@pytest.mark.slow
 def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
     text = f"I am {NAME}. Or `{NAME}` or name={NAME} or [{NAME}]({NAME})"  # nothing of it but names is replaced
     with gateway(tmp_path, up.url, "--restore-places", "json", "--restore-places", "code") as server:
@@ -259,6 +260,7 @@ def test_every_place_is_warned_of(up: Upstream, tmp_path: Path) -> None:
     assert "--restore-places all puts " in server.said
 
 
+@pytest.mark.slow
 def test_a_kept_conversation_is_restored_as_its_gateway_says(up: Upstream, tmp_path: Path) -> None:
     """Two gateways may share a folder: both send the same, and each restores by its own options."""
     kept = ("--mappings", tmp_path / "kept", "--mappings-key", tmp_path / "key")

@@ -203,6 +203,7 @@ def test_a_reply_that_is_nested_too_deeply_is_passed_on() -> None:
     assert review.observe_reply("r", EchoSteps()).restore_whole(deep) is deep
 
 
+@pytest.mark.slow
 def test_a_token_is_random_for_each_run() -> None:
     pages = [ReviewPage(ExchangeReview(), lambda text, output: [MarkedPiece(output)]) for _ in range(2)]
     assert pages[0].path != pages[1].path

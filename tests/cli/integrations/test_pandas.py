@@ -1,5 +1,6 @@
 """Columns of a pandas frame are rewritten."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -56,6 +57,18 @@ def test_empty_columns() -> None:
 def test_what_is_no_text_is_named_by_its_place() -> None:
     with pytest.raises(InputError, match=r"^cell 2 of 2 must be a string: convert the column first$"):
         sanitize(pandas.Series(["The", 48213977], dtype="object"))
+
+
+def test_a_column_of_another_language_has_the_warning_of_the_command() -> None:
+    text = "bitte prüfen und zurückrufen, wir warten schon seit gestern lange darauf, dass jemand die bestellung findet"
+    with pytest.warns(UserWarning, match=r"% of the words were replaced.*\(language= for another one\)$") as warned:
+        sanitize(pandas.DataFrame({"note": [text]}), "note")
+    assert warned[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sanitize(
+            pandas.DataFrame({"note": ["I have not found the money for this order, and they do not call."]}), "note"
+        )
 
 
 def test_nothing_is_kept_of_a_column() -> None:

@@ -155,7 +155,10 @@ def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) 
     [
         ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 occurs twice, or is not in alphabetical order"),
         ({"surrogates.city.txt": ""}, "the file is empty, or its last line does not end in a line feed (copy or"),
-        ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, and the mode names never keeps one"),
+        (
+            {"common-words.txt": "friday\n"},
+            "common-words.txt: line 1 is also a weekday, which the mode names never keeps",
+        ),
         ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],
 )

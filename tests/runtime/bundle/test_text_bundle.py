@@ -113,7 +113,7 @@ def test_a_law_of_other_files(copy: Path) -> None:
     """The manifest fits the files, but ``mechanism.json`` names others."""
     change_json(copy / "mechanism.json", lambda law: law["files"].update({"vocabulary.tsv": "0" * 64}))
     sign_manifest(copy, read_json(copy / "manifest.json"))
-    assert "was made for other files than those of this bundle" in refused(copy)
+    assert "the file hashes differ from the files of this bundle" in refused(copy)
 
 
 # --- vocabulary.tsv, signed ----------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
     os.mkfifo(pipe)
     if is_link:
         places[0].symlink_to(pipe)
-    with pytest.raises(ConversationChanged, match="not a plain file: delete it, or save to another file"):
+    with pytest.raises(ConversationChanged, match="not a plain file: delete the file, or save to another path"):
         conversation.save(*places)
     pipe.unlink()
     places[0].unlink(missing_ok=True)
@@ -126,7 +126,7 @@ def test_a_file_of_an_earlier_version_is_refused_by_name(
     Conversation(sanitizer).save(path, key)
     path.write_bytes(path.read_bytes().replace(b"conversation 5\n", f"conversation {version}\n".encode()))
     with pytest.raises(
-        InputError, match="saved by an earlier version of textveil in another format; start a new conversation"
+        InputError, match="saved by an earlier version of textveil in another format: start a new conversation"
     ):
         Conversation.load(path, key, sanitizer)
 
@@ -137,7 +137,7 @@ def test_a_saved_conversation_keeps_its_value_of_facts(sanitizer: Sanitizer, pla
     packed = conversation.pack()
     for loaded in (conversation, Conversation.load(*places, sanitizer), Conversation.unpack(packed, sanitizer)):
         assert loaded._shared.plan.facts_level == "plain"
-    message = "^the conversation was started with facts=plain: use this value, or start a new one$"
+    message = "^the conversation was started with facts=plain: use this value, or start a new conversation$"
     with pytest.raises(OptionError, match=message):
         Conversation.load(*places, sanitizer, facts="useful")
     with pytest.raises(OptionError, match=message):

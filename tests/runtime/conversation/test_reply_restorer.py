@@ -122,6 +122,7 @@ def test_a_stream_says_what_the_whole_says(parts: list[str], cuts: list[int]) ->
     assert held <= longest_of(restorer) + 1
 
 
+@pytest.mark.slow
 def test_every_split_of_each_form() -> None:
     for pair in PAIRS:
         restorer = Restorer([pair])
@@ -274,5 +275,5 @@ def test_a_number_too_long_for_python_stays_in_the_arguments_of_a_call() -> None
     conversation = Conversation(Sanitizer.load(), restore_tools=["find"])
     conversation.outgoing_text("I ordered 4711.")
     part = {"type": "tool_use", "id": "1", "name": "find", "input": {"n": 10**5000}}
-    with pytest.raises(InputError, match="it has a value that JSON does not support"):
+    with pytest.raises(InputError, match="a value is not supported by JSON"):
         conversation.incoming([part])

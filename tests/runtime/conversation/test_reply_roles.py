@@ -79,5 +79,5 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path) -> Non
     folder.mkdir()
     Conversation().save(folder / "other", key)
     os.mkfifo(folder / "pipe")
-    with pytest.raises(InputError, match="not a plain file; delete it, or save to another file"):
+    with pytest.raises(InputError, match="not a plain file: delete the file, or save to another path"):
         Conversation.load(folder / "pipe", key)

@@ -16,7 +16,7 @@ resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 ENTRY = entry("scope", Spend(3))
-CONTRADICT = r"^the sums of a privacy unit differ from those of its releases: restore"
+CONTRADICT = r"^the sums of a privacy unit differ from the sums of its releases: restore"
 
 
 class Killed(sqlite3.Connection):

@@ -24,7 +24,7 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
         (lambda: write(content + b"x"), r"a key file must have 32 bytes"),
         (
             lambda: write(bytes(32)),
-            r"this is the key of another ledger: give the key that was created with this ledger",
+            r"this is the key of another ledger: pass the key that was created with this ledger",
         ),
         (lambda: write(content, 0o640), r"other users can read it: run chmod 600 on it"),
         (key.unlink, r"the file is missing or cannot be read"),
@@ -84,7 +84,7 @@ def test_a_ledger_that_was_rotated_meanwhile_is_refused(small: Sanitizer, memo: 
     for use in (lambda: memo.sanitize(small, "doctor"), memo.list_accounts, lambda: memo.delete_privacy_unit("a")):
         with pytest.raises(
             KeyFileError,
-            match=r"^the key of the ledger: this is the key of another ledger: give the key",
+            match=r"^the key of the ledger: this is the key of another ledger: pass the key",
         ):
             use()
     assert Ledger(path).list_accounts() == []

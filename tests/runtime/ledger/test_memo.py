@@ -217,7 +217,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     (tmp_path / "other").chmod(0o600)
     with pytest.raises(
         KeyFileError,
-        match=r"^the key of the replay cache: another key encrypts the stored outputs: give that key, or delete them",
+        match=r"^the key of the replay cache: another key encrypts the stored outputs: pass that key, or delete the",
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
@@ -287,6 +287,8 @@ def _words(count: int, word: int) -> Any:
 def test_a_memo_and_a_detector_do_not_go_together(ledger: Ledger, memo: Ledger) -> None:
     """The cache would return the output of another detector."""
     sanitizer = Sanitizer(Sanitizer.load().bundle, detector=lambda text: [])
-    with pytest.raises(OptionError, match="the replay cache does not work with an external detector: omit one of them"):
+    with pytest.raises(
+        OptionError, match="the replay cache does not work with an external detector: use only one of the two"
+    ):
         memo.sanitize(sanitizer, "Anna called.", protect="names")
     assert not ledger.sanitize(sanitizer, "Anna called.", protect="names").is_replayed

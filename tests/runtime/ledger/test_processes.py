@@ -114,7 +114,7 @@ def test_a_ledger_that_stays_locked_is_a_named_error(path: Path) -> None:
     ledger = Ledger(path, wait_s=0.05)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerBusy, match=r"^another process holds the ledger; nothing was released$"):
+    with pytest.raises(LedgerBusy, match=r"^another process has locked the ledger; nothing was released: try again$"):
         ledger.record_spends([ENTRY])
     other.execute("ROLLBACK")
     other.close()

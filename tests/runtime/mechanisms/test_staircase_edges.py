@@ -152,7 +152,7 @@ def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(BundleDamaged, match="out of range"):
             staircase_of(share)
     nothing = StaircaseTable(np.zeros((0, 1), np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
-    with pytest.raises(BundleDamaged, match="there is no output, or the extra weight exceeds the base weight"):
+    with pytest.raises(BundleDamaged, match="no output is possible, or the budget exceeds the sum of base weights"):
         Staircase.from_table(
             nothing, StaircaseLevel(name="level", epsilon=Decimal(2), share=Fraction(1)), np.zeros(0, np.bool_)
         )

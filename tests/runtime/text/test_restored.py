@@ -221,12 +221,13 @@ def test_a_word_of_the_text_that_is_a_short_form_of_an_organization_has_two_orig
     ],
 )
 def test_no_echo_differs_in_silence(text: str) -> None:
+    sanitizer = Sanitizer.load()
     for _ in range(20):
         for facts in ("none", "plain", "useful"):
-            conversation = Conversation(Sanitizer.load(), style="surrogate", facts=facts, restore_places="all")
+            conversation = Conversation(sanitizer, style="surrogate", facts=facts, restore_places="all")
             found = conversation.incoming(conversation.outgoing_text(text))
             assert found.reply == text or found.report.not_restored
-    conversation = Conversation(Sanitizer.load(), restore_places="all")
+    conversation = Conversation(sanitizer, restore_places="all")
     assert conversation.incoming(conversation.outgoing_text(text)).reply == text
 
 

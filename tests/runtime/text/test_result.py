@@ -1,6 +1,7 @@
 """Results of ``Sanitizer``: statements, fresh draws in threads and forks, distributions and distances of words."""
 
 import dataclasses
+import html
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,13 @@ def test_a_statement_tells_parameters_and_the_number_of_tokens_only(
         assert other.to_dict() == first.to_dict()
         assert (str(other), other.summary()) == (str(first), first.summary())
     assert first.tokens == 5
+
+
+def test_a_notebook_shows_a_statement_in_words(tiny: Sanitizer) -> None:
+    statement = tiny.sanitize("the zzz doctor").statement
+    assert repr(statement) == f"<PrivacyStatement: {statement.format_line()}>"
+    page = statement._repr_html_()
+    assert all(html.escape(item) in page for item in (statement.summary(), *statement.not_protected))
 
 
 @reading

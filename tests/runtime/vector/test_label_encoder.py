@@ -186,7 +186,7 @@ def test_the_exact_distribution_of_a_label(encoder: TextLabelEncoder) -> None:
             assert [float(found.compute_probability(one)) for one in LABELS] == pytest.approx(
                 staircase.probability_matrix[code].tolist()
             )
-    with pytest.raises(OptionError, match="the bundle has no such label"):
+    with pytest.raises(OptionError, match="the bundle has no label of this name"):
         encoder.distribution(SECRET)
 
 

@@ -136,7 +136,7 @@ def test_a_vector_of_another_length(tmp_path: Path) -> None:
     model.graph.output[0].type.tensor_type.ClearField("shape")
     assert (
         failing(tmp_path, model)
-        == "the model returns vectors of a length that differs from manifest.json: build the bundle again"
+        == "the length of the model's vectors differs from the length in manifest.json: build the bundle again"
     )
 
 

@@ -178,7 +178,10 @@ def test_without_an_unknown_symbol_only_known_text_encodes() -> None:
     closed = WordPiece({"a": 7})
     assert closed.unknown_id is None
     assert closed.encode("a A á") == [7, 7, 7]
-    with pytest.raises(BundleDamaged, match=r"^token 2 of 3: no unknown symbol in the vocabulary$"):
+    with pytest.raises(
+        BundleDamaged,
+        match=r"^token 2 of 3: the vocabulary has no piece for this token and no symbol for unknown tokens$",
+    ):
         closed.encode("a canary a")
 
 

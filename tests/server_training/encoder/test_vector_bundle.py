@@ -188,8 +188,8 @@ def test_options_of_a_recipe_and_of_a_table_do_not_mix(refused: Refused, place: 
     table = ("--data", place / "my.csv", "-o", tmp_path / "bundle")
     assert refused("dpnr", *table, "--write-features").startswith("data-option: --start, --features")
     assert refused("dpnr", tmp_path / "recipe.toml", *table, "--noise", "box").startswith("data-option: --noise")
-    assert refused("dpnr", *table, "--levels", "much").startswith("recipe: ")
-    assert refused("dpnr", *table, "--levels", "2,17").startswith("option: --epsilon must be above 0 and at most 16")
+    for levels in ("much", "2,17", "0", "nan", "-1", "2,,4", "1e1", ""):
+        assert refused("dpnr", *table, "--levels", levels).startswith("data-option: --levels takes epsilons above 0")
     said = refused("dpnr", *table, "--levels", "2", "--encoder", place / "encoder", "--num-epochs", 1)
     assert said.startswith("checkpoint: the encoder reads at most 64 tokens: use a smaller --max-tokens")
     assert refused("dpnr", *table, "--levels", "2,2.0", "--force").startswith("option: an epsilon occurs twice")

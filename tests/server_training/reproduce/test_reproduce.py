@@ -169,8 +169,12 @@ def test_figures_from_the_readers_copy_stand_beside_ours(run: Run, refused: Refu
     assert code == 0
     assert next(line for line in out.splitlines() if line.startswith("n = 8")).endswith("2.8")
     (tmp_path / "paper.json").write_text(json.dumps({"n = 9: factor": 3}))
-    said = refused("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json")
-    assert said.startswith("data-option: --paper has 1 figures of rows that this study does not have")
+    code, out, err = run("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json", "-o", tmp_path / "kept")
+    assert code == 1
+    assert "data-option: --paper has 1 figures of rows that this study does not have" in err
+    assert "n = 8: factor" in out, "a wrong name costs no result"
+    record = json.loads((tmp_path / "kept" / "adept-figure1.json").read_text("utf-8"))
+    assert "n = 9: factor" not in record["paper_figures"]
     (tmp_path / "paper.json").write_text("[1]")
     assert refused("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json").startswith("data-json: ")
 

@@ -1,16 +1,16 @@
-/** Strict JSON parser: rejects repeated keys, and separates integers from numbers with a fraction or an exponent. */
+/** Strict JSON parser, which rejects repeated keys and distinguishes integers from other numbers. */
 
 import { MAX_JSON_BYTES, MAX_JSON_VALUES } from "../constants.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 
-/** Number with a fraction or an exponent, which the format does not allow where it requires an integer. */
+/** A number with a fraction or an exponent. It is not accepted where the format requires an integer. */
 export class Fraction {
   constructor(readonly value: number) {}
 }
 
 /** A parsed JSON value. */
 export type Json = null | boolean | number | bigint | string | Fraction | Json[] | JsonObject;
-/** A parsed JSON object, by key. */
+/** A parsed JSON object: its values by key. */
 export type JsonObject = Map<string, Json>;
 
 /** Characters that a terminal executes instead of printing. */
@@ -32,12 +32,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 500;
 const STRUCTURE = new Set([..."[{,:"].map((sign) => sign.charCodeAt(0)));
 
-/** Return whether a text has no control characters and no marks that change its direction. */
+/** Return whether a text has no control characters and no characters that change the writing direction. */
 export function isPrintable(text: string): boolean {
   return !UNPRINTABLE.test(text) || !UNPRINTABLE_ALONE.test(text);
 }
 
-/** Decode UTF-8; raise an error for other bytes and for a byte order mark. */
+/** Decode UTF-8. Throw an error for invalid bytes and for a byte order mark. */
 export function decodeUtf8(content: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
@@ -46,7 +46,7 @@ export function decodeUtf8(content: Uint8Array, name: string): string {
   }
 }
 
-/** A JSON object. */
+/** Parse the bytes of a file as a JSON object, with limits on bytes and values. */
 export function parseJson(content: Uint8Array, name: string, printable = true, maxBytes = MAX_JSON_BYTES): JsonObject {
   if (content.length > maxBytes)
     throw new BundleTooLarge(`${name}: has more than ${maxBytes.toLocaleString("en")} bytes`);
@@ -174,7 +174,7 @@ class JsonParser {
   }
 }
 
-/** An object with exactly these keys. */
+/** Check that a parsed JSON value is an object with exactly the given keys, and return it. */
 export function parseRecord(value: Json | undefined, keys: readonly string[], where: string): JsonObject {
   const entries = parseObject(value, where);
   if (entries.size !== keys.length || !keys.every((key) => entries.has(key))) {
@@ -183,13 +183,13 @@ export function parseRecord(value: Json | undefined, keys: readonly string[], wh
   return entries;
 }
 
-/** Return an object with any keys. */
+/** Check that a parsed JSON value is an object with any keys, and return it. */
 export function parseObject(value: Json | undefined, where: string): JsonObject {
   if (!(value instanceof Map)) throw new BundleDamaged(`${where}: a value is not an object`);
   return value;
 }
 
-/** Return an array of at most `maxValues` values. */
+/** Check that a parsed JSON value is an array of at most `maxValues` values, and return it. */
 export function parseArray(value: Json | undefined, where: string, maxValues = MAX_JSON_VALUES): Json[] {
   if (!Array.isArray(value)) throw new BundleDamaged(`${where}: a value is not an array`);
   if (value.length > maxValues) {
@@ -198,7 +198,7 @@ export function parseArray(value: Json | undefined, where: string, maxValues = M
   return value;
 }
 
-/** Return an integer from `minimum` to `maximum`. */
+/** Check that a parsed JSON value is an integer from `minimum` to `maximum`, and return it. */
 export function parseInteger(value: Json | undefined, minimum: number, maximum: number, where: string): number {
   if (typeof value !== "number" || value < minimum || value > maximum) {
     throw new BundleDamaged(`${where}: a number is not an integer, or out of range`);
@@ -206,7 +206,7 @@ export function parseInteger(value: Json | undefined, minimum: number, maximum: 
   return value;
 }
 
-/** Return a string; with `pattern`, it must match. */
+/** Check that a parsed JSON value is a string that `pattern` (if given) matches, and return it. */
 export function parseText(value: Json | undefined, where: string, pattern?: RegExp): string {
   if (typeof value !== "string" || (pattern !== undefined && !pattern.test(value))) {
     throw new BundleDamaged(`${where}: a value is not a string, or has the wrong form`);
@@ -214,7 +214,7 @@ export function parseText(value: Json | undefined, where: string, pattern?: RegE
   return value;
 }
 
-/** Return a string that is one of `allowed`. */
+/** Check that a parsed JSON value is one of the strings `allowed`, and return it. */
 export function parseChoice(value: Json | undefined, allowed: readonly string[], where: string): string {
   const choice = parseText(value, where);
   if (!allowed.includes(choice)) throw new BundleDamaged(`${where}: a value is not one of the allowed strings`);

@@ -1,4 +1,4 @@
-/** Bundles whose devices release a class label, with a static extractor (docs/encoder-format.md, "A class label"). */
+/** Label bundles with a static extractor, for releasing the class label of a text (docs/encoder-format.md). */
 
 import { MAX_CHARACTERS, MAX_DIMENSION, MAX_LABELS, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
 import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
@@ -24,7 +24,7 @@ const RANDOMIZER_NAME = /^[a-z]{1,8}$/;
 const OUTER_WHITE = new RegExp(`^[${WHITE}]|[${WHITE}]$`);
 const DECIMALS = /^\p{Nd}+$/u;
 
-/** An opened bundle of class labels, checked. */
+/** An opened and checked label bundle. */
 export class LabelBundle {
   readonly contentHash: string;
   readonly labels: readonly string[];
@@ -90,7 +90,7 @@ export class LabelBundle {
     this.#defaultRandomizer = level;
   }
 
-  /** Return the mechanism of a randomizer and an epsilon per text; the bundle's default where one is left out. */
+  /** Return the mechanism for a randomizer and an epsilon per text. Defaults of the bundle replace `undefined`. */
   getRandomizer(randomizer: string | undefined, epsilon: string | number | undefined): LabelStaircase {
     const levels = this.randomizers.get(randomizer ?? this.#defaultRandomizer.randomizer);
     if (levels === undefined) {
@@ -106,7 +106,7 @@ export class LabelBundle {
   }
 }
 
-/** Read a file with exactly these arrays. */
+/** Read a safetensors file, and check that it has exactly the given arrays. */
 function readTensors(
   opened: BundleBase,
   name: string,

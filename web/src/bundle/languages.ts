@@ -1,4 +1,4 @@
-/** Language packs: bundles of a language for the mode `names`, and several joined for mixed texts. */
+/** Language packs: bundles for the mode `names` in one language, and their union for texts in several languages. */
 
 import { types } from "../data.js";
 import { OptionError } from "../errors.js";
@@ -8,13 +8,13 @@ import { joinReplyData } from "./replyRules.js";
 import { Rules } from "./rules.js";
 
 const LANGUAGES = /^[a-z]{2,3}(?:\+[a-z]{2,3}){0,3}$/;
-/** Types whose members are names: no pack keeps a word that another pack lists as one. */
+/** Entity types whose members are names. A word that a pack lists as a name and does not keep is never kept. */
 const NAME_TYPES = [...types.closed, ...types.whole];
 
 /**
- * Return the languages of an option such as `de+en`.
+ * Split the value of the option `language`, such as `de+en`, into language tags.
  *
- * @throws OptionError It is no language tag, names a language twice, or names another number of languages than `count`.
+ * @throws OptionError A part is not a language tag, a language occurs twice, or the number of languages is not `count`.
  */
 export function splitLanguages(language: unknown, count: number): string[] {
   if (typeof language !== "string" || !LANGUAGES.test(language)) {
@@ -26,7 +26,7 @@ export function splitLanguages(language: unknown, count: number): string[] {
   return languages;
 }
 
-/** Raise an error unless a bundle is of one language. */
+/** Check that a bundle is for the requested language. */
 export function checkLanguage({ language: found }: { readonly language: string }, language: unknown): void {
   const [wanted] = splitLanguages(language, 1);
   if (found !== wanted) {
@@ -36,13 +36,14 @@ export function checkLanguage({ language: found }: { readonly language: string }
   }
 }
 
-/** Return the content hash of joined packs: the SHA-256 of their hashes in their order. */
+/** Return the content hash of joined packs: the SHA-256 of the content hashes of the packs, in order. */
 export const hashJoined = (bundles: readonly { readonly contentHash: string }[]): Promise<string> =>
   computeSha256(new TextEncoder().encode(bundles.map(({ contentHash }) => contentHash).join("+")));
 
 /**
- * Return the lists of several languages as one. A word is kept if one of them keeps it, unless another one lists it as
- * a name and does not keep it; function words of all of them are kept. Surrogates and patterns are those of the first.
+ * Join the lists of several languages. The joined lists keep a word if one language keeps it, unless another language
+ * lists the word as a name and does not keep it. They keep the function words of all languages. Surrogates and patterns
+ * are those of the first language.
  */
 export function joinLists(lists: readonly NamesLists[]): NamesLists {
   const [first] = lists as [NamesLists];
@@ -71,7 +72,7 @@ export function joinLists(lists: readonly NamesLists[]): NamesLists {
   });
 }
 
-/** Return the rules of the first language with the words of all of them, without those of public facts. */
+/** Return the rules of the first language with the word lists of all languages, but without words for public facts. */
 function joinRules(rules: readonly Rules[]): Rules {
   const all = rules.map(({ data }) => data);
   const [first] = all as [Rules["data"]];

@@ -24,7 +24,7 @@ const SYMBOLS = "kept-symbols.txt";
 const nameTypeFile = (entityType: string): string => `entity.${entityType}.txt`;
 const namePoolFile = (entityType: string): string => `surrogates.${entityType}.txt`;
 const factFile = (kind: string): string => `facts.${kind}.txt`;
-/** Forms of an entry of a list of facts by its kind, and the problem of another form. Other kinds hold keys. */
+/** For kinds of fact lists with printed spellings: the required form of an entry, and the problem in the message. */
 const FACT_FORMS: Readonly<Partial<Record<FactKind, readonly [RegExp, string]>>> = {
   capital: [/[A-Z]/, "has no capital of ASCII"],
   company: [/[A-Z]/, "has no capital of ASCII"],
@@ -46,17 +46,17 @@ export const NOUN = getFlag("noun");
 /** Kind of a list of public facts. */
 export type FactKind = (typeof FACT_KINDS)[number];
 
-/** Entry `names` of the mechanism file. */
+/** The entry `names` of `mechanism.json`. */
 export interface NamesEntry {
-  /** Entity types with listed words. */
+  /** Names of the entity types that have a list of members. */
   readonly entityTypes: readonly string[];
-  /** Entity types with surrogates. */
+  /** Names of the entity types that have a surrogate pool. */
   readonly poolTypes: readonly string[];
-  /** Names of lists of public facts. */
+  /** Kinds of public facts that have a list. */
   readonly facts: readonly string[];
 }
 
-/** List the files that the entry `names` of the mechanism file implies. */
+/** Return the names of all files that the entry `names` of `mechanism.json` requires. */
 export function listNamesFiles({ entityTypes, poolTypes, facts }: NamesEntry): string[] {
   return [
     COMMON,
@@ -68,17 +68,17 @@ export function listNamesFiles({ entityTypes, poolTypes, facts }: NamesEntry): s
   ];
 }
 
-/** Lists of the mode `names`, checked. */
+/** Parsed and checked lists of the mode `names`. */
 export class NamesLists {
-  /** Common words with their flags as bit masks. */
+  /** Flags of each common word, as bits. */
   readonly commonWords: ReadonlyMap<string, number>;
   readonly keptCapitals: ReadonlySet<string>;
   readonly keptSymbols: ReadonlySet<string>;
   readonly membersByType: ReadonlyMap<string, ReadonlySet<string>>;
   readonly surrogatePools: ReadonlyMap<string, readonly string[]>;
-  /** Public facts of each kind: lookup keys of `term`, `language` and `foreign`, else printed spellings. */
+  /** Public facts of each kind: lookup keys for `term`, `language` and `foreign`, printed spellings for all others. */
   readonly factLists: Readonly<Record<FactKind, ReadonlySet<string>>>;
-  /** Rules of the bundle's language, or of English. */
+  /** Rules of the language of the bundle. A bundle without a rules file has the rules of English. */
   readonly rules: Rules;
 
   constructor(
@@ -137,8 +137,8 @@ export class NamesLists {
   }
 
   /**
-   * Whether the rules have words before secrets and in addresses. Without them a rule for public facts would keep the
-   * numbers behind such words, so no facts are kept.
+   * Whether the rules list words before secrets and words in addresses. Without these words no public facts are kept:
+   * the rules for public facts would also keep passwords and numbers of addresses.
    */
   get hasFactWords(): boolean {
     const { secretWords, addressWords } = this.rules.facts;

@@ -1,4 +1,4 @@
-/** Entry point for bundles: reads the manifest, then every listed file, and checks each hash before it is parsed. */
+/** Entry point for bundles, which reads the manifest and every listed file, and checks all hashes before parsing. */
 
 import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../constants.js";
 import {
@@ -25,13 +25,13 @@ const WRONG_BUNDLE_MESSAGES = new Map([
   ["labels", "this bundle releases class labels: TextLabelEncoder.load"],
 ]);
 
-/** Requirements on a bundle; a bundle that does not meet them is refused. All are optional. */
+/** Requirements on a bundle, all optional. A bundle that does not meet them is refused. */
 export interface ExpectedBundle {
   /** Required content hash: 64 hexadecimal digits. */
   readonly expectId?: string | undefined;
-  /** Maximum total bytes of its files; 256 MB if left out. */
+  /** Maximum total size of its files in bytes; 256 MB by default. */
   readonly maxBytes?: number | undefined;
-  /** Language of a text bundle, such as `es`; a list of bundles needs that of each, such as `es+en`. */
+  /** Language of a text bundle, such as `es`. For several bundles, the languages in the same order, such as `es+en`. */
   readonly language?: string | undefined;
 }
 
@@ -40,9 +40,9 @@ export interface BundleBase {
   readonly contentHash: string;
   readonly manifest: JsonObject;
   readonly hashes: ReadonlyMap<string, string>;
-  /** A file; damaged if the manifest does not list it. */
+  /** Return the bytes of a file. Throw `BundleDamaged` if the manifest does not list the file. */
   readonly getFile: (name: string) => Uint8Array;
-  /** Total bytes of all files. */
+  /** Total size of all files in bytes. */
   readonly bytes: number;
 }
 
@@ -54,7 +54,7 @@ export async function openBundle(
 ): Promise<BundleBase> {
   const isKnown = (name: string): boolean => ["expectId", "maxBytes", "language"].includes(name);
   if (typeof expected !== "object" || expected === null || !Object.keys(expected).every(isKnown)) {
-    throw new OptionError("a bundle is verified only against expectId, maxBytes, language");
+    throw new OptionError("unknown requirement on a bundle: supported are expectId, maxBytes, language");
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = expected;
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
@@ -68,7 +68,7 @@ export async function openBundle(
   const manifest = parseJson(content, MANIFEST);
   const format = manifest.get("format");
   if (typeof format !== "string" || !format.startsWith("textveil-")) {
-    throw new BundleDamaged(`${MANIFEST}: is not the manifest of a bundle`);
+    throw new BundleDamaged(`${MANIFEST}: this file is not the manifest of a bundle`);
   }
   if (format !== FORMAT || manifest.get("format_version") !== FORMAT_VERSION) {
     throw new BundleVersion(`${MANIFEST}: ${explainVersion(manifest)}`);
@@ -125,7 +125,7 @@ export async function openBundle(
   };
 }
 
-/** @internal Raise an error unless a content hash is the expected one. */
+/** @internal Check that a content hash is the expected one. */
 export function checkContentHash(contentHash: string, expectId: unknown): void {
   if (expectId === undefined) return;
   if (typeof expectId !== "string") {
@@ -138,7 +138,7 @@ export function checkContentHash(contentHash: string, expectId: unknown): void {
   }
 }
 
-/** Return a message for a manifest of another format version: the command that rebuilds an older bundle. */
+/** Return an error message for a manifest of another format version. For an older one, it has the rebuild command. */
 function explainVersion(manifest: JsonObject): string {
   const supported = `this release reads format version ${FORMAT_VERSION}`;
   if (!(Number(manifest.get("format_version")) < FORMAT_VERSION)) return `${supported} only`;

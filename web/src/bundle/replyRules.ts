@@ -1,8 +1,8 @@
-/** Rules of a language for restoring: inflected and elided forms of a surrogate (docs/format-rules.md). */
+/** Rules of a language about inflected and elided forms of a surrogate in a reply (docs/format-rules.md). */
 
 import { isLower, isUpper } from "../text/segmentation/words.js";
 
-/** The object `optional.replies` of a file of rules, with the clitics before a word. */
+/** The object `optional.replies` of a rules file, with the additional list `clitics`. */
 export interface ReplyData {
   readonly clitics?: readonly string[];
   readonly elisions?: readonly string[];
@@ -12,7 +12,7 @@ export interface ReplyData {
   readonly word_inflections?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Keys of `optional.replies`, each with a model of its value. */
+/** Keys of `optional.replies`, each with an example of the type of its value. */
 export const REPLY_MODEL = {
   elisions: [],
   inflections: { plural: [] },
@@ -32,20 +32,20 @@ const ENDINGS = /^(?:\p{L}+ )?\p{L}*'?\p{L}*$/u;
 type Endings = readonly (readonly [ending: string, replacement: string])[];
 
 /**
- * The inflected and elided forms of surrogates that a reply in a language may contain. English has none of these
- * rules: its plurals are code (`text/inflections.ts`), and count in any language.
+ * The inflected and elided forms of surrogates that a reply in a language may contain. English needs none of these
+ * rules, because `text/inflections.ts` recognizes English plurals in replies of any language.
  */
 export class ReplyRules {
   /** The data without empty values. */
   readonly data: ReplyData;
-  /** Words with their apostrophe, such as `d'`, that may precede a surrogate. */
+  /** Short words with an apostrophe, such as `d'`, that may precede a surrogate. */
   readonly clitics: ReadonlySet<string>;
-  /** For each clitic that is another word without its last vowel, the spellings of that word. */
+  /** For each clitic that abbreviates another word, the spellings of that word; `d'`, for example, abbreviates `de`. */
   readonly elisions: ReadonlyMap<string, readonly string[]>;
   readonly #endings: ReadonlyMap<string, Endings>;
   readonly #names: readonly string[];
 
-  /** @throws Error An entry is malformed; the message has its key. */
+  /** @throws Error An entry is malformed. The message contains the key of the entry. */
   constructor(data: ReplyData) {
     this.data = Object.fromEntries(
       (Object.keys(SAVED_MODEL) as (keyof ReplyData)[]).flatMap((key) =>
@@ -72,12 +72,12 @@ export class ReplyRules {
     this.#names = Object.keys(inflections);
   }
 
-  /** Return the names of a surrogate's inflections: those of `word_inflections` only if it is in lower case. */
+  /** Return the inflections of a surrogate. Those in `word_inflections` apply only to surrogates in lower case. */
   listInflections(output: string): readonly string[] {
     return isLower(output) ? [...this.#endings.keys()] : this.#names;
   }
 
-  /** Return an inflected form of a word: the first listed ending that the word has, replaced in the same case. */
+  /** Return the inflected form of a word: replace its ending by the first matching rule of the inflection `name`. */
   inflect(word: string, name: string): string {
     const characters = [...word];
     for (const [ending, replacement] of this.#endings.get(name) ?? []) {
@@ -90,7 +90,7 @@ export class ReplyRules {
     return word;
   }
 
-  /** Return whether a word before this word loses its last vowel; `undefined` if the spelling does not tell. */
+  /** Return whether a clitic before this word loses its last vowel; `undefined` if this is not certain. */
   isElidedBefore(word: string): boolean | undefined {
     const letter = [...([...word][0] ?? "").normalize("NFKD").toLowerCase()][0] ?? "";
     if (!/^\p{L}$/u.test(letter) || this.data.silent_letters?.includes(letter)) return undefined;
@@ -98,10 +98,10 @@ export class ReplyRules {
   }
 }
 
-/** The rules of English. */
+/** Empty rules, such as those of English. */
 export const NO_REPLY_RULES = new ReplyRules({});
 
-/** Return the rules of a saved mapping; `undefined` if they are malformed. */
+/** Parse the reply rules of a saved mapping. Return `undefined` if they are malformed. */
 export function parseReplyRules(data: unknown): ReplyRules | undefined {
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === "object" && value !== null && !Array.isArray(value);
@@ -119,7 +119,7 @@ export function parseReplyRules(data: unknown): ReplyRules | undefined {
   }
 }
 
-/** Return the rules of several languages as one. */
+/** Join the reply rules of several languages. */
 export function joinReplyData(all: readonly ReplyData[]): ReplyData {
   const joined: Record<string, unknown> = {};
   for (const [number, data] of all.entries()) {
@@ -140,7 +140,7 @@ function checkEntries(entries: readonly string[], pattern: RegExp, key: string):
   if (!entries.every((entry) => pattern.test(entry))) throw new Error(`${key}: an entry is malformed`);
 }
 
-/** Return the endings of rows such as `z ces`, or `s` for words with none of the endings before. */
+/** Parse rows such as `z ces` (replace the ending `z` by `ces`) and `s` (append `s` to all other words). */
 function parseEndings(rows: readonly string[], key: string): Endings {
   checkEntries(rows, ENDINGS, key);
   return rows.map((row) => {

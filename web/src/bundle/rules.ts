@@ -1,4 +1,4 @@
-/** Rules of a language for the mode `names`: words, patterns and surrogates, read strictly (docs/format-rules.md). */
+/** Strict parser of the rules of a language for the mode `names`: words, patterns, surrogates (docs/format-rules.md). */
 
 import {
   MAX_ELEMENTS,
@@ -20,7 +20,7 @@ export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_C
 const setByList = new WeakMap<readonly string[], ReadonlySet<string>>();
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
-/** Return whether a list of the data has a word. */
+/** Return whether a list of the rules contains a word. */
 export function includesWord(list: readonly string[], word: string): boolean {
   let words = setByList.get(list);
   if (words === undefined) {
@@ -30,7 +30,7 @@ export function includesWord(list: readonly string[], word: string): boolean {
   return words.has(word);
 }
 
-/** Return the text of a pattern with the patterns that it names. */
+/** Return the text of a pattern in which other patterns replace their names. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
   return patterns[name].text.replace(
     /\{([a-z_]+)\}/g,
@@ -38,14 +38,14 @@ export function expandPattern(patterns: RulesData["patterns"], name: PatternName
   );
 }
 
-/** Return the pattern that matches one of several words; without words it matches nothing. */
+/** Return a pattern that matches any of several words. Without words it matches nothing. */
 export const makeAlternatives = (words: readonly string[]): string =>
   `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
 
-/** Words of the rules for public facts; a set is empty if the rules lack it. */
+/** Words for the rules about public facts. A set is empty if the rules lack it. */
 export type FactWords = Readonly<Record<keyof typeof FACT_WORD_KEYS, ReadonlySet<string>>>;
 
-/** Key in the file of rules by the name of a list of words of the rules for public facts. */
+/** For each list of words for public facts: its key in a rules file. */
 const FACT_WORD_KEYS = {
   addressWords: "address_words",
   ageEnds: "age_ends",
@@ -76,27 +76,27 @@ const FACT_WORD_KEYS = {
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;
 
-/** Dates of a language without such rules, which is also the model of their keys and types. */
+/** Date rules of a language without notations of its own. They also define the keys and types of date rules. */
 const NO_DATES: DateWords = { links: [], lower_months: false, day_stop: false };
 
-/** Rules of a language, prepared for look-ups. */
+/** Rules of a language, prepared for fast lookups. */
 export class Rules {
-  /** All clitics, and the letters of each from the apostrophe on. */
+  /** All clitics that may follow a word, and for each clitic its letters after the apostrophe. */
   readonly clitics: readonly string[];
   readonly cliticPieces: readonly string[];
   readonly titleLayouts: ReadonlyMap<string, string>;
-  /** Class of the element by word of a number in words, and by word between two elements. */
+  /** Class (`NUMBER_CLASSES`) of each word of a spelled-out number, including the words that join two of its words. */
   readonly numberWords: ReadonlyMap<string, string>;
   readonly numberConnectors: ReadonlyMap<string, string>;
   readonly spelled: Readonly<Record<string, readonly string[]>>;
   readonly domain: RegExp;
   /** Pattern of a dash between two times. */
   readonly dash: RegExp;
-  /** Words of the rules for public facts. */
+  /** Words for the rules about public facts. */
   readonly facts: FactWords;
-  /** How dates with the name of a month are written. */
+  /** Notations of dates with the name of a month. */
   readonly dates: DateWords;
-  /** How replies write a surrogate in other forms. */
+  /** Rules about inflected and elided forms of surrogates in replies. */
   readonly replies: ReplyRules;
   readonly #compiledPatterns = new Map<PatternName, RegExp>();
 
@@ -121,7 +121,7 @@ export class Rules {
     this.replies = makeReplyRules(data);
   }
 
-  /** The pattern that a whole string has to match. */
+  /** Return a pattern that must match the whole string. */
   getPattern(name: PatternName): RegExp {
     let compiled = this.#compiledPatterns.get(name);
     if (compiled === undefined) {
@@ -146,19 +146,19 @@ export const ENGLISH = new Rules(english);
 
 // Templates of surrogates
 
-/** A pool or a choice, a range of letters, or a range of hexadecimal or decimal numbers, with a step. */
+/** Pattern of a field: the name of a list, or a range of letters, of hexadecimal or of decimal numbers (with a step). */
 const FIELD =
   /\{(?:([a-z]+)|([A-Za-z])-([A-Za-z])|0x([0-9a-f]{1,10})-0x([0-9a-f]{1,10})|([0-9]{1,12})-([0-9]{1,12})(?:\/([1-9][0-9]?))?)\}/;
 
 type Choices = Readonly<Record<string, readonly string[]>>;
 
-/** A field: how many values it has, and the value with a number. */
+/** A field of a surrogate template: the number of its values, and a function that returns a value by its index. */
 interface TemplateField {
   readonly count: number;
   readonly format: (index: number) => string;
 }
 
-/** Letters that NFKD leaves as they are, with the letters of mail addresses. */
+/** ASCII letters, as in email addresses, for letters that NFKD does not decompose. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -171,7 +171,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ı: "i",
 };
 
-/** Return a name in lower case with ASCII letters, as mail addresses have it, if it has no letters of other scripts. */
+/** Convert a name to lower case and ASCII letters, as in email addresses. Letters of other scripts are not changed. */
 function removeAccents(name: string): string {
   const lower = name.toLowerCase();
   const letters = [...lower].map((letter) => PLAIN_LETTERS[letter] ?? letter).join("");
@@ -202,7 +202,7 @@ function parseField(field: string, choices: Choices): TemplateField {
   };
 }
 
-/** Return the text and the fields of a template in turn; malformed fields are text with a brace. */
+/** Split a surrogate template into alternating texts and fields. A malformed field is returned as text with a brace. */
 export function splitTemplate(template: string): string[] {
   const parts: string[] = [];
   let rest = template;
@@ -213,17 +213,17 @@ export function splitTemplate(template: string): string[] {
   return [...parts, rest];
 }
 
-/** Return the fields of a template. */
+/** Parse the fields of a surrogate template. */
 export const parseFields = (template: string, choices: Choices): TemplateField[] =>
   splitTemplate(template)
     .filter((_, index) => index % 2 === 1)
     .map((field) => parseField(field, choices));
 
-/** Return the number of surrogates of a template. */
+/** Return the number of different surrogates of a template. */
 export const countSurrogates = (template: string, choices: Choices): number =>
   parseFields(template, choices).reduce((product, field) => product * field.count, 1);
 
-/** Return a surrogate by its number; the last field is the least significant. */
+/** Return the surrogate of a template with a given index. The last field changes fastest. */
 export function writeTemplate(template: string, choices: Choices, index: number): string {
   const parts = splitTemplate(template);
   let left = index;
@@ -235,22 +235,22 @@ export function writeTemplate(template: string, choices: Choices, index: number)
   return parts.join("");
 }
 
-// Files of rules
+// Rules files
 
 export const RULES_FILE = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
-/** Subset of patterns that Python and JavaScript match alike: parts, most of them with an optional quantifier. */
+/** The regular expressions that Python and JavaScript match in the same way: parts with optional quantifiers. */
 const PATTERN =
   /^(?:\((?:\?[:=!])?|\||(?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\[\]^]|\\[\\/.()[\]{}*+?|^$-])+\]|\\[1-9](?![0-9])|\\[\\/.()[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()[\]{}*+?|^$.\n])(?:(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??)?)*$/u;
 const REFERENCE = /\{([a-z_]+)\}/g;
-/** Groups of patterns whose parts the reader uses. */
+/** Required number of capturing groups of the patterns whose groups the code uses. */
 const GROUPS: Readonly<Record<string, number>> = { number: 3, number_with_unit: 2, season: 3, year_range: 1 };
 const GROUP = /\((?!\?)/;
 const LEADING_CLITIC = /^[a-z]+'$/;
 const CLITIC = /^'\p{L}+$/u;
 const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
-/** Objects with free keys, and lists whose words have their printed spelling. */
+/** Objects that may have any keys; and lists whose words are printed spellings instead of lookup keys. */
 const OPEN = new Set([
   "names.titles",
   "months.short",
@@ -262,7 +262,7 @@ const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
 const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
 
-/** Read and check rules: the keys and types of those of English. Of `optional` only `facts` and `dates` are read. */
+/** Parse and check a rules file, which must have the keys and types of the rules of English. */
 export function readRules(content: Uint8Array): Rules {
   const parsed = parseJson(content, RULES_FILE, true, MAX_RULES_BYTES);
   const optional = parsed.has("optional") ? parseObject(parsed.get("optional"), RULES_FILE) : undefined;
@@ -295,7 +295,7 @@ export function readRules(content: Uint8Array): Rules {
   return new Rules(data);
 }
 
-/** Return a value as plain data after a check that it has the keys and types of a model. */
+/** Check that a parsed value has the keys and types of `model`, and return the value as plain data. */
 function checkShape(value: Json | undefined, model: unknown, path: readonly string[]): unknown {
   const where = path.join(".");
   if (Array.isArray(model)) {
@@ -332,7 +332,7 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
   return text;
 }
 
-/** Check that a pattern is in the subset that all readers match alike. */
+/** Check that Python and JavaScript match a pattern in the same way, and that it has the required groups. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
   const error = makeError(`patterns.${name}: uses syntax that is not supported (docs/format-rules.md)`);
   const { text } = patterns[name];

@@ -1,4 +1,4 @@
-/** Arrays of a safetensors file, read strictly: without holes, aligned, of the types that the caller names. */
+/** Strict parser of safetensors files, for aligned arrays without gaps, of types that the caller allows. */
 
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { type JsonObject, parseArray, parseInteger, parseJson, parseRecord, parseText } from "./json.js";
@@ -17,7 +17,7 @@ const TYPES = {
 };
 type TypeArrays = typeof TYPES;
 
-/** The arrays of one file. */
+/** The arrays of one safetensors file. */
 export class TensorFile {
   readonly #entries = new Map<string, { type: string; shape: number[]; begin: number; end: number }>();
   readonly #start: number;
@@ -81,7 +81,7 @@ export class TensorFile {
     return [...this.#entries.keys()];
   }
 
-  /** An array of a type; damaged if it is missing, or of another type or shape (-1: any size). */
+  /** Return an array. Throw `BundleDamaged` if it is missing or has another type or shape (-1 allows any size). */
   get<Type extends keyof TypeArrays>(
     name: string,
     type: Type,
@@ -99,7 +99,7 @@ export class TensorFile {
     return new TYPES[type](bytes as ArrayBuffer) as InstanceType<TypeArrays[Type]>;
   }
 
-  /** The shape of an array. */
+  /** Return the shape of an array. */
   shape(name: string): readonly number[] {
     return this.#entries.get(name)?.shape ?? [];
   }

@@ -5,7 +5,7 @@ import { ZipArchive } from "./zipArchive.js";
 
 /**
  * A bundle: a URL of its folder (which ends in `/`) or of a zip archive, the bytes of an archive, or its files by name.
- * In Node a text without a scheme is a path, of a folder or an archive.
+ * In Node, a string that is not a URL is the path of a folder or an archive.
  */
 export type BundleSource =
   | string
@@ -22,14 +22,14 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
 const isNode = (): boolean => typeof process !== "undefined" && process.versions?.node !== undefined;
 
-/** Return a module of Node without an import, so that bundlers for browsers have nothing to resolve. */
+/** Return a module of Node without an import statement, which bundlers for browsers could not resolve. */
 function getNodeModule<Name extends "node:fs" | "node:fs/promises" | "node:path" | "node:url">(name: Name) {
   const module = process.getBuiltinModule?.(name);
   if (!module) throw new BundleError("reading a path needs process.getBuiltinModule: use Node 20.16 or newer");
   return module;
 }
 
-/** @internal Return a reader of the files of a source; archives have at most `maxBytes` bytes. */
+/** @internal Return a function that reads a file of a bundle. An archive may have at most `maxBytes` bytes. */
 export async function openSource(source: BundleSource, maxBytes: number): Promise<ReadFile> {
   if (typeof source === "string" || (typeof URL !== "undefined" && source instanceof URL)) {
     const path = getNodePath(source);
@@ -55,7 +55,7 @@ function readArchive(content: Uint8Array): ReadFile {
   return (name, maxBytes) => zip.readFile(name, maxBytes);
 }
 
-/** Return the path of a source in Node; `undefined` for an address to fetch. */
+/** Return the path of a bundle in Node; `undefined` if the bundle has to be fetched from a URL. */
 function getNodePath(source: string | URL): string | undefined {
   if (!isNode()) return undefined;
   const text = source.toString();

@@ -1,6 +1,6 @@
 /**
- * Text bundles: the staircase mechanism, the lists of the mode `names`, or both. Files of other mechanisms are
- * hashed only.
+ * Text bundles: the staircase mechanism, the lists of the mode `names`, or both. Of files for other mechanisms, this
+ * module checks only the hashes.
  */
 
 import {
@@ -118,7 +118,7 @@ export class TextBundle {
     if (hasSanText) mechanismFiles.push("table.safetensors", "embeddings.safetensors");
     if (hasStaircase) mechanismFiles.push(STAIRCASE);
     if (namesEntry !== undefined) {
-      // Lists of an entity type may be in the template too.
+      // A list of an entity type may also belong to the template.
       mechanismFiles.push(...listNamesFiles(namesEntry).filter((name) => !wordFiles.includes(name)));
       if (opened.hashes.has(RULES_FILE)) mechanismFiles.push(RULES_FILE);
     } else if (opened.hashes.has(RULES_FILE)) {
@@ -166,7 +166,7 @@ export class TextBundle {
     return this.#table;
   }
 
-  /** Language of the lists: that of the rules, else English. */
+  /** Language of the rules file; English if the bundle has no rules file. */
   get language(): string {
     return this.#opened.hashes.has(RULES_FILE) ? readRules(this.#opened.getFile(RULES_FILE)).data.language : "en";
   }
@@ -209,13 +209,13 @@ function listTemplateFiles(template: Json | undefined): string[] {
   return [entry.get("function_words"), ...files].map((name) => parseText(name, MECHANISM_FILE));
 }
 
-/** Check that the mechanism file lists all files of its mechanisms with the hashes of the manifest. */
+/** Check that `mechanism.json` and the manifest list the same files of mechanisms with the same hashes. */
 function checkMechanismFiles(files: Json | undefined, mechanismFiles: readonly string[], opened: BundleBase): void {
   for (const name of mechanismFiles) opened.getFile(name);
   const listedHashes = parseRecord(files, [...new Set(mechanismFiles)], MECHANISM_FILE);
   const isDifferent = mechanismFiles.some((name) => listedHashes.get(name) !== opened.hashes.get(name));
   if (isDifferent || new Set(mechanismFiles).size < mechanismFiles.length) {
-    throw new BundleDamaged(`${MECHANISM_FILE}: was made for other files than those of this bundle`);
+    throw new BundleDamaged(`${MECHANISM_FILE}: the file hashes differ from the files of this bundle`);
   }
 }
 
@@ -274,7 +274,7 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
     for (let index = x * width, end = index + width; index < end; index++) {
       const y = neighbors[index] ?? 0;
       if (y >= symbols || lastRow[y] === x + 1)
-        throw makeError("a row stores a neighbor twice, or leaves the vocabulary");
+        throw makeError("a row has the same neighbor twice, or leaves the vocabulary");
       lastRow[y] = x + 1;
     }
     if (neighbors[x * width] !== x) throw makeError("a row must begin with its own word");
@@ -321,7 +321,7 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
     }
     const budget = share.multiplyDown(sum);
     if (UNIT * sum + computeFactor(epsilon, UNIT) * (budget > 1n ? budget : 1n) >= MAX_TOTAL) {
-      throw new BundleDamaged(`${STAIRCASE}: the weights of a level sum to too large a number`);
+      throw new BundleDamaged(`${STAIRCASE}: the sum of the weights of a level is too large`);
     }
     return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share };
   });

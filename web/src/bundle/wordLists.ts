@@ -15,12 +15,12 @@ import { decodeUtf8 } from "./json.js";
 import type { BundleBase } from "./open.js";
 
 const [LINE_FEED, TAB] = [10, 9];
-/** Characters that a terminal executes instead of printing, without line feeds and tabs. */
+/** Characters that a terminal executes instead of printing, except line feeds and tabs. */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const UNPRINTABLE_OR_TAB = new RegExp(`\\t|${UNPRINTABLE.source}`);
 const SURROGATES = /[\ud800-\udfff]/;
 
-/** Raise an error if the lists of a bundle would take too much memory. */
+/** Check that the lists of a bundle do not take too much memory. */
 export function checkListSizes(opened: BundleBase, names: readonly string[]): void {
   const maxBytes = MAX_LIST_BYTES + Math.floor(opened.bytes / BYTES_PER_LIST_BYTE);
   const maxEntries = MAX_LIST_ENTRIES + Math.floor(opened.bytes / BYTES_PER_ENTRY);
@@ -48,7 +48,7 @@ export function checkListSizes(opened: BundleBase, names: readonly string[]): vo
   }
 }
 
-/** Return the lines of a list; only lists with flags may contain tabs. */
+/** Return the lines of a list. The lines may contain tabs only if `allowTabs` is true. */
 export function readLines(opened: BundleBase, name: string, allowTabs: boolean): string[] {
   const text = decodeUtf8(opened.getFile(name), name);
   if ((allowTabs ? UNPRINTABLE : UNPRINTABLE_OR_TAB).test(text)) {
@@ -61,12 +61,12 @@ export function readLines(opened: BundleBase, name: string, allowTabs: boolean):
   return lines;
 }
 
-/** Flags of an entry of a list of an entity type, in the order in which both are written, and their bits. */
+/** Flags of a member of an entity type, in the order of their spelling in a list and of their bits. */
 export const MEMBER_FLAGS: readonly string[] = ["capitalized", "member-only"];
 export const CAPITALIZED = 1;
 export const RECOGNIZED_ONLY = 2;
 
-/** Parse a list of entries with their flags as bit masks. */
+/** Parse a list with flags, and return each entry with its flags as bits. */
 export function parseFlagged(
   opened: BundleBase,
   name: string,
@@ -104,12 +104,12 @@ export function parseFlagged(
   return { entries, flags };
 }
 
-/** Return the error of a line of a list. */
+/** Create the error for a malformed line of a list. */
 export function makeLineError(name: string, index: number, problem: string): BundleDamaged {
   return new BundleDamaged(`${name}: line ${index + 1} ${problem}`);
 }
 
-/** Check that entries are distinct and in order of code points. */
+/** Check that entries are distinct and in the order of code points. */
 export function checkOrder(name: string, entries: readonly string[]): void {
   // By code units unless there are characters of two.
   const hasPairs = entries.some((entry) => SURROGATES.test(entry));
@@ -123,7 +123,7 @@ export function checkOrder(name: string, entries: readonly string[]): void {
   }
 }
 
-/** Check that entries are their own lookup keys, without blanks at their ends. */
+/** Check that every entry equals its lookup key and has no blanks at its ends. */
 export function checkFolded(name: string, entries: readonly string[]): void {
   const joined = entries.join("\n");
   const folded = isAscii(joined) ? joined : foldApostrophes(joined.normalize("NFKC"));
@@ -132,7 +132,7 @@ export function checkFolded(name: string, entries: readonly string[]): void {
   checkTrimmed(name, entries);
 }
 
-/** Check that entries are not empty, without blanks at their ends. */
+/** Check that no entry is empty or has blanks at its ends. */
 export function checkTrimmed(name: string, entries: readonly string[]): void {
   const invalid = entries.findIndex((entry) => entry === "" || entry.startsWith(" ") || entry.endsWith(" "));
   if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or has a character that cannot be printed");

@@ -1,23 +1,23 @@
-/** Exact decimals, fractions and exponentials, from which the integers of sampling are computed. */
+/** Exact decimals, fractions and exponentials, for computing the integers of a mechanism. */
 
 const DIGITS = /^\s*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?\s*$/;
-/** Bits after the binary point; 60 decimal digits need far fewer. */
+/** Number of bits after the binary point, far more than 60 decimal digits need. */
 const PRECISION = 400n;
 const HALVINGS = 16n;
 const ONE = 1n << PRECISION;
 const MAX_EXPONENT = 400;
 
-/** Return a number with commas between groups of three digits. */
+/** Format an integer with commas between groups of three digits. */
 export function formatThousands(value: number | bigint): string {
   return value.toString().replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
-/** Return a count with a noun, plural in *s*, for printing. */
+/** Format a count with a noun, such as `1 word` or `2 words`. */
 export function formatCount(count: number, noun: string): string {
   return `${formatThousands(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** `units / 10 ** scale`, with as small a scale as it has. */
+/** The decimal number `units / 10 ** scale`, with the smallest possible scale. */
 export class Decimal {
   private constructor(
     readonly units: bigint,
@@ -33,7 +33,7 @@ export class Decimal {
     return new Decimal(value, indices);
   }
 
-  /** Parse a decimal; return `undefined` for other text. */
+  /** Parse a decimal number. Return `undefined` for any other text. */
   static parse(text: string): Decimal | undefined {
     const match = DIGITS.exec(text);
     if (match === null) return undefined;
@@ -83,7 +83,7 @@ function computeExponential(power: Decimal): bigint {
   return sum;
 }
 
-/** Compute `F`, at most (e^epsilon - 1) times a unit, so that a printed bound can only overstate the loss. */
+/** Compute the weight `F` of one unit of budget: (e^epsilon - 1) times `unit`, rounded down. */
 export function computeFactor(epsilon: Decimal, unit: bigint): bigint {
   const power = computeExponential(epsilon);
   return ((power - power / 10n ** 58n - ONE) * unit) >> PRECISION;
@@ -95,13 +95,13 @@ export function computeLargestOdds(epsilon: Decimal): bigint {
   return (power + power / 10n ** 40n + ONE - 1n) >> PRECISION;
 }
 
-/** Return the quotient of two positive integers as the nearest number. */
+/** Return the quotient of two positive integers as the nearest floating-point number. */
 export function divide(dividend: bigint, divisor: bigint): number {
   const scaled = (dividend << 128n) / divisor;
   return Number(scaled | ((dividend << 128n) % divisor ? 1n : 0n)) / 2 ** 128;
 }
 
-/** A fraction of an integer, rounded down. */
+/** A fraction that is multiplied by an integer with rounding down. */
 export class Ratio {
   constructor(
     readonly numerator: bigint,

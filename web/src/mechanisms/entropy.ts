@@ -1,21 +1,21 @@
-/** The only source of randomness: the platform's cryptographic generator, without seed, state or buffer. */
+/** The only source of randomness: the cryptographic generator of the platform, without seed, state or buffer. */
 
 import { MAX_WORDS } from "../constants.js";
 import { EntropyFailed } from "../errors.js";
 
-/** Source of `count` independent, uniform 64-bit words. */
+/** Function that returns `count` independent, uniform 64-bit words. */
 export type RandomUint64 = (count: number) => BigUint64Array;
 
 const WORD_BYTES = 8;
 /** Maximum bytes of one call of `getRandomValues`. */
 const MAX_CALL_BYTES = 65_536;
-/** Minimum number of words in a draw: all of them are zero with probability 2^-256. */
+/** Minimum number of words to read at once, so that the probability of only zeros is at most 2^-256. */
 const MIN_WORDS = 4;
 const WORD_COUNT = 1n << 64n;
 /** Words below this limit are accepted for every total below 2^53. */
 const ALWAYS_ACCEPTED = WORD_COUNT - (1n << 53n);
 
-/** Draw words from `crypto.getRandomValues`. */
+/** Read random words from `crypto.getRandomValues`. */
 export function readRandomUint64(count: number): BigUint64Array {
   const words = new BigUint64Array(Math.max(count, MIN_WORDS));
   const bytes = new Uint8Array(words.buffer);
@@ -41,7 +41,7 @@ export function readRandomUint64(count: number): BigUint64Array {
   return words.subarray(0, count);
 }
 
-/** Draw words until each one is accepted at its index. */
+/** Read random words until the word at each index is accepted. */
 function drawAccepted(
   count: number,
   randomUint64: RandomUint64,
@@ -65,7 +65,7 @@ function drawAccepted(
   return words;
 }
 
-/** Draw `count` integers uniformly below one total, which is below 2^62. */
+/** Sample `count` integers uniformly from 0 to `total` - 1. The total must be below 2^62. */
 export function drawUniformBelow(total: bigint, count: number, randomUint64: RandomUint64): BigUint64Array {
   const last = WORD_COUNT - 1n - (WORD_COUNT % total);
   const words = drawAccepted(count, randomUint64, (word) => word <= last);
@@ -73,7 +73,7 @@ export function drawUniformBelow(total: bigint, count: number, randomUint64: Ran
   return words;
 }
 
-/** Draw one integer uniformly below each total; totals are below 2^53. */
+/** Sample one integer uniformly from 0 to `total` - 1 for each total. The totals must be below 2^53. */
 export function drawUniformBelowEach(totals: ArrayLike<number>, randomUint64: RandomUint64): Float64Array {
   const count = totals.length;
   const words = drawAccepted(count, randomUint64, (word, index) => {

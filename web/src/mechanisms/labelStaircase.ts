@@ -1,4 +1,4 @@
-/** The staircase mechanism for class labels: an exact randomizer of few inputs. */
+/** The staircase mechanism for class labels. */
 
 import { MAX_EPSILON } from "../constants.js";
 import { BundleDamaged } from "../errors.js";
@@ -16,10 +16,10 @@ export class LabelStaircase {
   readonly #budget: bigint;
   readonly #factor: bigint;
 
-  /** Check all conditions of the theorem on the integers used for sampling. */
+  /** Check all conditions of the privacy theorem on the integers used for sampling. */
   constructor(
     readonly randomizer: string,
-    /** Epsilon per text, spelled as in the bundle. */
+    /** Epsilon per text, in the spelling of the bundle. */
     readonly epsilonText: string,
     readonly base: BigInt64Array,
     readonly budgetMatrix: BigInt64Array,
@@ -30,7 +30,7 @@ export class LabelStaircase {
     if (this.epsilon.units < 1n || this.epsilon.toNumber() > MAX_EPSILON) throw makeError("epsilon is out of range");
     this.#mass = base.reduce((sum, weight) => sum + weight, 0n);
     if (base.some((weight) => weight < 0n) || this.#mass < 1n)
-      throw makeError("a base weight is negative, or the sum of all is zero or too large");
+      throw makeError("a base weight is negative, or the sum of all base weights is zero or too large");
     if (budgetMatrix.some((share, index) => share < 0n || share > (base[index % labelCount] ?? 0n))) {
       throw makeError("an extra weight exceeds its base weight");
     }
@@ -39,7 +39,7 @@ export class LabelStaircase {
     );
     this.#budget = budgets[0] ?? 0n;
     if (budgets.some((budget) => budget !== this.#budget) || this.#budget < 1n) {
-      throw makeError("every row must have the same total of extra weight, above 0");
+      throw makeError("every row must have the same total budget, above 0");
     }
     this.#factor = computeFactor(this.epsilon, UNIT);
     this.total = UNIT * this.#mass + this.#factor * this.#budget;
@@ -50,7 +50,7 @@ export class LabelStaircase {
     return this.base.length;
   }
 
-  /** Bound of an attacker's gain: the largest factor on the chance of a right guess, rounded up to a hundredth. */
+  /** Largest factor by which a release raises the probability of a correct guess, rounded up to a hundredth. */
   get guessGain(): number {
     return Math.ceil(divide((UNIT + this.#factor) * this.#mass, this.total) * 100) / 100;
   }
@@ -59,7 +59,7 @@ export class LabelStaircase {
     return this.budgetMatrix.subarray(label * this.labelCount, (label + 1) * this.labelCount);
   }
 
-  /** Draw a label to release. Both branches run in full for every label, and one result is returned. */
+  /** Sample a label to release. For every label, both possible outputs are computed, and one of them is returned. */
   drawLabel(label: number, randomUint64: RandomUint64): number {
     const u = drawUniformBelow(this.total, 1, randomUint64)[0] ?? 0n;
     drawUniformBelowEach([Math.max(1, Number(this.#mass - this.#budget))], randomUint64); // always drawn, and never used

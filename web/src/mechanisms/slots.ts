@@ -1,4 +1,4 @@
-/** The staircases of one level: one for slots of any case, one for slots in lower case. */
+/** The staircase mechanisms of one level. A *slot* is the place in a text that receives an output. */
 
 import type { TextBundle } from "../bundle/textBundle.js";
 import type { RandomUint64 } from "./entropy.js";
@@ -8,7 +8,7 @@ const WORDS_MODE_ROLE = 1;
 const ALL_MODE_ROLE = 2;
 const LOWER_SHIFT = 4;
 
-/** Staircases of one level: for slots of any case, and for lower-case slots where their outputs differ. */
+/** The staircase mechanisms of one level for slots of any case, and for slots in lower case. */
 export class SlotStaircases {
   readonly anyCase: Staircase;
   readonly lowerCase: Staircase;
@@ -24,7 +24,7 @@ export class SlotStaircases {
       : this.anyCase;
   }
 
-  /** Draw one output for each input: first for all slots that are not in lower case, then for those that are. */
+  /** Sample one output for each input: first for all slots that are not in lower case, then for all others. */
   drawSymbols(inputs: readonly number[], isLowerCase: readonly boolean[], randomUint64: RandomUint64): number[] {
     const outputs = new Array<number>(inputs.length).fill(0);
     const staircases: [Staircase, boolean | undefined][] =

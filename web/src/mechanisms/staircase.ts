@@ -1,4 +1,4 @@
-/** The staircase mechanism of one level over one set of outputs (docs/format-staircase.md, "The staircase"). */
+/** The staircase mechanism of one level with one set of outputs (docs/format-staircase.md, "The staircase"). */
 
 import { BundleDamaged } from "../errors.js";
 import { computeFactor, type Decimal, divide, type Ratio } from "./decimal.js";
@@ -6,10 +6,10 @@ import { drawUniformBelow, drawUniformBelowEach, type RandomUint64 } from "./ent
 
 const UNIT_BITS = 20n;
 const LOWER_ROLES = 48;
-/** Units of the sampled integer per unit of base. */
+/** Weight of one unit of base (`G` in docs/proofs/staircase.md). */
 export const UNIT = 1n << 20n;
 
-/** One level of the staircase. */
+/** Parameters of the staircase mechanism at one level. */
 export interface StaircaseLevel {
   readonly name: string;
   readonly epsilon: Decimal;
@@ -27,20 +27,20 @@ export interface StaircaseTable {
   readonly defaultMode: "words" | "all";
 }
 
-/** Budget of one input, prepared for sampling. */
+/** The distribution of the budget of one input, prepared for sampling. */
 interface StaircaseRow {
   readonly firstNeighbor: number;
-  /** Cumulative budget of the neighbors. */
+  /** Cumulative sums of the budget that the neighbors get. */
   readonly cumulativeBudget: Float64Array;
-  /** Starts of the removed intervals in the remaining base, ascending. */
+  /** Positions in the remaining base at which intervals were removed, ascending. */
   readonly shifted: Float64Array;
-  /** Cumulative removed weight, 0 first. */
+  /** Cumulative sums of the lengths of the removed intervals, beginning with 0. */
   readonly cumulativeRemoved: Float64Array;
   readonly total: number;
   readonly left: number;
 }
 
-/** Count the ascending entries that are at most a value, in a number of steps that does not depend on the value. */
+/** Count the entries of an ascending array that are at most `value`. The number of steps does not depend on `value`. */
 function countAtMost(ascending: Float64Array, value: number): number {
   const last = ascending.length - 1;
   let position = -1;
@@ -91,7 +91,7 @@ export class Staircase {
     return divide(this.#factor * BigInt(this.#budget), this.total);
   }
 
-  /** Bound of an attacker's gain: the largest factor on the chance of a right guess. */
+  /** Largest factor by which an output raises the probability of a correct guess of a word. */
   get guessGain(): number {
     return divide((UNIT + this.#factor) * BigInt(this.#mass), this.total);
   }
@@ -138,8 +138,9 @@ export class Staircase {
   }
 
   /**
-   * Draw one output for each input, independently. All three candidates are computed (base, neighbors, remaining
-   * base), and `u` selects one: the bound covers the output, not the way to it.
+   * Sample one output for each input independently. For every input, three outputs are computed (from the base, the
+   * neighbors and the remaining base), and `u` selects one of them. The privacy bound covers only the output, so it must
+   * not be visible which of the three was selected.
    */
   drawSymbols(inputs: ArrayLike<number>, randomUint64: RandomUint64): Int32Array {
     const rows = new Map<number, StaircaseRow>();
@@ -178,7 +179,7 @@ export class Staircase {
   }
 }
 
-/** Return whether some symbols have different roles in lower-case slots. */
+/** Return whether some symbols are possible outputs only in lower case. */
 export function hasLowerRoles(table: StaircaseTable): boolean {
   return table.roles.some((role) => role & LOWER_ROLES);
 }

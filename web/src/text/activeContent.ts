@@ -2,7 +2,7 @@
 
 import { findLastIndex, WHITE } from "./segmentation/words.js";
 
-/** Characters that browsers drop from a scheme, or Markdown from an address: controls, formats, the backslash. */
+/** Characters that browsers remove from a scheme, or Markdown from an address: controls, formats, the backslash. */
 const DROPPED = new RegExp(
   "[\\0-\\x1f\\x7f-\\x9f\\\\\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e" +
     "\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]+",
@@ -13,7 +13,7 @@ const ENTITY =
   /&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);/g;
 const NAMED_ENTITIES: Readonly<Record<string, string>> = { tab: "", newline: "", colon: ":", lt: "<", equals: "=" };
 const ACTIVE_CONTENT = /<(?:script|style|iframe)|(?:java|vb)script:(?! |$)|data:(?:[a-z]+\/|[,;])/;
-/** A scheme before a blank, and the text before it that excludes an address. */
+/** A scheme before a blank; and the text before a scheme that shows that it begins no address. */
 const SCHEME_AS_TEXT = /(?:java|vb)script: /g;
 const BEFORE_TEXT = /(?:^|[A-Za-z0-9_,.;:!?)*#>|-]) *$/;
 /** Beginnings of the names of all events of HTML, SVG and browsers. */
@@ -42,7 +42,7 @@ const decodeEntity = (_: string, hexadecimal?: string, decimal?: string, name?: 
 /** Return the last code points of a text. */
 const getTail = (text: string): string => text.slice(Math.max(0, findLastIndex(text, TAIL_CHARACTERS)));
 
-/** Incremental detector of active content in a text that arrives in parts. */
+/** Detector of active content in a text that arrives in parts. */
 export class ActiveContentDetector {
   /** Whether active content has been detected so far. */
   detected = false;
@@ -70,7 +70,7 @@ export class ActiveContentDetector {
     this.#spaced = tail.length < spaced.length ? `x${tail}` : tail;
   }
 
-  /** Return whether a scheme before a blank may begin an address. */
+  /** Return whether a scheme with a space after it, such as `javascript: `, may begin an address. */
   #hasScheme(dense: string): boolean {
     return [...dense.matchAll(SCHEME_AS_TEXT)].some(
       ({ index }) => !BEFORE_TEXT.test(this.#precedingCharacter + dense.slice(0, index)),

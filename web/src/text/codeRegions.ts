@@ -1,4 +1,4 @@
-/** Regions of code: fences and inline code, which readers of Markdown end at different marks. */
+/** Regions of code: fenced blocks and inline code, which programs that display Markdown end at different marks. */
 
 import { beginsBlock, consumesText } from "./harmlessTags.js";
 import {
@@ -17,9 +17,9 @@ import {
   START,
 } from "./regionState.js";
 
-/** An info string with which every reader takes a line for the opening of a fence. */
+/** Pattern of info strings after which every program treats a line as the opening of a fenced block. */
 const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
-/** Languages that apps display as a picture, a map or math in place of the code. Their code may contain addresses. */
+/** Languages whose code applications display as a picture, a map or math. Such code may contain addresses. */
 const PICTURE_LANGUAGES = new Set(
   (
     "mermaid plantuml c4plantuml puml uml graphviz dot d2 vega vegalite kroki nomnoml wavedrom bytefield ditaa svgbob " +
@@ -28,7 +28,7 @@ const PICTURE_LANGUAGES = new Set(
   ).split(" "),
 );
 
-/** End a run of backticks or tildes before the first other character. */
+/** Decide whether consecutive backticks or tildes open or close code, once another character follows them. */
 export function resolveRuns(state: RegionState, character: string): void {
   if (state.tildes > 0 && character !== "~") {
     const count = state.tildes;
@@ -81,7 +81,7 @@ function openFence(state: RegionState, mark: string, count: number): OpenRegion 
   return openRegion;
 }
 
-/** Close code; if a reader may treat it as text that opens a region, no later text is prose. */
+/** Close a region of code. */
 function closeCode(state: RegionState, openRegion: OpenRegion): void {
   state.popRegion();
   const open = openRegion.hazard || openRegion.depth > 0 || openRegion.tag !== "";
@@ -95,14 +95,14 @@ function closeCode(state: RegionState, openRegion: OpenRegion): void {
   else if (openRegion.kind === "fence" && openRegion.uncertain) state.isHtml = true;
 }
 
-/** Close a fence; Python-Markdown recognizes only fences whose two lines are alike and not indented. */
+/** Close a fenced block. For Python-Markdown both marks must have the same length and no indentation. */
 function closeFence(state: RegionState, openRegion: OpenRegion): void {
   const exact = openRegion.opening && openRegion.closing === openRegion.count;
   openRegion.torn ||= exact !== openRegion.exact;
   closeCode(state, openRegion);
 }
 
-/** Register markup, a command or a link for a reader without this code: later code is uncertain. */
+/** Process a character of code, and record markup, commands and links in the code. */
 function noteHazard(state: RegionState, openRegion: OpenRegion, character: string): void {
   const last = state.lastCharacter;
   let region: Region;
@@ -129,7 +129,7 @@ function noteHazard(state: RegionState, openRegion: OpenRegion, character: strin
   if (openRegion.kind === "inline" || openRegion.uncertain) openRegion.region = region; // a run may close it, or none
 }
 
-/** Follow a tag until it ends; what readers may read in two ways is a hazard. */
+/** Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end. */
 function readTagInCode(state: RegionState, openRegion: OpenRegion, character: string): void {
   const part = openRegion.tag;
   if (character === "<" || character === "`" || (character === ">" && state.phase === START)) {
@@ -155,15 +155,15 @@ function readTagInCode(state: RegionState, openRegion: OpenRegion, character: st
 }
 
 /**
- * Return whether a reader may display a fence with this info string as a picture. An entity or a backslash may represent
- * other characters, and only the beginning of a long string is available.
+ * Return whether a program may display a fenced block with this info string as a picture. An entity or a backslash may
+ * represent other characters, and only the beginning of a long info string is available.
  */
 function mayBePicture(info: string): boolean {
   if (/[&\\]/.test(info) || [...info].length > MAX_NAME_LENGTH) return true;
   return (info.toLowerCase().match(/[a-z0-9]+/g) ?? []).some((word) => PICTURE_LANGUAGES.has(word));
 }
 
-/** Read a character of a fenced block of code, and return its region. */
+/** Process a character of a fenced block of code, and return the region of this character. */
 export function readFence(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): Region {
   noteHazard(state, openRegion, character);
   if (!openRegion.started) {
@@ -205,7 +205,7 @@ export function readFence(state: RegionState, openRegion: OpenRegion, character:
   return openRegion.region;
 }
 
-/** Follow a link or definition that a reader without fences sees; `depth` and `quote` keep it open. */
+/** Process a character of a link in a fenced block, for Markdown viewers without fenced blocks. */
 function followLinkInFence(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): void {
   if (state.lastCharacter === "]" && character === "(") openRegion.depth = 1;
   else if (openRegion.depth > 0 && character === "(") openRegion.depth++;
@@ -215,7 +215,7 @@ function followLinkInFence(state: RegionState, openRegion: OpenRegion, character
     openRegion.quote = "";
 }
 
-/** Read a character of inline code, and return its region. */
+/** Process a character of inline code, and return the region of this character. */
 export function readInline(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): Region {
   if ((atStart && !LETTER.test(character) && character < "\x80") || (character === ">" && state.phase === START))
     openRegion.torn ||= openRegion.info.includes("\n"); // another block may begin with this line
@@ -240,7 +240,7 @@ export function readInline(state: RegionState, openRegion: OpenRegion, character
   return openRegion.region;
 }
 
-/** Count a tilde of a run that may open a fence. */
+/** Count one of several consecutive tildes, which may open a fenced block. */
 export function countTilde(state: RegionState): void {
   if (state.tildes === 0) state.runColumn = state.column - 1;
   state.tildes++;

@@ -1,14 +1,14 @@
-/** Classification of markup tags by name: harmless tags, and tags that may act. */
+/** Classification of markup tags by name: harmless tags, and tags that may have an effect. */
 
 const splitWords = (text: string): readonly string[] => text.split(" ");
-/** Elements whose content readers of HTML treat as something else than text. */
+/** Elements whose content programs do not treat as text. */
 const RAW_TEXT_TAGS: ReadonlySet<string> = new Set(
   splitWords(
     "script style iframe textarea title xmp noembed noframes noscript plaintext pre listing svg math template select " +
       "frameset object applet",
   ),
 );
-/** Elements that act without attributes, display code, or may contain an address. */
+/** Elements that have an effect without attributes, display code, or may contain an address. */
 const ACTIVE_TAGS: ReadonlySet<string> = new Set(
   splitWords(
     "code samp tt option datalist optgroup frame embed param form input button isindex base basefont bgsound link meta " +
@@ -31,19 +31,19 @@ const BLOCK_TAGS: ReadonlySet<string> = new Set(
 const PLACEHOLDER = /^\/?([a-z][a-z0-9_]*)((?: +[a-z0-9_]+)* *)\/?$/;
 export const MAX_TAG_LENGTH = 64;
 
-/** Return whether a tag, without angle brackets, changes the text after it for no reader. */
+/** Return whether a tag has no effect on the text after it in any program that displays the reply. */
 export function isHarmlessTag(tag: string): boolean {
   const name = tag.length <= MAX_TAG_LENGTH ? PLACEHOLDER.exec(tag.toLowerCase())?.[1] : undefined;
   return name !== undefined && !RAW_TEXT_TAGS.has(name) && !ACTIVE_TAGS.has(name) && !TOOL_CALL_NAME.test(name);
 }
 
-/** Return whether a tag is harmless and consists of its name only. */
+/** Return whether a tag is harmless and has no attributes. */
 export const isBareTag = (tag: string): boolean => isHarmlessTag(tag) && !tag.includes(" ");
 
-/** Return whether a reader may treat the text after a tag of this name as something else than text. */
+/** Return whether a program may treat the text after a tag as code or raw text, as after `<script>`. */
 export const consumesText = (name: string): boolean => RAW_TEXT_TAGS.has(name.toLowerCase().replace(/^\/+|\/+$/g, ""));
 
-/** Return whether some readers treat the text after a tag as HTML, even beyond its paragraph. */
+/** Return whether some programs treat the text after a tag as HTML, even beyond the end of its paragraph. */
 export function beginsBlock(tag: string): boolean {
   const name = PLACEHOLDER.exec(tag.toLowerCase())?.[1];
   return name === undefined || BLOCK_TAGS.has(name);

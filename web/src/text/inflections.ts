@@ -21,13 +21,13 @@ import {
 export interface SurrogatePair {
   readonly output: string;
   readonly original: string;
-  /** Number of characters of the output that replace the original; the rest is context. 0 for all. */
+  /** Number of characters of the output that belong to the surrogate; the rest is context. 0 stands for all. */
   readonly lead?: number;
   /** Whether the output is too short to be recognized without its context. */
   readonly weak?: boolean;
   /** Folded word or sign that must precede a weak output. */
   readonly before?: string;
-  /** Text after the output, where `before` is the text before it and a reply must quote both (`quotations.ts`). */
+  /** Text after the output. If it is set, a reply must quote it and the text `before` (`quotations.ts`). */
   readonly after?: string;
 }
 
@@ -56,9 +56,9 @@ const MIN_PLURAL_LENGTH = 3;
 const TAG = /^\[([\p{L}\p{N}_-]+) (\p{Nd}+)\]$/u;
 const NAME = /^(?=\p{Lu})\p{L}+\.*$/u;
 const BLANK = new RegExp(`[${WHITE}]+`);
-/** Notation of a tag without brackets, which a reply may use for its own count. */
+/** Notation of a tag without brackets, such as `city 1`. A reply may use the same words for a count of its own. */
 export const BARE_TAG = "bare tag";
-/** Beginnings of the notations of a language: the name of an inflection follows, or what replaces the word before. */
+/** Prefixes of notations that a language adds: before the name of an inflection, and before an elided word. */
 const INFLECTION = "inflection ";
 const ELISION = "elision ";
 const WORD_IN_FORM = /^\p{L}+(?:\s|['\u2019])/u;
@@ -67,7 +67,7 @@ const WORD_BEFORE =
 /** Number of stored characters before the current index. */
 export const LOOKBEHIND_CHARACTERS = 48;
 
-/** Return the folded word, currency sign or number sign at the end of a text. */
+/** Return the folded word, currency sign or number sign at the end of `text`; empty if there is none. */
 export function findWordBefore(text: string): string {
   const match = WORD_BEFORE.exec([...text.slice(-2 * LOOKBEHIND_CHARACTERS)].slice(-LOOKBEHIND_CHARACTERS).join(""));
   return match === null ? "" : foldText(match[1] ?? match[2] ?? "");
@@ -80,7 +80,7 @@ const monthByName = new Map([
   ...Object.entries(shortMonths),
 ]);
 
-/** Return a text case folded, in the form NFKD and with straight apostrophes. */
+/** Return `text` in the form in which replies are searched: case folded, in NFKD, with plain apostrophes. */
 export function foldText(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   const decomposed = [...text.normalize("NFKD")].map(foldCharacter);
@@ -91,21 +91,21 @@ export function foldText(text: string): string {
 const foldCharacter = (character: string): string =>
   character === "\u0131" ? character : character.toLowerCase().toUpperCase().toLowerCase();
 
-/** Return the word before a surrogate with its blank or apostrophe, and the surrogate. */
+/** Split an elided form into the word before the surrogate, and the surrogate. */
 export function splitElision(written: string): [before: string, name: string] {
   const before = WORD_IN_FORM.exec(written)?.[0] ?? "";
   return [before, written.slice(before.length)];
 }
 
-/** Return whether a form is an inflection of a language pack. */
+/** Return whether a form is an inflection by the rules of a language pack. */
 export const isInflection = ({ notation }: SurrogateForm): boolean => notation.startsWith(INFLECTION);
 
-/** Return whether a form begins with the word before the surrogate. */
+/** Return whether a form contains the word before the surrogate, as in `d'Anna`. */
 export const isElision = ({ notation }: SurrogateForm): boolean => notation.startsWith(ELISION);
 
 /**
- * Yield the forms of a surrogate, the unchanged surrogate first. Rules of a language add inflections, and forms with
- * the word before the surrogate where the original changes that word: `de Keller` of `Anna` is `d'Anna`.
+ * Yield the forms of a surrogate, the unchanged surrogate first. The rules of a language add inflections, and forms that
+ * include the word before the surrogate if the original changes this word: `de Keller` becomes `d'Anna`.
  */
 export function* iterateForms(pair: SurrogatePair, rules: ReplyRules): Generator<SurrogateForm> {
   const { output } = pair;
@@ -149,7 +149,7 @@ export function* iterateForms(pair: SurrogatePair, rules: ReplyRules): Generator
   }
 }
 
-/** Yield the inflections of a surrogate, and its forms with the word before it. */
+/** Yield the forms that the rules of a language add: inflections, and elisions such as `d'Anna`. */
 function* iterateLanguageForms(pair: SurrogatePair, rules: ReplyRules): Generator<SurrogateForm> {
   const { output, original } = pair;
   if ([...output].length >= MIN_PLURAL_LENGTH && LETTERS.test(output.replaceAll(" ", ""))) {
@@ -170,7 +170,7 @@ function* iterateLanguageForms(pair: SurrogatePair, rules: ReplyRules): Generato
   }
 }
 
-/** Return the original in the notation and case of a form. */
+/** Return the original in the same form as the surrogate in the reply. */
 export function inflectOriginal(form: SurrogateForm, written: string, segmenter: Segmenter, rules: ReplyRules): string {
   const { output: whole, original, lead = 0 } = form.pair;
   const output = lead > 0 ? [...whole].slice(0, lead).join("") : whole;
@@ -199,7 +199,7 @@ export function inflectOriginal(form: SurrogateForm, written: string, segmenter:
     : (formatDate(date).get(form.notation) ?? original);
 }
 
-/** Return the forms of a name with initials, by notation. */
+/** Return a name in each notation with initials, such as `"initial": "A. Novak"`. */
 function writeInitials(name: string): Map<string, string> {
   const words = name.split(BLANK).filter((word) => word !== "");
   if (words.length === 0) return new Map();
@@ -220,7 +220,7 @@ function writeInitials(name: string): Map<string, string> {
   ]);
 }
 
-/** Return the original with the case that `written` implies. */
+/** Return the original in the same case as the surrogate in the reply. */
 function matchCase(written: string, output: string, original: string, segmenter: Segmenter): string {
   const [pattern, sentPattern] = [findCasePattern(written), findCasePattern(output)];
   if (pattern === sentPattern && HAS_UPPER.test(output)) return original;
@@ -252,7 +252,7 @@ function makePlural(word: string): string {
   return word + (findLastIndex(word, 2) >= 0 && isUpper(word) ? end.toUpperCase() : end);
 }
 
-/** Return the original number in the notation of `written`. */
+/** Return the original number in the same notation as its surrogate in the reply. */
 function matchNumberNotation(written: string, output: string, original: string): string {
   const originalNumber = NUMBER.exec(original);
   if (originalNumber === null || originalNumber[1]?.startsWith("0")) return original;

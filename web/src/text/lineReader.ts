@@ -1,6 +1,7 @@
 /**
- * Lines of a reply that a program may read although no mark of Markdown opens a region: commands of a shell, calls such
- * as `search(NAME)`, addresses in quotation marks, and code that is indented by four columns (docs/restoring.md). line_reader.py has the reasons.
+ * Lines of a reply that a program may execute or treat as code although no Markdown mark opens a region: shell commands,
+ * calls such as `search(NAME)`, addresses in quotation marks, and code with an indentation of four columns
+ * (docs/restoring.md, line_reader.py).
  */
 
 const CODE_INDENT = 4;
@@ -20,7 +21,7 @@ const OPTION_BEFORE_VALUE = /[ \t]-[A-Za-z]$/;
 const QUOTED_ADDRESS = /(["'])(?:(?:[a-z][a-z0-9+.-]{0,10}:)?\/\/|www\.|(?:mailto|sms|data|javascript|file):)/gi;
 const TAIL_CHARACTERS = 16;
 
-/** Decides which positions of running text a program may read as code. */
+/** Reads the lines of a reply, and decides which positions of running text a program may treat as code. */
 export class LineReader {
   /** Whether this line is code by its indentation. */
   isIndented = false;
@@ -38,13 +39,13 @@ export class LineReader {
   /** The mark that ends the address in quotation marks; empty outside of one. */
   #addressMark = "";
 
-  /** Whether a program may read text at this position as code. */
+  /** Whether a program may treat text at this position as code. */
   get isCode(): boolean {
     const isCommand = this.#isCommand || OPTION_BEFORE_VALUE.test(this.#tail);
     return this.isIndented || isCommand || this.#calls > 0 || this.#addressMark !== "";
   }
 
-  /** Read the first character of a line, at a column after marks of quotation. */
+  /** Process the start of a line. */
   beginLine(column: number, quotes: number): void {
     if (quotes !== this.#quotes) {
       this.#quotes = quotes;
@@ -57,12 +58,12 @@ export class LineReader {
     this.#isAfterBlankLine = false;
   }
 
-  /** Read the blank after a list mark that ends before a column. */
+  /** Process the blank after a list mark such as `-`. The mark ends before `column`. */
   endListMark(column: number): void {
     this.#markEnd = column - (this.#quotes > 0 ? 1 : 0);
   }
 
-  /** Read the first character after a list mark. */
+  /** Process the first character of a list item, which is at `column`. */
   beginItem(column: number): void {
     let at = column - (this.#quotes > 0 ? 1 : 0);
     if (at >= this.#markEnd + CODE_GAP) {
@@ -73,7 +74,7 @@ export class LineReader {
     if (this.#items.length < MAX_ITEMS) this.#items.push(at);
   }
 
-  /** Read running text of a line, without its indentation, list marks and line end. */
+  /** Process running text of a line, without its indentation, list marks and line end. */
   readText(text: string): void {
     if (this.#isInSurrogate) return;
     if (!this.#isCommand && this.#head.length < HEAD_CHARACTERS) {
@@ -88,25 +89,25 @@ export class LineReader {
     this.#quotationMarks += text.split('"').length - 1;
   }
 
-  /** State that the following text is a surrogate, which is no part of a command. */
+  /** Start a surrogate: the text up to `endSurrogate` is not checked for commands. */
   beginSurrogate(): void {
     this.#isInSurrogate = true;
     this.#isCommand ||= OPTION_BEFORE_VALUE.test(this.#tail);
   }
 
-  /** State that the surrogate ends here. */
+  /** End the surrogate that `beginSurrogate` started. */
   endSurrogate(): void {
     this.#isInSurrogate = false;
     this.readOther();
   }
 
-  /** Read a character that is not running text, such as a mark of inline code, or a surrogate. */
+  /** Process a character that is not running text, such as a mark of inline code, or a whole surrogate. */
   readOther(): void {
     if (!this.#head.endsWith("\0")) this.#head = `${this.#head}\0`.slice(0, HEAD_CHARACTERS);
     this.#tail = "\0";
   }
 
-  /** Read a line end. */
+  /** Process a line end. */
   endLine(isEmpty: boolean): void {
     const goesOn = this.#quotationMarks % 2 > 0 || /[\\^|&][ \t\r]*$/.test(this.#tail);
     this.#isCommand &&= goesOn && !isEmpty;

@@ -1,4 +1,4 @@
-/** Regions of links, of TeX commands and math, and of markup: how each goes on and where it ends. */
+/** Regions of links, of TeX commands and math, and of markup: the rules for the end of each region. */
 
 import { beginsBlock, isHarmlessTag } from "./harmlessTags.js";
 import {
@@ -34,11 +34,11 @@ const DEFINING_COMMAND = /(?:def|let|command|environment|columntype|tagform|exta
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
 const WEB_ADDRESS = /^(?:https?|ftp):./i;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
-/** Characters that open a region, or may, within what may be a tag. */
+/** Characters that open a region, or may open one, inside a possible tag. */
 const REGION_OPENERS = "<`$\\[]{}~\"'=";
 /** Characters after which a blank and a word cannot belong to a link destination. */
 const NO_DESTINATION = /^[\0-\x08\x0b\x0c\x0e-\x1f"-)/:->@[-^`{-\x7f]$/;
-/** Characters that no destination and no title of a plain inline link has; with them readers disagree on its end. */
+/** Characters in the address or title of an inline link with which programs disagree on the end of the link. */
 const UNLIKE_LINK = "<>[]{}()`|\\\"'\n\r";
 
 /** Follow a TeX command; return whether the character is consumed. */
@@ -108,7 +108,7 @@ export function readCommand(state: RegionState, openRegion: OpenRegion | undefin
   return false;
 }
 
-/** Follow the end of a region; return whether the character is consumed. */
+/** Process a character that may close the innermost region; return whether the character is consumed. */
 export function readEnd(state: RegionState, openRegion: OpenRegion, character: string, escaped: boolean): boolean {
   const { kind } = openRegion;
   if (isLinkKind(kind)) return readLink(state, openRegion, character, escaped);
@@ -146,7 +146,7 @@ function closeCommand(state: RegionState): void {
   if (state.commandName === "begin" || state.commandName === "end") state.commandName = "";
 }
 
-/** Read a character of a link or a definition; return whether no other rule applies to it. */
+/** Process a character of a link, or of the definition of a link; return whether no other rule applies to it. */
 export function readLink(state: RegionState, openRegion: OpenRegion, character: string, escaped: boolean): boolean {
   if (
     openRegion.length <= MAX_DESTINATION_LENGTH &&
@@ -199,7 +199,7 @@ export function readLink(state: RegionState, openRegion: OpenRegion, character: 
   return character === "(" || character === ")";
 }
 
-/** Read `(address "title")`; readers disagree on the end of any other form. */
+/** Process a character of `(address "title")`, which all Markdown viewers end in the same way. */
 function readPlainLink(state: RegionState, openRegion: OpenRegion, character: string): void {
   const unlikeLink = UNLIKE_LINK.includes(character);
   const blank = character === " " || character === "\t";
@@ -269,7 +269,7 @@ export function endsDefinition(
   return openRegion.opening || (openRegion.closing === 1 && !openRegion.hazard && state.openRegions.length === 1);
 }
 
-/** End a definition. If its address has a quotation mark, showdown begins attributes there: later text is a link. */
+/** End the definition of a link. */
 export function endDefinition(state: RegionState, openRegion: OpenRegion): void {
   if (openRegion.torn) state.giveUp("link");
   else state.popRegion();
@@ -289,7 +289,7 @@ export function openMath(state: RegionState, character: string): boolean {
   return false;
 }
 
-/** Read a character of a possible tag or address in angle brackets, and return its region. */
+/** Process a character of a possible tag or address in angle brackets, and return its region. */
 export function readAngle(state: RegionState, openRegion: OpenRegion, character: string): Region {
   const name = openRegion.destination;
   const quotation = character === ">" && state.phase === START; // which ends no tag
@@ -341,7 +341,7 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
   return openRegion.region;
 }
 
-/** Read a tag that is not plain: within a line it is a tag or text, up to the end of the paragraph. */
+/** Process a character that shows that a possible tag is not a plain tag. */
 function loseTag(state: RegionState, openRegion: OpenRegion, character: string): void {
   const name = openRegion.destination.split(" ")[0] ?? "";
   openRegion.lost = !(

@@ -6,13 +6,13 @@ import { Decimal } from "../mechanisms/decimal.js";
 
 /** Options of every call that sanitizes a text or describes a mechanism. All are optional. */
 export interface Options {
-  /** Protection mode; if left out, `names`, or without lists for it the mode of the bundle's mechanism. */
+  /** Protection mode. Default: `names`; if the bundle has no lists for it, the mode of the bundle's mechanism. */
   readonly protect?: "names" | "words" | "all" | undefined;
-  /** Epsilon per randomized word: exactly one of the bundle's (`words`, `all`, which the call must then select). */
+  /** Epsilon per randomized word, for the modes `words` and `all`. It must be one of the bundle's epsilons. */
   readonly epsilon?: number | string | undefined;
-  /** Whether equal words of a document get equal outputs; the default of `names`. */
+  /** Whether equal words of a document get equal outputs. Default: true in the mode `names`. */
   readonly consistent?: boolean | undefined;
-  /** Maximum number of randomized words, names and numbers in a document with `consistent`; 2,000 if left out. */
+  /** Maximum number of randomized words, names and numbers of a document with `consistent`; 2,000 by default. */
   readonly consistentCap?: number | undefined;
   /** Words that are never kept and are treated as unknown. */
   readonly deny?: Iterable<string> | undefined;
@@ -48,7 +48,7 @@ export interface Options {
   readonly sanitizePunctuation?: boolean | undefined;
 }
 
-/** @internal Options with a value, after the checks that need no bundle. */
+/** @internal The options that have a value, after all checks that need no bundle. */
 export interface CheckedOptions {
   protect?: "names" | "words" | "all";
   epsilon?: number | string;
@@ -88,7 +88,7 @@ const OPTION_NAMES: readonly string[] = [
 ];
 
 /**
- * @internal Return the options with a value after a check of names and types. Messages do not repeat values.
+ * @internal Check the names and types of options, and return those that have a value. Messages contain no values.
  *
  * @param hasNames Whether the bundle has lists for the mode `names`, which is then the default.
  */
@@ -154,12 +154,12 @@ export function checkEpsilonType(epsilon: unknown): void {
   }
 }
 
-/** @internal Return whether a value is a collection; a text is one value. */
+/** @internal Return whether a value is a collection. A string is not a collection. */
 export function isCollection(value: unknown): value is Iterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
-/** @internal Parse an epsilon. */
+/** @internal Parse an epsilon as a decimal number. */
 export function parseEpsilon(value: number | string): Decimal {
   const decimal = Decimal.parse(String(value));
   if (decimal === undefined) throw new OptionError("epsilon is missing or not a number");

@@ -1,21 +1,21 @@
 /**
- * Detection of quotations: is a short surrogate in a reply quoted from the sanitized text? A letter, a digit or a
- * symbol may belong to the reply itself. So the text before and after such a surrogate is stored, and the original
- * is restored where the reply repeats enough of it. Case and blanks are ignored in the comparison.
+ * Detection of quotations: whether a short surrogate in a reply is quoted from the sanitized text. A letter, a digit or
+ * a symbol may belong to the reply itself. So the text before and after such a surrogate is stored, and the original is
+ * restored only where the reply repeats enough of this text. The comparison ignores case and blanks.
  */
 
 import { foldText, LOOKBEHIND_CHARACTERS, type SurrogatePair } from "./inflections.js";
 import { isAscii, isDigit, WHITE } from "./segmentation/words.js";
 
-/** Characters of the sanitized text that are stored before and after a surrogate. */
+/** Number of characters of the sanitized text that are stored before and after a surrogate. */
 const MAX_BEFORE = 32;
 const MAX_AFTER = 16;
-/** Characters of a reply that are read after a surrogate before its surroundings are compared. */
+/** Number of characters of a reply after a surrogate that are needed to compare its surroundings. */
 export const LOOKAHEAD_CHARACTERS = 24;
-/** Characters, except blanks, that a reply must repeat; and the weight of a shared start or end of the whole text. */
+/** Number of characters, without blanks, that a reply must repeat; and the weight of an equal start or end of the text. */
 const MIN_SHARED = 8;
 const EDGE_WEIGHT = 4;
-/** Characters next to a surrogate that form the lookup key of its surroundings. */
+/** Number of characters next to a surrogate that form the lookup key of its surroundings. */
 const KEY_CHARACTERS = 4;
 /** Maximum number of compared surroundings with the same key. */
 const MAX_CANDIDATES = 16;
@@ -47,7 +47,7 @@ export const getLast = (text: string, count: number): string[] => {
   return [...text.slice(from)].slice(-count);
 };
 
-/** Return characters folded one by one, with runs of blanks as one space. */
+/** Convert text for comparison: fold each character, and replace consecutive blanks by one space. */
 function foldSurroundings(characters: readonly string[]): string {
   const text = characters.join("");
   return (isAscii(text) ? text.toLowerCase() : characters.map(foldText).join("")).replace(BLANKS, " ");
@@ -70,7 +70,7 @@ export function cutAfter(text: string, isEnd: boolean): string {
 }
 
 const removeBlanks = (text: string): string => text.replaceAll(" ", "");
-/** Return the folded form of a surrogate that the index uses as a key. */
+/** Return the key of a surrogate in the index: folded, with single spaces. */
 export const foldOutput = (output: string): string => foldText(output).replace(OUTER_BLANKS, "").replace(BLANKS, " ");
 
 interface Surroundings {
@@ -80,7 +80,7 @@ interface Surroundings {
   readonly pair: SurrogatePair;
 }
 
-/** Index of the surroundings of surrogates. */
+/** Index of the surroundings of surrogates: the texts before and after them in the sanitized text. */
 export class QuotationIndex {
   readonly #candidates = new Map<string, Surroundings[]>();
   readonly #outputs = new Set<string>();
@@ -145,7 +145,7 @@ export class QuotationIndex {
 const makeSideKey = (output: string, side: string, key: readonly string[]): string =>
   `${output}\0${side}\0${key.join("")}`;
 
-/** Count the characters that two surroundings share, beginning at the surrogate, in whole words and without blanks. */
+/** Return how many characters two texts next to a surrogate share, counted from the surrogate outward. */
 function countShared(first: readonly string[], second: readonly string[]): number {
   const shortest = Math.min(first.length, second.length);
   let shared = 0;

@@ -1,4 +1,4 @@
-/** State of the scanner of regions: the open regions of a reply, and what it needs of the text before. */
+/** State of the region scanner: the open regions of a reply, and the data about earlier text that it needs. */
 
 import { MAX_TAG_LENGTH } from "./harmlessTags.js";
 import { LineReader } from "./lineReader.js";
@@ -65,7 +65,7 @@ export const opensMarkup = (character: string): boolean =>
 export const mayEndTag = (character: string): boolean => /^[A-Za-z0-9?!/'"-]$/.test(character);
 export const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
 
-/** Open region, with the state of the text read in it so far. */
+/** A region whose end has not been read yet, with the state of its text so far. */
 export class OpenRegion {
   /** Depth of brackets, or length of a fence. */
   count = 1;
@@ -116,7 +116,7 @@ export class OpenRegion {
   ) {}
 }
 
-/** Open regions of a text that arrives in parts, and what later characters depend on. */
+/** State of the region scanner after a part of the reply: open regions, and marks that affect later text. */
 export class RegionState {
   /** The region of the last character. */
   region: Region = "prose";
@@ -125,7 +125,7 @@ export class RegionState {
   openRegions: OpenRegion[] = [];
   isTainted = false;
   isHtml = false;
-  /** Whether readers disagree until the end of the reply on what is code, or what is HTML. */
+  /** Whether programs disagree, for the rest of the reply, on which text is code or HTML. */
   isDisputed = false;
   angleAtStart = false;
   abbreviation = false;
@@ -163,7 +163,7 @@ export class RegionState {
   isImage = false;
   classMark = "";
   classMarks = 0;
-  /** Number of `<` since one with a backslash, up to the next `>`; at most 2. */
+  /** Number of `<` since a `<` with a backslash, until the next `>`; at most 2. */
   escapedAngles = 0;
   /** In a template tag, from `<%` to `%>`: 1, and 1 more for each `%` right before, at most 3. Elsewhere 0. */
   template = 0;
@@ -194,7 +194,7 @@ export class RegionState {
     this.resetMarks();
   }
 
-  /** Assign one region to all later text. */
+  /** Treat all following text as `region`, since Markdown viewers may disagree on it. */
   giveUp(region: Region): void {
     this.openRegions = [new OpenRegion("unknown", region)];
     this.resetMarks();
@@ -207,7 +207,7 @@ export class RegionState {
     this.dollar = false;
   }
 
-  /** Count `<` after one with a backslash. For showdown the next `>` belongs to that one and ends no tag. */
+  /** Count each `<` that follows an escaped `<`, up to 2. */
   countEscapedAngles(character: string): void {
     if (this.lastCharacter === ">") this.escapedAngles = 0;
     if (character === "<" && (this.escapedAngles > 0 || this.lastCharacter === "\\")) {
@@ -239,7 +239,7 @@ export class RegionState {
     }
   }
 
-  /** Count open braces. Those of a template, such as `{{`, `{%` and `#{`, may have empty lines in them. */
+  /** Count open braces. Braces of a template, such as `{{`, `{%` and `#{`, may contain empty lines. */
   countBraces(character: string): void {
     const last = this.lastCharacter;
     const isTemplate = /^(?:\{[{%#]|[#@%]\{)$/.test(last + character);
@@ -249,7 +249,7 @@ export class RegionState {
     if (this.openBraces < this.templateBraces) this.templateBraces = 0;
   }
 
-  /** Read the indentation and the list marks of a line. */
+  /** Pass the starts of lines, list marks and list items to the line reader. */
   readLineStart(character: string, atStart: boolean): void {
     if (character === "<") this.angleAtStart = atStart;
     if (atStart && this.isEmptyLine) this.lines.beginLine(this.column, this.quotes);
@@ -257,7 +257,7 @@ export class RegionState {
     else if (this.phase === MARK && isBlank(character)) this.lines.endListMark(this.column);
   }
 
-  /** Read a character of the indentation or the list marks of a line, or the first one of its text. */
+  /** Process a character of the indentation or list marks of a line, or the first one of its text. */
   advanceLine(character: string): void {
     const phase = this.phase;
     if (phase === BODY || character === "\n") return;
@@ -278,13 +278,13 @@ export class RegionState {
     if (!isBlank(character) && character !== ">") this.isEmptyLine = false;
   }
 
-  /** Pass a character of a line, after its indentation and list marks, to the reader of lines. */
+  /** Pass a character of a line to the line reader, after its indentation and list marks. */
   readInLine(character: string): void {
     if (this.openRegions.length > 0 || this.region !== "prose") this.lines.readOther();
     else this.lines.readText(character);
   }
 
-  /** Treat a line that begins with three marks, such as `!!! note`, as a class name. */
+  /** Count equal marks at the start of a line. Three of them, as in `!!! note`, open a Markdown admonition. */
   countClassMarks(character: string, atStart: boolean): void {
     if (atStart && "!?:".includes(character)) {
       this.classMark = character;

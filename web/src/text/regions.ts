@@ -1,7 +1,7 @@
 /**
- * Scanner that separates running text from code, math, JSON, links and markup, character by character
- * (docs/restoring.md). Where readers of Markdown disagree, a character is not prose. Each character gets its region
- * when it is read, so the result does not depend on the split of a stream.
+ * Scanner that distinguishes running text from code, math, JSON, links and markup, character by character
+ * (docs/restoring.md). If programs that display Markdown disagree on a character, it does not count as running text.
+ * Each character gets its region when it is read, so the result does not depend on how a stream is split.
  */
 
 import { countTilde, readFence, readInline, resolveRuns } from "./codeRegions.js";
@@ -30,17 +30,17 @@ import {
 const PLAIN = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\[\]{}<]+/y;
 const PLAIN_CODE = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\[\]{}]+/y;
 const PLAIN_LINE = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+/y;
-/** Characters that some readers of Markdown drop or treat as a line end; regions.py has the reason. */
+/** Characters that some Markdown programs remove or treat as a line end (see regions.py). */
 const DISPUTED = /^[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]$/;
-/** Characters of an address that readers detect in text, in any scheme. */
+/** Characters of an address, in any scheme, that programs detect in text. */
 const IN_ADDRESS = /[.:@]|\/\//;
 const HEX = /^[0-9a-fA-F]$/;
 const ESCAPED_BLANKS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 const OUTSIDE_STRINGS = /^[{}[\],:"+\-.0-9A-Za-z \t\r\n]$/;
 
-/** Assignment of a region to each character of a text that arrives in parts. */
+/** Assigns a region to each character of a text that arrives in parts. */
 export class RegionScanner extends RegionState {
-  /** The region of a word at this position in running text; undefined if it is running text too. */
+  /** Region of a word at this position, by open brackets and the line; `undefined` for running text. */
   get enclosure(): "link" | "markup" | "code" | undefined {
     if (this.openBrackets > 0) return "link";
     if (this.classMarks >= FENCE_LENGTH) return "markup";
@@ -50,12 +50,12 @@ export class RegionScanner extends RegionState {
     return openRegion?.kind === "inline" && openRegion.depth > 0 ? "link" : openRegion?.inner?.enclosure;
   }
 
-  /** Whether the line is code by its indentation, also in a string of JSON. */
+  /** Whether Markdown treats the line as code because of its indentation; also within a JSON string. */
   get isIndented(): boolean {
     return this.lines.isIndented || (this.topRegion?.inner?.isIndented ?? false);
   }
 
-  /** Whether the last character is in a fence that every reader of CommonMark treats as code. */
+  /** Whether the last character is in a fenced block that every CommonMark viewer treats as code. */
   get isInCertainFence(): boolean {
     const openRegion = this.topRegion;
     return openRegion?.kind === "fence" && openRegion.started && !openRegion.uncertain;
@@ -72,7 +72,7 @@ export class RegionScanner extends RegionState {
     return openRegion?.kind === "unknown";
   }
 
-  /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
+  /** The part of the open link's address that was read; `undefined` outside links or above 2,048 characters. */
   get destination(): string | undefined {
     const openRegion = this.topRegion;
     if (openRegion?.inner !== undefined) return openRegion.inner.destination;
@@ -80,7 +80,7 @@ export class RegionScanner extends RegionState {
     return openRegion.length <= MAX_DESTINATION_LENGTH ? openRegion.destination : undefined;
   }
 
-  /** Read the next part of the text. */
+  /** Read more text. Afterward `region` and `role` describe its last character. */
   feed(text: string): void {
     this.#recordTagLink(text);
     let at = 0;
@@ -110,7 +110,7 @@ export class RegionScanner extends RegionState {
     }
   }
 
-  /** Read a text if all of it is prose in the present state and changes none; returns whether it was read. */
+  /** Read `text` if it is all prose and changes no state. Return whether it was read. */
   readProse(text: string): boolean {
     if (this.phase !== BODY || this.openRegions.length > 0 || this.isTainted || this.#findSkippable() === undefined)
       return false;
@@ -120,7 +120,7 @@ export class RegionScanner extends RegionState {
     return true;
   }
 
-  /** Register that the next bracket begins a tag, so that the bracket before it begins no JSON. */
+  /** Prepare for a tag such as `[city 1]`, so that its bracket does not count as the start of JSON. */
   beginTag(): void {
     this.opener = "";
   }
@@ -134,12 +134,12 @@ export class RegionScanner extends RegionState {
     this.bracketClosed = false;
   }
 
-  /** Whether the region of the text depends on the outcome of the chunk of the last tag. */
+  /** Whether `settleTag` must be called, since regions depend on the replacement of the last tag. */
   get awaitsOutcome(): boolean {
     return this.tag || this.tagLink !== "";
   }
 
-  /** Apply the outcome of the chunk of the last tag: a tag that stays makes a link of a bracket directly after it. */
+  /** Update the regions after the decision whether the last tag was replaced by its original. */
   settleTag(isReplaced: boolean): void {
     const text = this.tagLink;
     this.tagLink = "";
@@ -171,19 +171,19 @@ export class RegionScanner extends RegionState {
     this.dollar = dollar;
   }
 
-  /** Record the text from a bracket directly after a tag on, for `settleTag`. */
+  /** Store the text since a round bracket directly after a tag, for `settleTag`. */
   #recordTagLink(text: string): void {
     if (this.tagLink !== "" || (this.tag && text.startsWith("(") && this.openRegions.length === 0))
       this.tagLink += text;
   }
 
-  /** Note that the text so far ends with a surrogate, whose original may be an address. */
+  /** Record that the text so far ends with a surrogate, whose original may be an address. */
   markSurrogate(): void {
     this.mayBeAddress = true;
     this.lines.endSurrogate();
   }
 
-  /** The pattern of the characters that change nothing in the present state. */
+  /** Return a pattern of characters that change nothing in this state; `undefined` if every character can. */
   #findSkippable(): RegExp | undefined {
     const openRegion = this.topRegion;
     const last = this.lastCharacter;
@@ -202,7 +202,7 @@ export class RegionScanner extends RegionState {
     return openRegion.kind === "unknown" ? PLAIN_LINE : undefined;
   }
 
-  /** Read one character; returns its region. */
+  /** Read one character and return its region. */
   readCharacter(character: string): Region {
     this.#recordTagLink(character);
     return this.#classifyCharacter(character);
@@ -247,7 +247,7 @@ export class RegionScanner extends RegionState {
 
   // Marks of the paragraph
 
-  /** Count open brackets, and notes whether the characters since the last blank may be an address. */
+  /** Count open brackets, and record whether the current chunk may be an address. */
   #countMarks(character: string): void {
     const openRegion = this.topRegion;
     const kind = openRegion?.kind;

@@ -1,4 +1,4 @@
-/** Check whether a chunk of a reply is only words, numbers and marks. */
+/** Check whether a chunk of a reply (the characters between two blanks) consists only of words, numbers and marks. */
 
 import { characters } from "../data.js";
 import { isBareTag, MAX_TAG_LENGTH } from "./harmlessTags.js";
@@ -26,7 +26,7 @@ const MAX_CHUNK_CHARACTERS = 1024;
 const LETTER = /\p{L}/u;
 const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
 
-/** Return whether a reader may detect an address in an original and the text after it. */
+/** Return whether a program may find an address in `original`, or in `original` with the text after it. */
 export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
 
 const WORD_BOUNDARIES = decodeTable(characters.tables.word_characters);
@@ -38,11 +38,11 @@ export const isWordCharacter = (character: string): boolean => isInTable(WORD_BO
 /** Return whether a character is a symbol that, like a letter, may be next to words. */
 const isSymbol = (character: string): boolean => character > "\x7f" && isInTable(SYMBOL_BOUNDARIES, character);
 
-/** Check of one chunk of a reply that arrives part by part. */
+/** State of the check of one chunk of a reply, which arrives in parts. */
 export class ReplyChunk {
   /** Number of code points so far. */
   length = 0;
-  /** Whether the chunk follows a tab, which some readers drop from an address. */
+  /** Whether the chunk follows a tab, which some programs remove from an address. */
   followsTab = false;
   /** Whether no surrogate of this chunk may be restored as running text. */
   spoiled = false;
@@ -68,7 +68,7 @@ export class ReplyChunk {
     if (!this.isTooLong) this.text += text;
   }
 
-  /** Read a part of the chunk that contains no surrogate. */
+  /** Add a part of the chunk that contains no surrogate. */
   addText(text: string): void {
     this.length += countCodePoints(text);
     if (this.isTooLong) this.spoiled = true;
@@ -93,13 +93,13 @@ export class ReplyChunk {
     this.#last = "a";
   }
 
-  /** End the chunk: open brackets and tags spoil it, except harmless tags. */
+  /** End the chunk, and update `spoiled`. */
   end(): void {
     const openTag = this.#opener === "<" && !isBareTag(this.#open);
     this.spoiled ||= this.#last === "/" || this.#opener === "[" || openTag;
   }
 
-  /** Accept a colon as the end of a label if it is the only end mark and two stars or underscores follow it. */
+  /** Accept a colon as the end of a bold label, as in `**Name:**`, so that text may follow it. */
   #endLabel(): void {
     if (!this.#dotted || this.#label < 2) return;
     this.#dotted = false;
@@ -140,7 +140,7 @@ export class ReplyChunk {
     }
   }
 
-  /** Read a character in a tag, in its end after a blank, or in a bracketed note number. */
+  /** Add a character after an opening `<`, `[` or `/` that is not yet closed. */
   #addInside(character: string): void {
     const opener = this.#opener;
     if (opener === "/") {

@@ -1,4 +1,4 @@
-/** Incremental search for surrogates in a reply, and their replacement by originals. */
+/** Search for surrogates in a reply that arrives in parts, and replacement of the surrogates by originals. */
 
 import type { ReplyRules } from "../bundle/replyRules.js";
 import { MAX_BLANKS } from "../constants.js";
@@ -122,12 +122,12 @@ export class StreamRestorer {
     this.#policy = policy;
   }
 
-  /** Report on the surrogates so far. */
+  /** Report on the surrogates that were found in the text so far. */
   get report(): RestoreReport {
     return new RestoreReport([...this.#restored], [...this.#notRestored], this.#numbers?.findUnknown() ?? []);
   }
 
-  /** Read the next part of a reply and return the newly decided text. */
+  /** Read the next part of a reply, and return the text that is ready. `close` returns the rest. */
   feed(delta: string): string {
     if (typeof delta !== "string") throw new InputError("the reply must be a string");
     const text = this.#highSurrogate + delta;
@@ -136,7 +136,7 @@ export class StreamRestorer {
     return this.#releaseDecided(text.slice(0, whole), false);
   }
 
-  /** End the reply and return the rest of the text. */
+  /** End the reply and return the rest of its text. */
   close(): string {
     const half = this.#highSurrogate;
     this.#highSurrogate = "";
@@ -185,7 +185,7 @@ export class StreamRestorer {
     this.#readParts(text.slice(end));
   }
 
-  /** Read text without a surrogate, all of it by one view of the regions. */
+  /** Add text without surrogates to the chunk and to the output, and update the regions. */
   #readParts(text: string): void {
     if (this.#policy.permitsEverything) {
       this.#output.push(text);
@@ -211,7 +211,7 @@ export class StreamRestorer {
     }
   }
 
-  /** Update whether the current chunk begins an address for a reader of plain text. */
+  /** Record whether this chunk contains the start of an address for programs that treat JSON as plain text. */
   #noteAddress(character: string): void {
     if (SEPARATORS.test(character)) {
       this.#lastCharacters = "";
@@ -222,7 +222,7 @@ export class StreamRestorer {
     }
   }
 
-  /** Read one character where marks of JSON end chunks. */
+  /** Add one character to the chunk, or end the chunk. Marks of JSON end a chunk like blanks. */
   #readCharacter(character: string, role: JsonRole): void {
     if (role === "separator" || SEPARATORS.test(character)) {
       this.#endChunk();
@@ -249,13 +249,13 @@ export class StreamRestorer {
     (this.#pending.length > 0 ? this.#pending : this.#output).push(text);
   }
 
-  /** Write out a spoiled chunk early, unless it may be an address of a permitted host. */
+  /** Write out a chunk in which nothing can be restored, unless it may be an address of a permitted host. */
   #giveUpChunk(): void {
     this.#settleTags(false);
     if (this.#pending.length > 0 && (this.#policy.hosts.size === 0 || this.#chunk.isTooLong)) this.#flushChunk();
   }
 
-  /** Inform the scanner whether the chunk restores its tags. */
+  /** Inform the region scanners whether the tags of the chunk, such as `[city 1]`, were replaced. */
   #settleTags(isReplaced: boolean): void {
     if (this.#scanner.awaitsOutcome) this.#scanner.settleTag(isReplaced);
   }
@@ -289,7 +289,7 @@ export class StreamRestorer {
     );
   }
 
-  /** Return the original of a pending surrogate; or the surrogate, with a record of the reason. */
+  /** Return the original of a pending surrogate; or the surrogate, after recording why it is not restored. */
   #settleSurrogate(
     { written, original, reason, inChunk, index }: PendingSurrogate,
     path: readonly [number, number] | undefined,
@@ -306,7 +306,7 @@ export class StreamRestorer {
     return original;
   }
 
-  /** Read a matched form: restore it, or add it to the pending chunk. */
+  /** Restore the form of a surrogate at `index`, or hold it back until its chunk ends. */
   #readForm(text: string, index: number, formMatch: FormMatch): void {
     const { end } = formMatch;
     const written = text.slice(index, end);
@@ -419,7 +419,7 @@ export class StreamRestorer {
     return this.#index.quotations.findQuotation(folded, cutBefore(nearText, isStart), following, isFinal, isSeparate);
   }
 
-  /** Return the start of the block of code, or of the text outside one, in which a text ends. */
+  /** Return the first characters after the last code fence, which show whether a block of code is JSON. */
   #findCodeBlock(text: string): string {
     if (this.#codeBlock.length > HEAD_CHARACTERS && !text.includes("`") && !this.#codeBlock.endsWith("`"))
       return this.#codeBlock;
@@ -431,7 +431,7 @@ export class StreamRestorer {
       : `${block.slice(0, HEAD_CHARACTERS)}\0${block.slice(-FENCE.length)}`;
   }
 
-  /** Return the original in the form of the surrogate; `undefined` after recording a reason. */
+  /** Return the original in the same form as the surrogate in the reply. */
   #makeOriginal(text: string, index: number, { form: matchedForm, end, quotedPair }: FormMatch): string | undefined {
     const written = text.slice(index, end);
     const form: SurrogateForm | undefined =
@@ -462,7 +462,7 @@ export class StreamRestorer {
     return words.map((word, index) => word + (blanks[index] ?? "")).join("");
   }
 
-  /** Return whether the last surrogate is in JSON, or in a block of code that begins like JSON. */
+  /** Return whether the surrogate at `index` is in JSON, or in a block of code that begins like JSON. */
   #isInJson(before: string): boolean {
     if (this.#region === undefined || this.#region === "code") return JSON_START.test(this.#findCodeBlock(before));
     return this.#region === "json";
@@ -486,7 +486,7 @@ function findEnd(text: string, index: number, part: string): number {
   return at;
 }
 
-/** Return a link destination without the first character of a surrogate. */
+/** Return a link destination without the first character of a surrogate at its end. */
 function removeLastCharacter(destination: string | undefined, first: string): string | undefined {
   return destination?.endsWith(first) ? destination.slice(0, -first.length) : destination;
 }

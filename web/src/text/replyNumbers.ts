@@ -1,4 +1,4 @@
-/** Search for numbers of a reply that are neither surrogates nor in the sanitized text. */
+/** Search for numbers in a reply that are neither surrogates nor numbers of the sanitized text. */
 
 import { findLastIndex, WHITE } from "./segmentation/words.js";
 
@@ -10,17 +10,17 @@ const NUMBER = new RegExp(
 const PART = /\p{Nd}+(?:[.,]\p{Nd}+)*/gu;
 /** Unfinished end of a text: the start of its last line, and its last characters without a blank. */
 const OPEN = new RegExp(`(?:\\n[ \\t]*)?[^${WHITE}]*$`, "u");
-/** Longer runs are shortened to this length, independent of the split; a longer run has no number. */
+/** Longer texts without a blank are shortened to this length. They contain no number. */
 const MAX_RUN_CHARACTERS = 256;
 const LONG_RUN = new RegExp(`(?<![^${WHITE}])[^${WHITE}]{${MAX_RUN_CHARACTERS + 1},}`, "gu");
 const LONG_INDENT = new RegExp(`\\n[ \\t]{${MAX_RUN_CHARACTERS + 1},}`, "g");
 
-/** Return the numbers of a text, without commas between their digits. */
+/** Return the numbers of a text as strings, without commas between their digits. */
 export function findNumbers(text: string): Set<string> {
   return new Set([...text.matchAll(PART)].map(([part]) => part.replaceAll(",", "")));
 }
 
-/** Incremental search for the numbers of a reply, without those of surrogates. */
+/** Collects the numbers of a reply that arrives in parts, without the surrogates among them. */
 export class NumberFinder {
   readonly #sanitized: string;
   readonly #numbers = new Set<string>();
@@ -30,7 +30,7 @@ export class NumberFinder {
     this.#sanitized = sanitized;
   }
 
-  /** Read text that contains no surrogate. */
+  /** Add the next part of the reply, which contains no surrogate. */
   feed(added: string): void {
     const text = (this.#open + added)
       .replace(LONG_RUN, "x".repeat(MAX_RUN_CHARACTERS + 1))
@@ -41,7 +41,7 @@ export class NumberFinder {
     this.#open = text.slice(scanEnd);
   }
 
-  /** End the text: a surrogate follows, or nothing. */
+  /** End a number that is not complete, before a surrogate or at the end of the reply. */
   endText(): void {
     this.#scan(this.#open);
     this.#open = "";
@@ -51,7 +51,7 @@ export class NumberFinder {
     for (const [, number] of text.matchAll(NUMBER)) if (number !== undefined) this.#numbers.add(number);
   }
 
-  /** Return the numbers so far that the sanitized text does not contain, each once. */
+  /** Return the collected numbers that are not in the sanitized text, each once, in order. */
   findUnknown(): string[] {
     if (this.#numbers.size === 0) return [];
     const knownNumbers = findNumbers(this.#sanitized);

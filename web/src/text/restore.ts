@@ -1,4 +1,4 @@
-/** Restoring on the device: a reply to a sanitized text gets its original words back. */
+/** Restoring on the device: originals replace the surrogates in a reply to a sanitized text. */
 
 import { NO_REPLY_RULES, parseReplyRules, type ReplyRules } from "../bundle/replyRules.js";
 import { InputError } from "../errors.js";
@@ -62,7 +62,7 @@ export class Restorer {
     return this.#pairs.size;
   }
 
-  /** Number of outputs that have several originals and are not restored. */
+  /** Number of surrogates that have several originals. */
   get ambiguousCount(): number {
     return this.#ambiguous.size;
   }
@@ -151,7 +151,7 @@ export class Restorer {
     return new Restored(text, stream.report);
   }
 
-  /** Return a stream for one reply that arrives in parts. Its report omits numbers of the sanitized text. */
+  /** Create a restorer for one reply that arrives in parts. */
   openStream(options: RestoreOptions = {}, sanitized = ""): StreamRestorer {
     return new StreamRestorer(this.#buildIndex(), this.#segmenter, new RestorePolicy(options), sanitized);
   }
@@ -197,7 +197,7 @@ export class Restorer {
   }
 }
 
-/** Return whether each entry is an output, its original, a length and the word before. */
+/** Return whether each entry of a saved mapping has an output, its original, a length and the word before it. */
 function areContextEntries(value: unknown): value is [string, string, number, string][] {
   return (
     Array.isArray(value) &&
@@ -238,7 +238,7 @@ const makeQuotationEntry = ({
   after = "",
 }: SurrogatePair): QuotationEntry => [output, original, weak, before, after];
 
-/** Return whether each entry is an output, its original, a flag, and the text before and after. */
+/** Return whether each entry of a saved mapping has an output, its original, a flag, and the texts before and after. */
 function areQuotationEntries(value: unknown): value is QuotationEntry[] {
   const types = ["string", "string", "boolean", "string", "string"];
   return (
@@ -253,7 +253,7 @@ function areQuotationEntries(value: unknown): value is QuotationEntry[] {
   );
 }
 
-/** @internal Return a text without our tags such that nothing in it looks like one. */
+/** @internal Insert a blank into each part of a text that looks like a tag, such as `[city 1]`. */
 export function escapeTags(text: string): string {
   return text.replace(LIKE_A_TAG, "[ ");
 }

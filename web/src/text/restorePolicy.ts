@@ -30,7 +30,7 @@ const DISPUTED_MARKS = /\/\/|[\\<>[\]`{}|^]/;
 const ENDS = /[()"']/;
 const LEADING_MARKS = /^[("'*_]*/;
 
-/** @internal Regions of a reply in which originals are restored. */
+/** @internal Regions of a reply in which originals are restored. By default only running text is permitted. */
 export class RestorePolicy {
   readonly permitsEverything: boolean;
   readonly places: ReadonlySet<string>;
@@ -59,7 +59,7 @@ export class RestorePolicy {
     this.permitsEverything = this.places.has("all");
   }
 
-  /** Return whether a link destination so far leads to a permitted host whatever text follows. */
+  /** Return whether a link destination is certainly an address of a permitted host. */
   allowsLink(destination: string | undefined): boolean {
     if (destination === undefined || this.hosts.size === 0) return false;
     const match = ADDRESS.exec(destination);

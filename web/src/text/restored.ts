@@ -11,7 +11,7 @@ export interface NotRestored {
   readonly reason: SkipReason;
 }
 
-/** Report on the surrogates of a reply. It contains words of the reply alone, no original. */
+/** Report on the surrogates of a reply. It contains only words of the reply, and no originals. */
 export class RestoreReport {
   constructor(
     /** Restored surrogates, as written in the reply. */
@@ -25,17 +25,17 @@ export class RestoreReport {
     readonly unknownNumbers: readonly string[] = [],
   ) {}
 
-  /** Surrogates that stay because of their region. */
+  /** Surrogates that were not restored because of their position in the reply, each with the reason. */
   get skipped(): NotRestored[] {
     return this.notRestored.filter(({ reason }) => reason !== "word" && reason !== "ambiguous");
   }
 
-  /** Surrogates that stay because they may be words of the reply itself. */
+  /** Surrogates that were not restored, since they may be words of the reply itself. */
   get notRestoredWords(): string[] {
     return this.#selectByReason("word");
   }
 
-  /** Surrogates that stay because they have several originals. */
+  /** Surrogates that were not restored, since they have several originals. */
   get ambiguous(): string[] {
     return this.#selectByReason("ambiguous");
   }

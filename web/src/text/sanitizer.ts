@@ -87,7 +87,7 @@ const ROUNDING_FACTOR = 1 + 1e-12;
 /** Maximum number of cached mechanisms: each has tables as long as the vocabulary. */
 const MAX_CACHED_PLANS = 16;
 
-/** Sanitizer of texts, offline, with the mechanisms of one bundle. It holds no random state. */
+/** Sanitizes texts, offline, with the mechanisms of one bundle. */
 export class Sanitizer {
   readonly #bundle: TextBundle;
   readonly #randomUint64: RandomUint64;
@@ -141,7 +141,7 @@ export class Sanitizer {
     return this.sanitizeBatch([text], options)[0] as Result;
   }
 
-  /** Sanitize many texts, each its own document. They are sampled together, which is faster. */
+  /** Sanitize many texts. Each text is a document of its own, with its own statement. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
     if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
@@ -157,7 +157,7 @@ export class Sanitizer {
     );
   }
 
-  /** Sanitize documents that have several texts each, such as the cells of a row. */
+  /** Sanitize documents that consist of several texts, such as the cells of a row. */
   sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
     if (!isCollection(documents)) throw new InputError(SHARED_MESSAGES.noDocuments);
     const documentList = [...documents].map((texts) => {

@@ -76,7 +76,7 @@ export class StaircaseStatement extends ReleaseStatement {
     super(terms.bundleHash, tokens);
   }
 
-  /** Parts of the text that the output reveals. */
+  /** Names of the parts of a text that the output reveals: its template. */
   get revealedParts(): string[] {
     const { protect, sanitizesPunctuation, consistent } = this.terms;
     const { function_words: functionWords, gaps, case: pattern, entity_types: entityTypes, order } = PART_TEXTS;

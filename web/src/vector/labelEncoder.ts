@@ -1,4 +1,4 @@
-/** `TextLabelEncoder`, which turns a text into one randomized class label or one public sentence. */
+/** The encoder that releases one randomized class label, or one public sentence, for a text. */
 
 import { LabelBundle } from "../bundle/labelBundle.js";
 import type { ExpectedBundle } from "../bundle/open.js";
@@ -13,11 +13,11 @@ import { LabelStatement } from "./labelStatement.js";
 
 /** Options of a release. All are optional. */
 export interface EncodeOptions {
-  /** Epsilon per text: exactly one of the randomizer's. */
+  /** Epsilon per text, which must be one of the randomizer's epsilons. */
   readonly epsilon?: string | number | undefined;
   /** Name of a randomizer. */
   readonly randomizer?: string | undefined;
-  /** Whether one of the bundle's public sentences of the label is released in its place. */
+  /** Whether to release a public sentence of the label in place of the label. */
   readonly asText?: boolean | undefined;
 }
 
@@ -42,7 +42,7 @@ export class LabelRelease {
   ) {}
 
   /**
-   * Line to send: label id or sentence, first digits of the content hash, epsilon and randomizer, with tabs between.
+   * Line to send: label id or sentence, first digits of the content hash, epsilon and randomizer, separated by tabs.
    */
   get line(): string {
     const { bundleHash: bundle, epsilon, randomizer } = this.statement;
@@ -56,7 +56,7 @@ export class LabelRelease {
   }
 }
 
-/** Offline encoder of text as class labels under local differential privacy. It holds no random state. */
+/** Offline encoder that releases a class label for a text under local differential privacy. It has no random state. */
 export class TextLabelEncoder {
   readonly #bundle: LabelBundle;
   readonly #randomUint64: RandomUint64;
@@ -68,10 +68,10 @@ export class TextLabelEncoder {
   }
 
   /**
-   * Open a bundle of class labels; check every file and every randomizer.
+   * Open a label bundle, and check every file and every randomizer.
    *
-   * @throws BundleError It cannot be used, or is not the expected one.
-   * @throws EncoderUnavailable It runs a model.
+   * @throws BundleError The bundle cannot be used, or is not the expected bundle.
+   * @throws EncoderUnavailable The bundle has a model, which this package cannot run.
    */
   static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<TextLabelEncoder> {
     return new TextLabelEncoder(await LabelBundle.load(source, expected));
@@ -88,8 +88,8 @@ export class TextLabelEncoder {
   }
 
   /**
-   * Release one randomized class label for one text: for any two texts, no label is more than `exp(epsilon)` times
-   * as likely for one as for the other. Every call samples again, and epsilons add up.
+   * Release one randomized class label for one text. For any two texts, the probabilities of a label differ at most by
+   * the factor `exp(epsilon)`. Every call samples a new label, and the epsilons of several calls add up.
    */
   encode(text: string, options: EncodeOptions = {}): LabelRelease {
     if (typeof text !== "string") throw new InputError("the text must be a string");
@@ -100,13 +100,13 @@ export class TextLabelEncoder {
     return new LabelRelease(labelId, statement, statement.sentences > 0 ? this.#drawSentence(labelId) : undefined);
   }
 
-  /** Release one label per text, each independently. */
+  /** Release one label for each text independently. */
   encodeBatch(texts: Iterable<string>, options: EncodeOptions = {}): LabelRelease[] {
     if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     return [...texts].map((text) => this.encode(text, options));
   }
 
-  /** Return the privacy statement of a call with these options, without sampling. */
+  /** Return the privacy statement for calls of `encode` with these options, without encoding a text. */
   statement(options: EncodeOptions = {}): LabelStatement {
     if (
       typeof options !== "object" ||
@@ -124,7 +124,7 @@ export class TextLabelEncoder {
     return new LabelStatement(level, this.#bundle.contentHash, sentences);
   }
 
-  /** Draw one of the sentences of a label, independently of the text. */
+  /** Sample one of the public sentences of a released label, independently of the text. */
   #drawSentence(labelId: number): string {
     const sentences = this.#bundle.sentences[labelId] ?? [];
     return sentences[drawUniformBelowEach([sentences.length], this.#randomUint64)[0] ?? 0] ?? "";
@@ -155,7 +155,7 @@ export class TextLabelEncoder {
     return bestLabel;
   }
 
-  /** Return the rows of the words of a text, in order. */
+  /** Return the row number of each word of a text, in order. */
   #computeIds(fullText: string): number[] {
     const { words, maxCharacters } = this.#bundle;
     let text =
@@ -182,7 +182,7 @@ export class TextLabelEncoder {
   }
 }
 
-/** Return the mean of rows times a scale; 0 without rows. */
+/** Return the mean of the rows `ids`, multiplied by `scale`. Without rows, return the vector 0. */
 function computeMean(rows: Int8Array, ids: readonly number[], dimension: number, scale: number): Float32Array {
   const sums = new Float64Array(dimension);
   for (const id of ids) {

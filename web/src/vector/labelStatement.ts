@@ -1,4 +1,4 @@
-/** Privacy statement of a released class label: one epsilon per text. */
+/** Privacy statement of a released class label, with one epsilon per text. */
 
 import { statements } from "../data.js";
 import { computeLargestOdds, formatThousands } from "../mechanisms/decimal.js";
@@ -6,13 +6,13 @@ import type { LabelStaircase } from "../mechanisms/labelStaircase.js";
 import { parseEpsilon } from "../text/options.js";
 import { fillTemplate, type PlainObject, ReleaseStatement } from "../text/statement.js";
 
-/** Privacy statement of one released class label: a function of public parameters, safe to publish. */
+/** Privacy statement of one released class label. It depends only on public parameters, so it is safe to publish. */
 export class LabelStatement extends ReleaseStatement {
   override readonly mechanism: string;
   override readonly notProtected = statements.class_label.not_protected;
   /** Name of the randomizer. */
   readonly randomizer: string;
-  /** Epsilon per text, spelled as in the bundle. */
+  /** Epsilon per text, in the spelling of the bundle. */
   readonly epsilon: string;
   readonly #guessGain: number;
   readonly #labelCount: number;
@@ -21,7 +21,7 @@ export class LabelStatement extends ReleaseStatement {
   constructor(
     staircase: LabelStaircase,
     bundle: string,
-    /** Number of public sentences one of which is released in place of the label; 0 for the label itself. */
+    /** Number of public sentences, one of which replaces the label; 0 if the label itself is released. */
     readonly sentences: number,
   ) {
     super(bundle, 1);
@@ -32,7 +32,7 @@ export class LabelStatement extends ReleaseStatement {
     this.mechanism = `class label (${this.randomizer})`;
   }
 
-  /** Description of a released sentence for its readers. */
+  /** Explanation of a released sentence for its readers. */
   get sentenceDescription(): string {
     return fillTemplate(statements.class_label.sentence, { sentences: String(this.sentences) });
   }
@@ -71,5 +71,5 @@ export class LabelStatement extends ReleaseStatement {
   }
 }
 
-/** Format a rounded number as Python does. */
+/** Format a rounded number in the same way as Python. */
 const formatGain = (gain: number): string => (Number.isInteger(gain) ? `${gain}.0` : String(gain));

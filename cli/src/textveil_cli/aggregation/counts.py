@@ -1,15 +1,21 @@
 """Estimated numbers of texts per class label, from released labels.
 
-With ``N`` the number of texts of each label, ``M`` the probability with which the model assigns each class label to a
-text of a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each label, the mean of
-``c`` is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is ``c W``. Its error is, without any approximation,
+The estimate uses these quantities:
 
-    c W - N  =  (c - N M' P) W  +  N (M' - M) P W,
+- ``N``: number of texts of each true label.
+- ``M``: probability with which the model assigns each class label to a text of a true label, one row per true label.
+- ``P``: matrix of the randomizer, one row per class label.
+- ``c``: number of received releases of each label.
 
-where ``M'`` is the model's true decision matrix and ``M`` its estimate from the held-out texts. The first term is the
-sampling error of the noise and of the model's mistakes; the second is the calibration error
-(docs/proofs/index-staircase.md, "Texts of a label"). Counts of class labels use the same formula with ``M = I``,
-which is exact.
+The mean of ``c`` is ``N M P``. For a matrix ``W`` with ``(M P) W = I``, the estimate is ``c W``. Its error is, without
+any approximation,
+
+    c W - N  =  (c - N M' P) W  +  N (M' - M) P W.
+
+Here ``M'`` is the model's true decision matrix, and ``M`` its estimate from the held-out texts. The first term is the
+sampling error of the noise and of the model's mistakes. The second term is the calibration error
+(docs/proofs/index-staircase.md, "Texts of a label"). Counts of class labels use the same formula with ``M = I``, which
+is exact.
 """
 
 from collections.abc import Sequence

@@ -81,7 +81,13 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
 
 
 def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
-    """Return why the page shows fewer rows than the run has."""
+    """Return why the report shows fewer rows than the run has, as a sentence for the report.
+
+    Args:
+        review: Counts and sample of the run.
+        shown: Number of rows in the report.
+        unit: Word for a row in the report: ``row`` or ``line``.
+    """
     empty, reasons = review.total_rows - review.rows, []
     if empty:
         have = "has" if empty == 1 else "have"

@@ -112,7 +112,7 @@ class RunReview:
 
     @property
     def total_rows(self) -> int:
-        """Number of all rows, also of those without texts."""
+        """Return the number of all rows, including rows without texts."""
         return self.rows + self._rows_without_text
 
     @property

@@ -103,7 +103,7 @@ def encode(
     table = table.resolve_format(paths)
     selection = table.make_selection()
     if inputs.text is not None and selection.columns:
-        raise OptionError("use either --text or columns")
+        raise OptionError("--text cannot be combined with a table, --column or --key")
     encoder, options, statement = release.open_encoder(bundle)  # before the first access to a file
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     formats = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")

@@ -10,6 +10,7 @@ from textveil.lazy import make_lazy_getattr
 if TYPE_CHECKING:
     from textveil_cli.console.command import TYPER_SETTINGS, GroupedCommand, expand_option_groups, make_command_line
     from textveil_cli.console.errors import run
+    from textveil_cli.console.kept_words import KeptWordsTally, describe_language
     from textveil_cli.console.restore_summary import describe_restore_report
     from textveil_cli.console.text_io import (
         LineBatch,
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 __all__ = [
     "TYPER_SETTINGS",
     "GroupedCommand",
+    "KeptWordsTally",
     "LineBatch",
     "TextWriter",
+    "describe_language",
     "describe_restore_report",
     "expand_option_groups",
     "get_safe_file_name",
@@ -55,4 +58,4 @@ __all__ = [
     "show_progress_bars",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text_io", "errors", "command", "restore_summary")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text_io", "errors", "command", "restore_summary", "kept_words")

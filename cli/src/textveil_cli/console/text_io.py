@@ -237,8 +237,8 @@ def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | 
         first: Whether the block is the start of the input and may have a byte order mark.
 
     Returns:
-        The lines before the first invalid byte, whether the last of them ends with a line feed, and the offset of the
-        first invalid byte after these lines (``None`` if all bytes are valid UTF-8).
+        The lines before the first invalid byte; whether the last of them ends with a line feed; and the offset of the
+        first invalid byte after these lines. The offset is ``None`` if all bytes are valid UTF-8.
     """
     if first and _suggest_encoding(
         block

@@ -162,7 +162,7 @@ class DelimitedLayout:
     def _make_row(
         self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
     ) -> TableRow | RejectedRow:
-        """Return the row that consists of some cells: the header, a row with texts to rewrite, or a rejected row.
+        """Return the row that consists of some cells: header, row with texts to rewrite, or rejected row.
 
         Args:
             cells: Bytes of each cell, with quotes.

@@ -113,8 +113,8 @@ class KeyParser:
         allow_missing: Whether the line may lack selected keys.
 
     Attributes:
-        strings: For each string to rewrite its start, its end (both with the quotes), and its value; for each omitted
-            member of the object its start, its end, and ``None``.
+        strings: Start, end and value of each string to rewrite; the range includes the quotes. For each omitted member
+            of the object, its start, its end, and ``None``.
         has_leaf: Whether the line has a value, possibly null, at one of the keys.
 
     Raises:

@@ -79,7 +79,11 @@ class ReceiptSink(Protocol):
         ...
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add documents by the number of tokens whose epsilon each document spends."""
+        """Add documents to the receipt.
+
+        Args:
+            tokens: For each document the number of tokens whose epsilon it spends.
+        """
         ...
 
 

@@ -264,8 +264,8 @@ def check_output_ending(
         into_folder: Whether the output is a folder of files.
 
     Raises:
-        OptionError: The name has the ending of another format, or that of a compressed file although ``can_pack`` is
-            false, or, for a new folder, the ending of any file.
+        OptionError: The name has the ending of another format. It has the ending of a compressed file although
+            ``can_pack`` is false. Or a new folder has the ending of any file.
     """
     if output is None:
         return

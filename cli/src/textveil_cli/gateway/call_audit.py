@@ -1,9 +1,9 @@
 """Audit of tool calls that a client may run although the record of the reply lacks them.
 
-Clients differ in how they parse a reply that violates its API, such as a call whose events do not end, a field that the
-API does not define, or two events that contradict each other about one call. The audit therefore counts every value in
-a field for arguments, and every tool name, as written by the model. If the arguments of a call are ambiguous, no later
-tool result shares the mapping.
+Clients differ in how they parse a reply that violates its API. Examples are a call whose events do not end, a field
+that the API does not define, and two events that contradict each other about one call. The audit therefore counts every
+value in a field for arguments, and every tool name, as written by the model. If the arguments of a call are ambiguous,
+no later tool result shares the mapping.
 """
 
 from collections.abc import Iterator, Mapping
@@ -113,9 +113,8 @@ class CallAudit:
     def _add_arguments(self, call: str, value: Any) -> None:
         """Record the arguments of a call, given the id of the call.
 
-        Arguments that are equal as JSON count as one value. At most two different values are recorded per call: if
-        there are two, the arguments are ambiguous, and all later tool results of the conversation get unlinked
-        surrogates.
+        Arguments that are equal as JSON count as one value. Two different values make the arguments ambiguous, so that
+        all later tool results of the conversation get unlinked surrogates. Further values are not recorded.
         """
         known = self._arguments_by_call.setdefault(call, [])
         if len(known) > 1:
@@ -211,7 +210,7 @@ class CallAudit:
             self._ended_places.add(place)
 
     def _observe_item(self, data: Mapping[str, Any]) -> None:
-        """Record the id of a tool call of the Responses API."""
+        """Record the id of a tool call in an output item of the Responses API."""
         item, number = data.get("item"), data.get("output_index")
         call = item.get("call_id") if isinstance(item, Mapping) else None
         if isinstance(call, str) and self._call_ids.setdefault(("item", str(number)), call) != call:

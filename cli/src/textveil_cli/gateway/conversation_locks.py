@@ -83,9 +83,7 @@ class ConversationLocks:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
             return _set_byte_lock(self._descriptor, int.from_bytes(name_hash[:7], "big") & ~(1 << 55), is_locked)
         except OSError:
-            raise OutputError(
-                f"{LOCK_NAME} cannot be locked: choose a folder on a disk of this device, which others do not write"
-            ) from None
+            raise OutputError(f"{LOCK_NAME} cannot be locked: choose a folder on a local disk") from None
 
 
 def _set_byte_lock(descriptor: int, offset: int, is_locked: bool) -> bool:

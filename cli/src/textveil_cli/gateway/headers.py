@@ -57,8 +57,8 @@ def build_target(request: Request) -> str:
     """Return the path and the query to request from the upstream, built from checked parts.
 
     A path of ``FIELDS_BY_PATH`` is sent unchanged. After ``/v1/models`` the segments of a model id may follow; each
-    segment is decoded once. Servers disagree on the meaning of a segment that then contains a percent sign, a backslash
-    or a semicolon, or that is ``.`` or ``..``, so such a segment is refused.
+    segment is decoded once. A segment is refused if it then contains a percent sign, a backslash or a semicolon, or is
+    ``.`` or ``..``. Servers disagree on the meaning of such a segment.
 
     Raises:
         Refusal: The path or the query has unsupported parts.

@@ -1,4 +1,4 @@
-"""Settings of the process of a gateway: switching of threads, garbage collection and freed memory."""
+"""Process settings of a gateway: thread switching, garbage collection, and release of freed memory."""
 
 import contextlib
 import gc
@@ -19,9 +19,10 @@ _M_MMAP_THRESHOLD, _MIN_MAPPED_BYTES = -3, 1 << 17
 
 
 def tune_interpreter() -> None:
-    """Shorten the thread switch interval, exclude permanent objects from garbage collection, return large blocks.
+    """Configure thread switching, garbage collection and memory allocation for a gateway.
 
-    The garbage collector needed a sixth of the time for scanning these objects.
+    The thread switch interval becomes shorter. Permanent objects are excluded from garbage collection, which needed a
+    sixth of the time to scan them. Freed memory blocks are returned to the operating system.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     return_large_blocks()
@@ -31,10 +32,10 @@ def tune_interpreter() -> None:
 
 
 def return_large_blocks() -> bool:
-    """Let the C library return each freed block of 128 KiB or more to the operating system at once.
+    """Make the C library return each freed block of 128 KiB or more to the operating system at once.
 
     Returns:
-        Whether the C library has this setting. glibc has it; others return such blocks anyway, or cannot.
+        Whether the C library supports this setting. glibc does; other libraries always return such blocks, or never do.
     """
     return _call_c_library("mallopt", _M_MMAP_THRESHOLD, _MIN_MAPPED_BYTES)
 

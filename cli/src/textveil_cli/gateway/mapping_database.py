@@ -221,7 +221,7 @@ def _prepare_tables(database: sqlite3.Connection) -> None:
     if version != _SCHEMA_VERSION:
         other = "an earlier" if version < _SCHEMA_VERSION else "a later"
         raise OutputError(
-            f"{DATABASE_NAME} is of {other} version of textveil: use that version, or delete the file and with it its "
+            f"{DATABASE_NAME} is of {other} version of textveil: use that version, or delete the file with all its "
             "mappings"
         )
 

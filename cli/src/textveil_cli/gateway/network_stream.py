@@ -1,8 +1,8 @@
 """Byte stream of one connection to the upstream, which detects bytes that no request asked for.
 
-An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. httpcore2
-only checks the socket, and so overlooks bytes that the event loop, a queue or the TLS layer has already read. Here,
-every received byte immediately enters one buffer, which can be checked.
+An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. The
+library httpcore2 only checks the socket. It overlooks bytes that the event loop, a queue or the TLS layer has already
+read. Here, every received byte immediately enters one buffer, which can be checked.
 """
 
 import asyncio
@@ -46,7 +46,10 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         transport.set_write_buffer_limits(high=1, low=0)  # TLS never resumes with high=0
 
     def data_received(self, data: bytes) -> None:
-        """Add received bytes to the buffer; if the connection is idle, close it, since nothing was expected."""
+        """Add received bytes to the buffer.
+
+        If the connection is idle, close it, since the upstream must not send anything before the next request.
+        """
         self._buffer += data
         if self._is_idle:
             self.abort()

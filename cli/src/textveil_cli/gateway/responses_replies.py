@@ -125,20 +125,23 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track an unchanged value that a client may display; a text that occurs again is tracked only once."""
+        """Track an unchanged value that a client may display, unless the same text was tracked before.
+
+        If the value begins a link, surrogates that would be inside the link are not restored.
+        """
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:
                 self._passed_texts.add(text)
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Mark the text of earlier deltas as tracked, so that it is not tracked again in a later event.
+        """Store the complete text of earlier deltas, so that a later repetition is not tracked again.
 
         Args:
             subject: Type of the text, from the type of the event.
             item: Index of the output item.
             part: Index of the part in the item.
-            data: Data of the event.
+            data: Data of the event that ends the text.
         """
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:

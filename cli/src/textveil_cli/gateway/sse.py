@@ -31,7 +31,7 @@ class ServerSentEvent(NamedTuple):
 
     @property
     def ends_reply(self) -> bool:
-        """Whether clients of the API read no event after this one."""
+        """Return whether this event ends the reply, so that clients of the API ignore all later events."""
         event_type = self.data.get("type") if isinstance(self.data, dict) else None
         return self.data == DONE or (isinstance(event_type, str) and event_type in END_EVENTS)
 

@@ -1,5 +1,8 @@
 """Sanitizer with fixed options, which other libraries can call, copy and pickle."""
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,6 +15,7 @@ from textveil.errors import InputError
 from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
 
+from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
 
 
@@ -82,6 +86,8 @@ class ConfiguredSanitizer:
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
+        If few words are kept, issue a ``UserWarning`` that the texts may be in another language.
+
         Args:
             cells: Strings, and any values that represent missing cells.
             missing: Whether each cell is missing; by default, ``None`` and NaN are.
@@ -97,8 +103,17 @@ class ConfiguredSanitizer:
             if not is_missing and not isinstance(cell, str):
                 raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
         texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
-        results = iter(self.sanitize_texts(texts))
+        sanitized = self.sanitize_texts(texts)
+        self._warn_about_language(sanitized)
+        results = iter(sanitized)
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
+
+    def _warn_about_language(self, results: Sequence[Result]) -> None:
+        tally = KeptWordsTally()
+        tally.add_results(results)
+        hint = tally.describe_language(is_english=self._sanitizer.bundle.is_builtin, option="language=")
+        if hint:
+            warnings.warn(f"textveil: {hint}", stacklevel=_count_own_frames() + 1)
 
     @overload
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...
@@ -132,6 +147,14 @@ class ConfiguredSanitizer:
     def __reduce__(self) -> Any:
         bundle = self._sanitizer.bundle
         return _unpickle_sanitizer, (self._folder, bundle.expected_bundle, bundle.is_expected, self._options)
+
+
+def _count_own_frames() -> int:
+    """Return the number of frames of this package above the line of the caller that a warning concerns."""
+    folder, frame, count = os.path.dirname(__file__), sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(folder):
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:

@@ -88,7 +88,7 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     """Return a reply of the model with the words of the user restored.
 
     ``response_metadata["textveil"]`` of the result lists the surrogates that were not restored. The result has the role
-    of the model, even if the model returns a message of another role; otherwise its text would later be sent as the
+    of the model, even if the model returned a message of another role. Otherwise its text would later be sent as the
     user's.
 
     Raises:
@@ -216,11 +216,14 @@ class ChunkedReplyRestorer:
         yield {**part, "text": self._feed_text(text)} if is_text and text else part
 
     def _begin_place(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-        """End the current text if the next part is at another position, and yield its held-back rest.
+        """End the current text if the next part of the reply is at another position.
 
         Args:
             place: Position of the next part in the reply.
-            part: The next part; ``None`` if it has no text.
+            part: The next part; ``None`` if the content of the chunk is one string.
+
+        Yields:
+            A part with the text that was held back from the ended text, if any.
         """
         if place != self._newest_place or (self._newest_part is None) is not (part is None):
             if place is not None and place in self._begun_places:

@@ -190,7 +190,7 @@ def format_rate(value: float) -> str:
 
 
 def _format_license(*parts: object) -> str:
-    """Join a license and an attribution, each if it is stated."""
+    """Return a license and its attribution as one text; a part that the bundle does not state is omitted."""
     return ". ".join(str(part) for part in parts if part) or "not stated"
 
 

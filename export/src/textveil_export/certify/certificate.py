@@ -118,7 +118,12 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Find levels whose label is below the proven epsilon, and return a line of text for each."""
+    """Find levels whose label is below the proven epsilon, and return a line of text for each.
+
+    Args:
+        bundle: A bundle with SanText.
+        certificates: Result of ``certify_bundle``.
+    """
     false = []
     for level in bundle.santext_levels:
         for mechanism in level.parameters:
@@ -158,7 +163,14 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
-    """Return the certificate's description of the pair with the largest loss, with words instead of ids."""
+    """Return the certificate's description of the pair with the largest loss, with words instead of ids.
+
+    Args:
+        bundle: The bundle.
+        worst: Inputs of the pair, and their distance.
+        loss: Log-ratio of the two probabilities of the output.
+        output: Id of the output.
+    """
     names = [*bundle.vocabulary, UNKNOWN_SYMBOL]
     return AttainedPair(
         input=names[worst.first],

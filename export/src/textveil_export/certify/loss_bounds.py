@@ -91,6 +91,10 @@ class LossBounds:
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
         """Compute the loss of one pair of inputs over all outputs.
 
+        Args:
+            first: Id of the input ``x``.
+            second: Id of the input ``x'``.
+
         Returns:
             The loss, and the id of the output at which it is largest.
         """

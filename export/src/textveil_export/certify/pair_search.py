@@ -178,6 +178,10 @@ class _PairSearch:
         """Record an upper bound on the loss of each pair.
 
         The function skips pairs of a word with itself, and pairs whose first word cannot be an output.
+
+        Args:
+            first: Ids of the inputs ``x`` of the pairs.
+            second: Ids of the inputs ``x'``, as many.
         """
         apart = self.is_output[first] & (first != second)
         first, second = first[apart], second[apart]

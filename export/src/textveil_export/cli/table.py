@@ -222,7 +222,11 @@ class TextCardOptions:
 
 
 def _read_entries(paths: list[Path] | None) -> frozenset[str]:
-    """Read several lists, and return all their entries."""
+    """Read several lists, and return all their entries.
+
+    Args:
+        paths: Files with one entry per line; ``None`` for no list.
+    """
     return frozenset(word for path in paths or [] for word in word_vectors.read_list(path))
 
 

@@ -107,7 +107,14 @@ def encode_texts(
 def compute_vectors(
     run: VectorFunction, texts: LabeledTexts, stage: str = "", progress: Progress = ignore_progress
 ) -> NDArray[np.float32]:
-    """Run a model on texts and return their vectors before the noise, shape (texts, k)."""
+    """Run a model on texts and return their vectors before the noise, shape (texts, k).
+
+    Args:
+        run: Function that computes the vector of one text from its token ids.
+        texts: The texts.
+        stage: Name of this work in progress reports.
+        progress: Called with the number of finished texts.
+    """
     rows = []
     for done, ids in enumerate(texts.ids, 1):
         rows.append(run(ids))

@@ -123,7 +123,13 @@ def make_graph_name(recipe: Int8Recipe) -> str:
 
 
 def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Quantize a graph with onnxruntime, and write it to ``target``."""
+    """Quantize a graph with onnxruntime, and write it to ``target``.
+
+    Args:
+        source: File of the float32 graph.
+        recipe: The quantization.
+        target: File of the new int8 graph.
+    """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
@@ -139,7 +145,13 @@ def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -
 
 
 def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Quantize a graph with Optimum, and write it to ``target``."""
+    """Quantize a graph with Optimum, and write it to ``target``.
+
+    Args:
+        source: File of the float32 graph.
+        recipe: The quantization.
+        target: File of the new int8 graph.
+    """
     try:
         from optimum.onnxruntime import ORTQuantizer
         from optimum.onnxruntime.configuration import AutoQuantizationConfig
@@ -165,7 +177,12 @@ def _list_operators(recipe: Int8Recipe) -> list[str]:
 
 
 def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
-    """Return the names of the nodes that remain float32: the head, and products of two activations."""
+    """Return the names of the nodes that remain float32: the head, and products of two activations.
+
+    Args:
+        source: File of the float32 graph.
+        recipe: The quantization.
+    """
     graph = onnx.load(source).graph
     stored = {tensor.name for tensor in graph.initializer}
     # Quantizers replace a Gemm by a MatMul of this name before they apply the list.
@@ -343,6 +360,11 @@ def _measure_speeds(
 
     All graphs and PyTorch run alternately, so that other load on the machine affects them equally. For each text the
     function uses the shortest time of several rounds.
+
+    Args:
+        sessions: Runtime session of each int8 graph, by its recipe.
+        reference: The PyTorch model.
+        texts: Texts whose processing is timed.
     """
     runs: dict[RecipeKey | None, VectorFunction] = {None: reference, **sessions}
     best = {key: np.full(len(texts.ids), np.inf) for key in runs}

@@ -166,6 +166,11 @@ def export_onnx_parts(
 def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
     """Compare the decisions of float32 and int8 on labeled texts.
 
+    Args:
+        sample: Labeled texts.
+        expected: Class of each text by the float32 model.
+        actual: Class of each text by the int8 model.
+
     Returns:
         The share of equal decisions, and the accuracies of float32 and of int8.
     """
@@ -178,6 +183,10 @@ def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: 
 
 def _measure_agreement(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
     """Compare the decisions of float32 and int8 on texts without classes.
+
+    Args:
+        expected: Class of each text by the float32 model.
+        actual: Class of each text by the int8 model.
 
     Returns:
         The number of texts, and the share of equal decisions.

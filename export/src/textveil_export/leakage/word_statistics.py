@@ -259,7 +259,7 @@ def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any
 
 
 def _round_edges(edges: Floats) -> NDArray[Any]:
-    """Round edges to integers, and remove duplicates."""
+    """Round the edges of a histogram's intervals to integers, and remove duplicates."""
     return np.unique(np.rint(edges))
 
 

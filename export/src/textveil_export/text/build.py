@@ -306,7 +306,14 @@ def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str |
 def _choose_level_settings(
     table: SanTextTable, distances: WordMetric, recipe: TextBundleRecipe, progress: Progress
 ) -> dict[LevelKey, LevelSetting]:
-    """Choose exponent and base measure for each level and mechanism, in order of the levels."""
+    """Choose exponent and base measure for each level and mechanism, in order of the levels.
+
+    Args:
+        table: Neighbors and scores.
+        distances: Distances of words.
+        recipe: Settings of the bundle; they determine the method of the choice.
+        progress: Called with stages and counts.
+    """
     if recipe.certified_epsilons is not None:
         return calibrate_certified_epsilon(
             table, distances, recipe.certified_epsilons, progress, flatten_to=recipe.flatten_to

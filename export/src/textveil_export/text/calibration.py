@@ -310,7 +310,16 @@ def _flatten_bases(
     flatten_to: float,
     progress: Progress,
 ) -> None:
-    """Give a flattened base measure to each search whose certified epsilon it lowers."""
+    """Give a flattened base measure to each search whose certified epsilon it lowers.
+
+    Args:
+        table: Neighbors and scores.
+        pair_scores: Scores of all pairs of words.
+        searches: Searches for an exponent; the function may change their base measure.
+        certified: Function that returns the certified epsilon of each search's current guess.
+        flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1 (see ``compute_flat_base``).
+        progress: Called with stages and counts.
+    """
     flattened: list[_ExponentSearch] = []
     for number, search in enumerate(searches, 1):
         outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[search.mechanism])

@@ -103,7 +103,12 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
 
 
 def fits_integers(table: SanTextTable, setting: LevelSetting) -> bool:
-    """Return whether ``make_level_parameters`` succeeds for a setting."""
+    """Return whether ``make_level_parameters`` succeeds for a setting.
+
+    Args:
+        table: Neighbors and scores.
+        setting: Exponent and base measure.
+    """
     return _find_largest_scale(table, setting) is not None
 
 
@@ -124,6 +129,10 @@ def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None)
 
 def _find_largest_scale(table: SanTextTable, setting: LevelSetting) -> tuple[int, int] | None:
     """Find the largest scale ``2**shift`` at which integers hold the weights of a level.
+
+    Args:
+        table: Neighbors and scores.
+        setting: Exponent and base measure.
 
     Returns:
         ``shift``, and the largest score whose weight is at least ``MIN_WEIGHT``. ``None`` if the weight of a stored

@@ -75,7 +75,7 @@ def read_names_lists(folder: Path) -> NamesListFiles:
         texts[layout.RULES] = read_text(folder / layout.RULES)
         _check_language(texts, names_of_role["surrogates"])
     if not names_of_role["surrogates"]:
-        raise SourceError(f"{folder.name}: a surrogate pool is missing, add files surrogates.TYPE.txt")
+        raise SourceError(f"{folder.name}: a surrogate pool is missing: add files surrogates.TYPE.txt")
     sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))
     if sources is None:
         raise SourceError('README.md: add a section "## Sources" with sources and licenses of the lists')

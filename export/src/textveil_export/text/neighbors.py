@@ -289,6 +289,14 @@ def _discard_distant(
 
     A row with more than ``most`` candidates is marked as crowded and loses its candidates; ``_find_nearest_in_row``
     searches it later. The function changes ``threshold`` and ``crowded`` in place.
+
+    Args:
+        candidates: Candidates of all rows.
+        threshold: Smallest value that a candidate of each row needs.
+        crowded: True for rows that ``_find_nearest_in_row`` searches.
+        count: Number of neighbors of a row.
+        most: Largest number of candidates of a row.
+        slack: Candidates remain if they are at most this much below the ``count``-th largest value of their row.
     """
     order = np.lexsort((-candidates.values, candidates.rows))
     row, column, value = candidates.rows[order], candidates.columns[order], candidates.values[order]
@@ -308,6 +316,13 @@ def _find_nearest_in_row(
     """Find the nearest words of one row by the exact cosines of all words.
 
     This function handles crowded rows, such as a row of zeros, to which all words are equally near.
+
+    Args:
+        rows: int8 rows of all words.
+        words: Ids of the words that can be neighbors.
+        favor: Bonus of each of these words, in steps of the rounded cosines.
+        count: Number of neighbors.
+        row: Id of the word whose neighbors the function finds.
     """
     products = (rows[words].astype(_choose_exact_type(rows)) @ rows[row].astype(_choose_exact_type(rows))).astype(
         np.float64

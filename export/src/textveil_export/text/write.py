@@ -131,7 +131,14 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
 
 
 def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with its format, version, software and the hash of the bundle's ``mechanism.json``."""
+    """Return a record with its format, version, software and the hash of the bundle's ``mechanism.json``.
+
+    Args:
+        bundle: The bundle that the record describes.
+        name: Format of the record.
+        version: Version of this format.
+        content: Entries of the record.
+    """
     software = f"textveil-export {__version__}"
     return {
         "format": name,

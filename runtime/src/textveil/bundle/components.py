@@ -145,11 +145,13 @@ class NamesFiles:
         entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
         pool_types: Names of the entity types that have a surrogate pool.
         contents: Bytes of each file by file name.
+        is_checked: Whether the lists are known to be valid, as those of the built-in bundle.
     """
 
     entity_types: tuple[str, ...]
     pool_types: tuple[str, ...]
     contents: Mapping[str, bytes] = field(repr=False)
+    is_checked: bool = False
 
     @cached_property
     def lists(self) -> "NamesLists":
@@ -160,7 +162,7 @@ class NamesFiles:
         """
         from textveil.bundle.names_files import parse_names_lists
 
-        return parse_names_lists(self.entity_types, self.pool_types, self.contents)
+        return parse_names_lists(self.entity_types, self.pool_types, self.contents, is_checked=self.is_checked)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -298,13 +300,13 @@ def list_names_files(entry: object) -> list[str]:
     ]
 
 
-def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked: bool = False) -> NamesComponent:
+def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool = False) -> NamesComponent:
     """Select the files of the mode ``names`` and check their total size, without parsing them.
 
     Args:
         contents: The files of the bundle. They include all files that ``entry`` requires.
         entry: The entry ``names`` of ``mechanism.json``.
-        is_size_checked: Whether the size needs no check, as for the built-in bundle. Then this function reads no file.
+        is_checked: Whether the lists need no check, as those of the built-in bundle. Then this function reads no file.
 
     Raises:
         BundleDamaged: The name of an entity type is invalid or occurs twice.
@@ -312,12 +314,12 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked:
     """
     entity_types, pool_types, _ = _parse_entity_types(entry)
     names = list_names_files(entry)
-    if not is_size_checked:
+    if not is_checked:
         from textveil.bundle.word_lists import check_list_sizes
 
         check_list_sizes(contents, names)
     names += [RULES] if RULES in contents else []
-    return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names)))
+    return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names), is_checked))
 
 
 def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

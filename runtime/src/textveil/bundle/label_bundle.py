@@ -178,7 +178,7 @@ def _parse_sentences(contents: Mapping[str, bytes], label_count: int) -> tuple[t
     for sentence in sentences:
         if len(sentence) > MAX_SENTENCE or sentence[0] == "#" or sentence.strip() != sentence or sentence.isdecimal():
             raise BundleDamaged(
-                f"{SENTENCES}: a sentence is too long, is a number, or begins or ends with a forbidden mark"
+                f"{SENTENCES}: a sentence is too long, is a number, or begins or ends with a forbidden punctuation mark"
             )
         if not unicodedata.is_normalized("NFC", sentence):
             raise BundleDamaged(f"{SENTENCES}: a sentence is not in the Unicode normalization form NFC")

@@ -61,7 +61,10 @@ def find_language_pack(language: str) -> Path:
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         if (Path(folder) / "bundle" / MANIFEST).is_file():
             return Path(folder) / "bundle"
-    raise BundleNotFound(f"no pack for the language {language} is installed: pip install textveil-{language}")
+    raise BundleNotFound(
+        f"no pack for the language {language} is installed, and none is on an index yet: build its wheel in a clone "
+        f"(packs/README.md), then pip install textveil_{language}-*.whl"
+    )
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
         first,
         path=bundles[0].path,
         content_hash=hashlib.sha256(hashes.encode("ascii")).hexdigest(),
-        names_files=JoinedNamesFiles(files.entity_types, files.pool_types, files.contents, joined),
+        names_files=JoinedNamesFiles(files.entity_types, files.pool_types, files.contents, joined=joined),
         staircase_table=None,
         santext_table=None,
     )
@@ -174,7 +177,7 @@ def check_language(bundle: "TextBundle", language: str) -> None:
     found = read_language(bundle)
     if found != language:
         raise OptionError(
-            f"this bundle is for the language {found}, not {language}: leave out --language, or pass a bundle of it"
+            f"this bundle is for the language {found}, not {language}: omit --language, or choose another bundle"
         )
 
 

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, repeat
 
 from textveil.bundle.layout import (
@@ -97,7 +98,7 @@ class NamesLists:
 
 
 def parse_names_lists(
-    entity_types: Iterable[str], pool_types: Iterable[str], contents: Mapping[str, bytes]
+    entity_types: Iterable[str], pool_types: Iterable[str], contents: Mapping[str, bytes], *, is_checked: bool = False
 ) -> NamesLists:
     """Parse the lists of the mode ``names``.
 
@@ -105,6 +106,8 @@ def parse_names_lists(
         entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
         pool_types: Names of the entity types that have a surrogate pool.
         contents: Bytes of each file by file name.
+        is_checked: Whether the lists with flags are known to be valid, as those of the built-in bundle. Then this
+            function does not check them, and takes half the time.
 
     Raises:
         BundleDamaged: A list or the rules file is malformed. The message contains the file name, and the line number of
@@ -112,27 +115,55 @@ def parse_names_lists(
         BundleTooLarge: A line or the rules file is too long.
     """
     rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
-    common = _parse_common_words(contents)
+    if is_checked:
+        common = _split_common_words(contents[COMMON_WORDS])
+        members = {kind: _split_members(contents[ENTITY_LIST.format(kind)]) for kind in entity_types}
+    else:
+        common, members = _parse_flagged_lists(entity_types, contents)
+    return NamesLists(
+        common_words=common,
+        kept_capitals=frozenset(_parse_sorted(contents, KEPT_CAPITALS)),
+        kept_symbols=_parse_symbols(contents),
+        members_by_type=members,
+        surrogate_pools={kind: _parse_surrogates(contents, SURROGATE_POOL.format(kind)) for kind in pool_types},
+        fact_lists={kind: _parse_facts(contents, kind, is_checked) for kind in FACT_KINDS},
+        rules=rules,
+    )
+
+
+def _split_common_words(content: bytes) -> dict[str, int]:
+    """Return the entries of a valid list of common words with their flags as bits."""
+    parse_flags = cache(_parse_common_flags)
+    parts = map(str.partition, _split_lines(content), repeat("\t"))
+    return {entry: (parse_flags(flag_text) or 0) if tab else 0 for entry, tab, flag_text in parts}
+
+
+def _split_members(content: bytes) -> frozenset[str]:
+    """Return the entries of a valid list of members without their flags."""
+    for flag_text in MEMBER_FLAGS:
+        content = content.replace(f"\t{flag_text}\n".encode(), b"\n")
+    return frozenset(_split_lines(content))
+
+
+def _split_lines(content: bytes) -> list[str]:
+    return content.decode("utf-8").removesuffix("\n").split("\n")
+
+
+def _parse_flagged_lists(
+    entity_types: Iterable[str], contents: Mapping[str, bytes]
+) -> tuple[dict[str, int], dict[str, frozenset[str]]]:
+    """Check and parse the common words with their flags as bits, and the members of each entity type."""
+    common = _parse_flagged(contents, COMMON_WORDS, _parse_common_flags)
     members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), MEMBER_FLAGS.get) for kind in entity_types}
     for kind in CLOSED_TYPES:
         unflagged = {entry for entry, bits in members.get(kind, {}).items() if not bits & MEMBER_FLAGS[CAPITALIZED]}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
-                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, and the mode names never keeps one"
+                COMMON_WORDS,
+                list(common).index(min(conflicts)) + 1,
+                f"is also a {kind}, which the mode names never keeps",
             )
-    return NamesLists(
-        common_words=common,
-        kept_capitals=frozenset(_parse_sorted(contents, KEPT_CAPITALS)),
-        kept_symbols=_parse_symbols(contents),
-        members_by_type={kind: frozenset(found) for kind, found in members.items()},
-        surrogate_pools={kind: _parse_surrogates(contents, SURROGATE_POOL.format(kind)) for kind in pool_types},
-        fact_lists={kind: _parse_facts(contents, kind) for kind in FACT_KINDS},
-        rules=rules,
-    )
-
-
-def _parse_common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
-    return _parse_flagged(contents, COMMON_WORDS, _parse_common_flags)
+    return common, {kind: frozenset(found) for kind, found in members.items()}
 
 
 def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagParser) -> dict[str, int]:
@@ -232,11 +263,13 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
     return tuple(surrogates)
 
 
-def _parse_facts(contents: Mapping[str, bytes], kind: str) -> frozenset[str]:
+def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> frozenset[str]:
     """Return the entries of the list of public facts of a kind; an empty set if the bundle lacks the list."""
     name = FACT_LIST.format(kind)
     if name not in contents:
         return frozenset()
+    if is_checked:
+        return frozenset(_split_lines(contents[name]))
     if kind not in _FACT_FORMS:
         return frozenset(_parse_flagged(contents, name, {}.get))
     form, problem = _FACT_FORMS[kind]

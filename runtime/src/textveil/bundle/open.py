@@ -85,7 +85,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         'TextBundle'
     """
     if not pins.keys() <= ExpectedBundle.__annotations__.keys():
-        raise OptionError(f"a bundle is verified only against {', '.join(ExpectedBundle.__annotations__)}")
+        raise OptionError(f"unknown requirement on a bundle: supported are {', '.join(ExpectedBundle.__annotations__)}")
     manifest, identity = _read_manifest(path)
     kind = manifest.get("bundle_type")
     if not isinstance(kind, str) or kind not in _WRONG_BUNDLE_MESSAGES:
@@ -119,7 +119,7 @@ def _require_language(bundle: BundleBase, language: str) -> BundleBase:
     from textveil.bundle.text_bundle import TextBundle
 
     if not isinstance(bundle, TextBundle):
-        raise OptionError("language: only a bundle that sanitizes text has a language")
+        raise OptionError("language: this bundle is not for text, so it has no language: omit this option")
     check_language(bundle, language)
     return replace(bundle, language=language)
 
@@ -150,7 +150,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     manifest = parse_json(content, MANIFEST)
     name, version = manifest.get("format"), manifest.get("format_version")
     if not isinstance(name, str) or not name.startswith("textveil-"):
-        raise BundleDamaged(f"{MANIFEST}: is not the manifest of a bundle")
+        raise BundleDamaged(f"{MANIFEST}: this file is not the manifest of a bundle")
     if name != FORMAT or type(version) is not int or version != FORMAT_VERSION:
         raise BundleVersion(f"{MANIFEST}: {_explain_version(manifest)}")
     return manifest, hashlib.sha256(content).hexdigest()

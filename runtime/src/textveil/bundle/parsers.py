@@ -118,7 +118,7 @@ def _check_printable(value: Any, name: str) -> None:
 def _parse_finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
-        raise ValueError("a number is beyond all floating-point numbers")
+        raise ValueError("a number is too large for a floating-point number")
     return value
 
 

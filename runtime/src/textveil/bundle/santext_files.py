@@ -90,5 +90,5 @@ def _parse_metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> W
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
         raise BundleDamaged(f"{EMBEDDINGS}: a row must have 1 to {MAX_DIMENSION} numbers")
     if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # the integers of scores would overflow
-        raise BundleDamaged(f"{MECHANISM_FILE}: the constants of the metric are out of range")
+        raise BundleDamaged(f"{MECHANISM_FILE}: the constants of the word distances are out of range")
     return WordMetric(rows=rows, grid=grid, median_squared=median, unknown_extra=extra)

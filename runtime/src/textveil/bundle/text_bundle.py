@@ -156,7 +156,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def table(self) -> "SanTextTable":
-        """Return SanText's table: neighbors of each word with their scores, and the roles of words.
+        """Return the table of SanText: the neighbors of each word with their scores, and which words may be outputs.
 
         Raises:
             UnknownMechanism: The bundle has no SanText.
@@ -208,7 +208,7 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
     santext = _parse_santext(contents, definition) if "santext" in parts else SanTextComponent()
     staircase = parse_staircase(contents, definition) if "staircase" in parts else StaircaseComponent()
     names = (
-        select_names_files(contents, definition["names"], is_size_checked=opened.is_builtin)
+        select_names_files(contents, definition["names"], is_checked=opened.is_builtin)
         if "names" in definition
         else NamesComponent()
     )
@@ -251,7 +251,7 @@ def _parse_default_mechanism(name: object, mechanisms: tuple[str, ...]) -> str:
     if mechanisms:
         return parse_choice(name, mechanisms, MECHANISM_FILE)
     if name is not None:
-        raise BundleDamaged(f"{MECHANISM_FILE}: has a default for a mechanism that the bundle lacks")
+        raise BundleDamaged(f"{MECHANISM_FILE}: there is a default mechanism, but the bundle has no mechanism")
     return ""
 
 
@@ -297,7 +297,7 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
     if definition["files"] != {name: manifest_files[name]["sha256"] for name in required} or len(set(required)) != len(
         required
     ):
-        raise BundleDamaged(f"{MECHANISM_FILE}: was made for other files than those of this bundle")
+        raise BundleDamaged(f"{MECHANISM_FILE}: the file hashes differ from the files of this bundle")
 
 
 def _parse_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
@@ -341,7 +341,7 @@ def _read_statistics(
     for level in santext.santext_levels:
         for mechanism in level.parameters:
             if not _get_nested(statistics, STATISTICS, "levels", level.name, mechanism):
-                raise BundleDamaged(f"{STATISTICS}: has no statistics of a mechanism of the bundle")
+                raise BundleDamaged(f"{STATISTICS}: the statistics of a mechanism of the bundle are missing")
     return statistics
 
 

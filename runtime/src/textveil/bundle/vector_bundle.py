@@ -176,5 +176,5 @@ def _parse_levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
     except OptionError as error:
         raise BundleDamaged(f"{MANIFEST}: {error}") from error
     if not levels or len({level.exact_epsilon for level in levels}) != len(levels):
-        raise BundleDamaged(f"{MANIFEST}: there are no levels, or one occurs twice")
+        raise BundleDamaged(f"{MANIFEST}: there are no levels, or a level occurs twice")
     return levels

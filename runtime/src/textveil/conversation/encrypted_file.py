@@ -86,7 +86,7 @@ def _refuse_special_file(path: Path) -> None:
         return
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ConversationChanged(
-            "the path of the conversation is not a plain file: delete it, or save to another file"
+            "the path of the conversation is not a plain file: delete the file, or save to another path"
         )
 
 
@@ -126,16 +126,18 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InputError("the conversation: not a plain file; delete it, or save to another file")
+                raise InputError(
+                    "the conversation: the path is not a plain file: delete the file, or save to another path"
+                )
             sealed = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise InputError("the conversation: the file is missing or cannot be read") from error
     if sealed.startswith(_OLD_HEADERS):
         raise InputError(
-            "the conversation: saved by an earlier version of textveil in another format; start a new conversation"
+            "the conversation was saved by an earlier version of textveil in another format: start a new conversation"
         )
     if not sealed.startswith(HEADER) or len(sealed) > _MAX_BYTES:
-        raise InputError("the conversation: not a file that this version of textveil wrote")
+        raise InputError("the conversation: the file was not written by this version of textveil")
     key = _read_conversation_key(path, key_file, make=False)
     return decrypt_bytes(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[:_STAMP_BYTES]
 

@@ -365,7 +365,9 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
     """
     if options.get("facts") not in (None, stored["facts"]):
         value = stored["facts"]
-        raise OptionError(f"the conversation was started with facts={value}: use this value, or start a new one")
+        raise OptionError(
+            f"the conversation was started with facts={value}: use this value, or start a new conversation"
+        )
     for name in ("patterns", "known"):
         asked, started_with = options.get(name), stored.get(name) or ()
         if asked is not None and [*_list_entries(asked)] != [*_list_entries(started_with)]:

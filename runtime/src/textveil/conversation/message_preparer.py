@@ -266,7 +266,11 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Return the number of consecutive model messages, for the first message of each such group; 0 for all others."""
+    """Find groups of consecutive messages of the model.
+
+    Returns:
+        For each message that begins a group, the number of messages of the group; 0 for all other messages.
+    """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):
         if sender == "model" and next(iterate_model_fields(message), None) is not None:

@@ -124,14 +124,14 @@ class MessageRewriter:
         """
         check_work()
         if not isinstance(item, Mapping):
-            raise InputError("it must be a message, a part or an item, as a dictionary")
+            raise InputError("a message, a part or an item must be a dictionary")
         item_type, role = item.get("type", "message"), item.get("role")
         if "role" in item:
             if not isinstance(role, str) or role not in _ROLES:
-                raise InputError("its role is unknown")
+                raise InputError("the role is unknown")
             is_by_model = role in _MODEL_ROLES
         elif item_type == "message":
-            raise InputError("it has neither a role nor a type")
+            raise InputError("the role and the type are missing")
         item_type = item_type if isinstance(item_type, str) else ""
         if item_type in self._pass_through or role in self._pass_through:
             return self._pass_item(decode_json(encode_json(item)))
@@ -141,7 +141,7 @@ class MessageRewriter:
             advice = "omit it, or add the type to pass_through"
             raise InputError(f"the type {item_type} is not text: {advice} (gateway: --pass-through {item_type})")
         if item_type not in FIELDS_BY_TYPE:
-            raise InputError("its type is unknown: omit it, or add the type to pass_through")
+            raise InputError("the type is unknown: omit the item, or add the type to pass_through")
         is_by_model = is_by_model or item_type in _MODEL_TYPES
         rewriter = self
         if is_by_model:
@@ -172,7 +172,7 @@ class MessageRewriter:
         unknown = [name for name in item if name not in fields]
         if unknown:
             field_names = [name for name in unknown if isinstance(name, str) and self._find_fields([name])]
-            raise InputError("it has an unknown field" + (f": {field_names[0]}" if field_names else ""))
+            raise InputError("there is an unknown field" + (f": {field_names[0]}" if field_names else ""))
         return {name: self._rewrite_field(name, value, fields[name], is_by_model, role) for name, value in item.items()}
 
     def _rewrite_field(self, name: str, value: Any, content: int, is_by_model: bool, role: Any) -> Any:
@@ -222,7 +222,7 @@ class MessageRewriter:
         if isinstance(value, list):
             return [self._rewrite_value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-            raise InputError("it has a value or a key that JSON does not support")
+            raise InputError("a value or a key is not supported by JSON")
         return self._rewrite_object(value)
 
     def _rewrite_object(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -241,7 +241,7 @@ class MessageRewriter:
     def _rewrite_number(self, value: int | float) -> int | float:
         """Replace a number by a surrogate of the same type and sign; by 0 if the surrogate has no digits."""
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
-            raise InputError("it has a number that is not finite, or too large")
+            raise InputError("a number is not finite, or is too large")
         digits = self._rewrite_text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
         try:
             return type(value)(f"-{digits}" if value < 0 else digits)
@@ -317,7 +317,7 @@ def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
 def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
     unique = dict(entries)
     if len(unique) < len(entries):
-        raise InputError("its JSON has a duplicate key")
+        raise InputError("the JSON has a duplicate key")
     return unique
 
 
@@ -355,11 +355,11 @@ def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -
     try:
         return encode(value)
     except (TypeError, ValueError, RecursionError):
-        raise InputError("it has a value that JSON does not support, or is nested too deeply") from None
+        raise InputError("a value is not supported by JSON, or is nested too deeply") from None
 
 
 def _refuse_constant(constant: str) -> Any:
-    raise InputError("its JSON has a number that is not finite")
+    raise InputError("the JSON has a number that is not finite")
 
 
 def _check_identifier(value: Any) -> Any:

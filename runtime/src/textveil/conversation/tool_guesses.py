@@ -37,8 +37,8 @@ class ToolGuesses:
             or not 0 <= limits[0] <= limits[1] <= _MAX_LIMIT
         ):
             raise OptionError(
-                f"tool_guesses must be two integers, the first at most the second, such as ({MAX_GUESSES_PER_CALL}, "
-                f"{MAX_GUESSES_PER_CONVERSATION})"
+                f"tool_guesses must be two integers, of which the first is at most the second, such as "
+                f"({MAX_GUESSES_PER_CALL}, {MAX_GUESSES_PER_CONVERSATION})"
             )
         self.limits: tuple[int, int] = int(limits[0]), int(limits[1])
         self._strings_by_call: dict[str, set[str]] = {}

@@ -222,11 +222,11 @@ def _translate_error(error: sqlite3.Error) -> LedgerError:
     """
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LedgerBusy("another process holds the ledger; nothing was released")
+        return LedgerBusy("another process has locked the ledger; nothing was released: try again")
     if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value has another type than its column
         return LedgerDamaged("this file is not a textveil ledger, or it is damaged; nothing was released")
     if code == sqlite3.SQLITE_CONSTRAINT:
-        return LedgerDamaged("the ledger refuses a number that cannot be; nothing was released")
+        return LedgerDamaged("the ledger rejects a number that is out of range; nothing was released")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return LedgerError("the ledger cannot be written: the disk is full or fails; nothing was released")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):

@@ -43,7 +43,7 @@ def check_distinct_files(ledger: Path, *keys: Path | None) -> None:
     file_ids = {get_file_id(path) for path in (ledger, *list_sqlite_files(ledger))}
     for key in keys:
         if key is not None and get_file_id(key) in file_ids:
-            raise KeyFileError("the ledger, its journal and its keys must be different files: two are the same")
+            raise KeyFileError("the ledger, its journal and its keys must be different files, but two paths are equal")
         file_ids |= {get_file_id(key)} if key is not None else set()
 
 
@@ -62,8 +62,8 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
         key = read_key(path, DEVICE_KEY, create=False)
         if check is not None and compute_tag(key, "check") != check:
             raise KeyFileError(
-                f"{DEVICE_KEY}: this is the key of another ledger: delete it if no ledger needs it, or choose "
-                "another name"
+                f"{DEVICE_KEY}: this file is the key of another ledger: delete the file if no ledger needs it, or "
+                "choose another name"
             )
 
 

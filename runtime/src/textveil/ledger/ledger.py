@@ -133,12 +133,12 @@ class Ledger:
         stored_device_check, stored_cache_check = queries.read_key_checks(connection)
         if stored_device_check != device_check:
             raise KeyFileError(
-                f"{DEVICE_KEY}: this is the key of another ledger: give the key that was created with this ledger"
+                f"{DEVICE_KEY}: this is the key of another ledger: pass the key that was created with this ledger"
             )
         if cache_check is not None and stored_cache_check != cache_check:
             raise KeyFileError(
-                f"{REPLAY_CACHE_KEY}: another key encrypts the stored outputs: give that key, or delete them "
-                "(textveil ledger delete --stored-outputs)"
+                f"{REPLAY_CACHE_KEY}: another key encrypts the stored outputs: pass that key, or delete the "
+                "outputs (textveil ledger delete --stored-outputs)"
             )
 
     @property
@@ -201,7 +201,7 @@ class Ledger:
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
-            raise OptionError("the replay cache does not work with an external detector: omit one of them")
+            raise OptionError("the replay cache does not work with an external detector: use only one of the two")
         return self._record_releases(source, list_items(texts), privacy_unit, budget)
 
     def encode_batch(

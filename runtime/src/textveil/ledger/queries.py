@@ -11,7 +11,7 @@ from textveil.release import DELTA_UNITS, EPSILON_UNITS
 #: at the time of the check; and the sums of epsilon, delta and unbounded releases of the privacy unit at that time.
 VerifiedSums = dict[bytes, tuple[int, int, int, int]]
 _MAX_VERIFIED, _ZERO_SUMS = 10_000, (0, 0, 0, 0)
-_WRONG_SUMS = "the sums of a privacy unit differ from those of its releases: restore an undamaged copy of the ledger"
+_WRONG_SUMS = "the sums of a privacy unit differ from the sums of its releases: restore an undamaged copy of the ledger"
 _SUMS_QUERY = (
     "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
     "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"

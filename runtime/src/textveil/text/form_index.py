@@ -30,7 +30,7 @@ class FormIndex:
     """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
 
     Args:
-        pairs: Surrogates with a single original, by their look-up key.
+        pairs: Surrogates with a single original, by their lookup key.
         ambiguous: Surrogates with several originals.
         quoted_pairs: Pairs that are restored only where a reply repeats the text around the surrogate.
         rules: Rules of the language.
@@ -63,11 +63,14 @@ class FormIndex:
 
     @property
     def forms(self) -> dict[str, SurrogateForm | None]:
-        """The forms that are in memory, by their folded text; ``None`` for a text that has several originals."""
+        """The forms that were created so far, by their folded text; ``None`` for a text with several originals."""
         return self._table.forms
 
     def find_form(self, text: str) -> SurrogateForm | None:
-        """Return the form that a folded text is; ``None`` for any other text and if it has several originals."""
+        """Return the form with the given folded text.
+
+        The result is ``None`` if there is no such form, or if it has several originals.
+        """
         return self._table.get_form(text)
 
     def free_memory(self) -> None:

@@ -1,8 +1,8 @@
-"""Table of the forms of surrogates by their text (see ``textveil.text.inflections`` for forms).
+"""Table of the forms of surrogates, by their text (see ``textveil.text.inflections`` for forms).
 
-A short mapping has all its forms in the table. Those of a long mapping would take many times the memory of its text,
-and a reply contains few of them. So the table makes the forms of a long mapping when a reply has their first
-characters, and it recognizes numbered tags by their parts, without any form of them in memory.
+For a short mapping, the table stores all forms. For a long mapping they would need many times the memory of its text,
+and a reply contains few of them. So the table creates the forms with certain first characters when a reply has these
+characters. It recognizes numbered tags such as ``[city 1]`` by their parts, and stores no forms of them.
 """
 
 import re
@@ -25,9 +25,9 @@ from textveil.work_limits import STEPS_PER_CHECK, check_work
 from textveil.work_steps import free_in_steps, sort_strings
 
 PREFIX_LENGTH = 3
-#: Largest number of pairs whose forms are all made at once.
+#: Largest number of pairs for which the table creates all forms at once.
 _MAX_COMPLETE = 1 << 10
-#: A tag whose parts are clear in each notation, as a key of the mapping; a text in a notation of tags, and its start.
+#: A tag as a key of the mapping, if its parts are clear in each notation; a tag in any notation; the start of a tag.
 _PLAIN_TAG = re.compile(r"\[([a-z]+(?:-[a-z]+)*) ([0-9]+)\]")
 _NOTATION = re.compile(r"([\[({]?)([a-z]+(?:-[a-z]+)*)([ _-]?)([0-9]+)([\])}]?)")
 _NOTATION_START = re.compile(r"[\[({]?([a-z-]+)([ _]?)([0-9]*)[\])}]?")
@@ -42,16 +42,17 @@ _NOTATIONS = {("[", " ", "]"): "", ("", " ", ""): BARE_TAG} | {
 def merge_forms(
     pairs: Iterable[SurrogatePair], rules: ReplyRules, prefix: str | None = None
 ) -> dict[str, SurrogateForm | None]:
-    """Return the forms of some pairs by their text; ``None`` for a text that has several originals.
+    """Return the forms of several pairs by their text; ``None`` for a text that has several originals.
 
-    If two pairs share a form, the pair whose output is that form as it was sent takes precedence. If there is none, the
-    form is ambiguous unless both pairs have the same original. The order of the pairs has no effect, because a mapping
-    file does not keep it.
+    Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes precedence. Otherwise
+    the form is ambiguous, unless both pairs have the same original. The order of the pairs has no effect, because a
+    mapping file does not store it.
 
     Args:
         pairs: Surrogates with a single original.
         rules: Rules of the language.
-        prefix: First characters of the forms to return, ``PREFIX_LENGTH`` of them or a whole form; ``None`` for all.
+        prefix: First characters of the forms to return: ``PREFIX_LENGTH`` of them, or a whole form. ``None`` for all
+            forms.
     """
     inflected: dict[str, SurrogateForm | None] = {}
     unchanged: dict[str, SurrogateForm | None] = {}
@@ -70,31 +71,34 @@ def merge_forms(
             else:
                 is_same = other is not None and are_alike(other[0].original, pair.original)
                 same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
-    for text, form in unchanged.items():  # one call for all would keep other threads waiting
+    for text, form in unchanged.items():  # a single ``update`` would block other threads
         inflected[text] = form
     return inflected
 
 
 class _ClosedText(NamedTuple):
-    """A text that has several originals, or (``is_quoted``) has some in quotations only."""
+    """A text that is not restored, because it has several originals.
+
+    If ``is_quoted`` is true, the text is restored only where a reply repeats the text around it.
+    """
 
     text: str
     is_quoted: bool = False
 
 
 class FormTable:
-    """Forms of all surrogates of a mapping.
+    """Table of the forms of all surrogates of a mapping, by their text.
 
     Args:
-        pairs: Surrogates with a single original, by their look-up key.
+        pairs: Surrogates with a single original, by their lookup key.
         ambiguous: Surrogates with several originals.
         quoted_outputs: Folded surrogates that are restored only where a reply repeats the text around them.
         rules: Rules of the language.
 
     Attributes:
-        forms: The forms that were made so far, by their text.
+        forms: The forms that were created so far, by their text.
         prefixes: The beginnings of all forms, of at most ``PREFIX_LENGTH`` characters.
-        tag_ends: Last characters of the forms that only ``find_tag`` finds.
+        tag_ends: Last characters of the tags that only ``find_tag`` finds.
     """
 
     def __init__(
@@ -108,9 +112,9 @@ class FormTable:
         self.forms: dict[str, SurrogateForm | None] = {}
         #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
         self._texts_by_prefix: dict[str, Any] = {}
-        #: By first characters, while their forms are not made: the pairs, and texts with several originals.
+        #: Pairs whose forms do not exist yet, and texts with several originals, by the first characters of the forms.
         self._later: dict[str, list[SurrogatePair | _ClosedText]] = {}
-        #: Types of the tags that have no form in ``forms``, with the largest number of digits.
+        #: Types of the tags that are not in ``forms``, each with the largest number of digits of its tags.
         self._tag_digits: dict[str, int] = {}
         ambiguous_texts = (next(iterate_forms(pair))[0] for pair in ambiguous)
         if len(pairs) <= _MAX_COMPLETE:
@@ -130,15 +134,19 @@ class FormTable:
         self.tag_ends: frozenset[str] = _NOTATION_ENDS if self._tag_digits else frozenset()
 
     def get_form(self, text: str) -> SurrogateForm | None:
-        """Return the form that a folded text is; ``None`` if it has several originals, and for any other text."""
+        """Return the form with the given folded text.
+
+        The result is ``None`` if there is no such form, or if it has several originals.
+        """
         if not self.is_prefix(text):
             return None
         return self.forms[text] if text in self.forms else self.find_tag(text)
 
     def is_prefix(self, text: str) -> bool:
-        """Return whether some form begins with a folded text, after which ``forms`` has the text if it is a form.
+        """Return whether at least one form begins with the given folded text.
 
-        The result may be true for other beginnings of tags.
+        The method also creates the forms with these first characters, and stores them in ``forms``. For a text that
+        looks like the beginning of a tag, the result may be true even if no form begins with it.
         """
         if len(text) <= PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
             if text in self._later:
@@ -156,7 +164,10 @@ class FormTable:
         return prefix in self._tag_prefixes and self._begins_tag(text)
 
     def find_tag(self, text: str) -> SurrogateForm | None:
-        """Return the form that a folded text is, if it is a tag without forms in ``forms``; else ``None``."""
+        """Return the form with the given folded text if it is a numbered tag that is not in ``forms``.
+
+        The result is ``None`` for any other text.
+        """
         tag = _NOTATION.fullmatch(text)
         if tag is None or tag[2] not in self._tag_digits:
             return None
@@ -164,14 +175,19 @@ class FormTable:
         return None if notation is None or pair is None else (pair, notation)
 
     def free_memory(self) -> None:
-        """Empty the table in steps. Nobody may use it afterward."""
+        """Delete the content of the table step by step, so that other threads can run in between.
+
+        No thread may use the table afterward.
+        """
         free_in_steps(self.forms, self._texts_by_prefix, self.prefixes, self._later)
 
     def _close_texts(self, ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]) -> None:
-        """Mark texts that have several originals.
+        """Mark texts that have several originals, so that they are not restored.
 
-        A surrogate that is restored in quotations only may be ambiguous elsewhere in a reply, and mapping files have no
-        pair for that.
+        Args:
+            ambiguous_texts: Texts that have several originals.
+            quoted_texts: Texts that are restored only where a reply repeats the text around them. Elsewhere they may be
+                ambiguous.
         """
         for text in ambiguous_texts:
             self.forms[text] = None
@@ -179,7 +195,12 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store for which first characters each pair has forms, without the forms."""
+        """Store the first characters of the forms of each pair, without the forms.
+
+        Args:
+            ambiguous_texts: Texts that have several originals.
+            quoted_outputs: Texts that are restored only where a reply repeats the text around them.
+        """
         tag_digits, colliding_types = dict[str, int](), set[str]()
         for tag in filter(None, map(_PLAIN_TAG.fullmatch, self._pairs)):
             tag_digits[tag[1]] = max(tag_digits.get(tag[1], 0), len(tag[2]))
@@ -219,9 +240,9 @@ class FormTable:
             self._later[prefix] = [entry]
 
     def _make_forms(self, prefix: str) -> None:
-        """Make the forms with the given first characters.
+        """Create and store the forms with the given first characters.
 
-        Two threads may make the same forms; each finds all of them.
+        Two threads may create the same forms at the same time. Each of them then finds all forms.
         """
         entries = self._later[prefix]
         closed = [entry for entry in entries if isinstance(entry, _ClosedText)]
@@ -246,7 +267,7 @@ class FormTable:
 
 
 def _list_prefixes(starts: Iterable[str]) -> set[str]:
-    """Return all beginnings of at most ``PREFIX_LENGTH`` characters."""
+    """Return all beginnings of the given texts that have at most ``PREFIX_LENGTH`` characters."""
     prefixes = shorter = {start[:PREFIX_LENGTH] for start in starts}
     for end in reversed(range(1, PREFIX_LENGTH)):  # fast: few forms differ in their first characters
         shorter = {text[:end] for text in shorter}
@@ -265,6 +286,9 @@ def _get_notation(form: SurrogateForm) -> str:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key for forms with the same text, whose originals differ at most in case."""
+    """Return a sort key that selects one of several forms with the same text, whatever the order of the pairs.
+
+    The originals of these forms differ at most in case.
+    """
     pair, way = form
     return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way

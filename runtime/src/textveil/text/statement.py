@@ -181,6 +181,22 @@ class PrivacyStatement(ReleaseStatement):
     tokens: int
     randomized_words: int = 0
 
+    def __repr__(self) -> str:
+        """Return the statement as one line.
+
+        >>> from textveil import Sanitizer
+        >>> repr(Sanitizer.load().sanitize("Anna paid.", protect="names").statement)[:31]
+        '<PrivacyStatement: Kept: common'
+        """
+        return f"<{type(self).__name__}: {self.format_line()}>"
+
+    def _repr_html_(self) -> str:
+        """Return the statement as HTML for a notebook."""
+        from textveil.text.marked_html import escape_html  # lazy: only notebooks need it
+
+        items = "".join(f"<li>{escape_html(item)}</li>" for item in self.not_protected)
+        return f"<p>{escape_html(self.summary())}</p><p>Not protected:</p><ul>{items}</ul>"
+
     @property
     def bundle_hash(self) -> str:
         """Content hash of the bundle."""

@@ -124,7 +124,7 @@ class OnnxExtractor:
         longest = [parts.vocabulary[START_TOKEN], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
         if self.session.run_model(longest).shape != (1, parts.dimension):
             raise EncoderFailed(
-                "the model returns vectors of a length that differs from manifest.json: build the bundle again"
+                "the length of the model's vectors differs from the length in manifest.json: build the bundle again"
             )
 
     def extract_vector(

@@ -227,4 +227,7 @@ class WordPiece:
             elif self.unknown_id is not None:
                 yield [self.unknown_id]
             else:
-                raise BundleDamaged(f"token {position} of {len(tokens)}: no unknown symbol in the vocabulary")
+                raise BundleDamaged(
+                    f"token {position} of {len(tokens)}: the vocabulary has no piece for this token and no symbol for "
+                    "unknown tokens"
+                )

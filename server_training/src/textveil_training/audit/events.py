@@ -171,7 +171,13 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
 
 
 def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Find the one feature with the largest bound on epsilon, and return a score of its presence."""
+    """Find the one feature with the largest bound on epsilon, and return a score of its presence.
+
+    Args:
+        first: Outputs of the first input.
+        second: Outputs of the second input.
+        inputs: The two inputs.
+    """
     draws = len(first)
     counts = [
         Counter(one for text in texts for group in _GROUPS for one in list_features(str(text), group))
@@ -236,7 +242,13 @@ def _describe_vectors(vectors: Floats) -> Floats:
 
 
 def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a logistic regression on coordinates and norms, and return its score."""
+    """Learn a logistic regression on coordinates and norms, and return its score.
+
+    Args:
+        first: Outputs of the first input.
+        second: Outputs of the second input.
+        inputs: The two inputs.
+    """
     rows = _describe_vectors(np.concatenate([np.asarray(first), np.asarray(second)]))
     labels = np.repeat([1, 0], [len(first), len(second)])
     scaler = StandardScaler()
@@ -245,7 +257,13 @@ def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> S
 
 
 def _learn_binned(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a naive Bayes score on coordinates and norms, each divided into intervals."""
+    """Learn a naive Bayes score on coordinates and norms, each divided into intervals.
+
+    Args:
+        first: Outputs of the first input.
+        second: Outputs of the second input.
+        inputs: The two inputs.
+    """
     ones, others = (_describe_vectors(np.asarray(outputs)) for outputs in (first, second))
     both = np.concatenate([ones, others])
     edges = [np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1])) for column in both.T]
@@ -271,7 +289,13 @@ def _learn_binned(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> S
 
 
 def _learn_values(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a naive Bayes score on the whole vector, for mechanisms with few different outputs."""
+    """Learn a naive Bayes score on the whole vector, for mechanisms with few different outputs.
+
+    Args:
+        first: Outputs of the first input.
+        second: Outputs of the second input.
+        inputs: The two inputs.
+    """
     names, rows = np.unique(np.concatenate([np.asarray(first), np.asarray(second)]), axis=0, return_inverse=True)
     rows = rows.ravel()
     of_first, of_second = (

@@ -304,6 +304,12 @@ class _Audit:
     def _count_hits(self, stage: str, chosen: InputSet, inputs: Outputs, draws: int) -> tuple[int, float | None]:
         """Draw outputs of uniformly chosen inputs, and guess the inputs.
 
+        Args:
+            stage: Name of the stage in progress reports.
+            chosen: The set of inputs.
+            inputs: The same inputs in the form of outputs, from ``_prepare_inputs``.
+            draws: Number of draws in total.
+
         Returns:
             The number of right guesses, and the share of outputs that equal their input (``None`` for vectors).
         """
@@ -397,6 +403,11 @@ class _Audit:
 
         The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its draws are
         used up.
+
+        Args:
+            pair: Pair of inputs for bets on an event.
+            chosen: Set of inputs for bets on guesses; ``None`` to bet on the event only.
+            alpha: Probability that a true claim is refuted.
         """
         assert self._settings.until is not None
         end = time.monotonic() + 60 * self._settings.until
@@ -436,7 +447,15 @@ class _Audit:
 def _find_half_powers(
     outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
 ) -> dict[str, float | None]:
-    """Compute the power of a test for each number of outputs, as in ``TestResult.half_power``."""
+    """Compute the power of a test for each number of outputs, as in ``TestResult.half_power``.
+
+    Args:
+        outputs: Numbers ``k`` of outputs of k-ary randomized response.
+        draws: Number of draws of the test.
+        alpha: Probability that the bound is wrong.
+        distance: Distance of the inputs, by which the results are divided.
+        identification: Whether the test is the identification test.
+    """
     found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
     return {str(count): None if value is None else value / distance for count, value in found.items()}
 

@@ -94,12 +94,25 @@ def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: floa
 
 
 def compute_pair_ceiling(draws: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute the largest epsilon that the pair test can report with its number of draws."""
+    """Compute the largest epsilon that the pair test can report with its number of draws.
+
+    Args:
+        draws: Number of draws of each input.
+        alpha: Probability that the bound is wrong.
+        delta: Claimed delta.
+    """
     return float(bound_pair_epsilon(draws, 0, draws, alpha, delta))
 
 
 def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute the largest epsilon that the identification test can report with its number of draws."""
+    """Compute the largest epsilon that the identification test can report with its number of draws.
+
+    Args:
+        draws: Number of draws in total.
+        inputs: Number of inputs.
+        alpha: Probability that the bound is wrong.
+        delta: Claimed delta.
+    """
     return bound_identification_epsilon(draws, draws, inputs, alpha, delta)
 
 

@@ -138,7 +138,14 @@ class CommandMechanism:
     def _exchange(
         self, process: "subprocess.Popen[bytes]", data: bytes, lines: int, report: Callable[[int], None]
     ) -> bytes:
-        """Write lines to the program and read its output at the same time, so that neither waits."""
+        """Write lines to the program and read its output at the same time, so that neither waits.
+
+        Args:
+            process: The running program.
+            data: Lines for its standard input.
+            lines: Number of these lines.
+            report: Called with the number of lines that the program has written.
+        """
         assert process.stdin is not None
         assert process.stdout is not None
         os.set_blocking(process.stdin.fileno(), False)

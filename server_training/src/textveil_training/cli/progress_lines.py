@@ -40,8 +40,8 @@ class ProgressLines:
 
 
 @contextmanager
-def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]:
-    """Show progress bars on a terminal, or else write a line to standard error every ``every_s`` seconds.
+def report_progress(every_s: float | None = None) -> Iterator[ProgressCallback]:
+    """Show progress bars on a terminal, or else write a line to standard error every ``every_s`` seconds (25 if None).
 
     A thread of its own writes the lines, so they also appear during a step that takes longer.
 
@@ -55,7 +55,7 @@ def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]
     lines, ended = ProgressLines(), threading.Event()
 
     def write_lines() -> None:
-        while not ended.wait(every_s):
+        while not ended.wait(LINE_EVERY_S if every_s is None else every_s):
             lines.write_line()
 
     thread = threading.Thread(target=write_lines, daemon=True)

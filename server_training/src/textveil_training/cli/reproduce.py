@@ -90,7 +90,7 @@ def reproduce(
     """
     from textveil_training.reproduce.inputs import ReproductionInputs, check_inputs
     from textveil_training.reproduce.published import STUDIES
-    from textveil_training.reproduce.results import read_paper_figures
+    from textveil_training.reproduce.results import check_paper_figures, read_paper_figures
 
     study = STUDIES[name]
     given = {} if inputs.paper is None else read_paper_figures(inputs.paper)
@@ -105,3 +105,4 @@ def reproduce(
         machine.apply()
         text, record = reproduce_study(study, chosen, given, output)
     print(print_json(record) if as_json else text)
+    check_paper_figures(given, record)

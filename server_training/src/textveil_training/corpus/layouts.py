@@ -107,7 +107,12 @@ class WikitextLayout:
         self._line = 0
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines (see ``textveil_cli.files.RowLayout``)."""
+        """Yield the rows of some lines (see ``textveil_cli.files.RowLayout``).
+
+        Args:
+            lines: Consecutive lines of the file, with line ends.
+            last: Not used, since each line is a row.
+        """
         for line in lines:
             self._line += 1
             heading = _HEADING.fullmatch(line)

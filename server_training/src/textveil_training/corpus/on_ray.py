@@ -182,7 +182,13 @@ def _run_workers(
 
 
 def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
-    """Yield the workers' result for each part, in the order in which parts are finished."""
+    """Yield the workers' result for each part, in the order in which parts are finished.
+
+    Args:
+        ray: The connected module ``ray``.
+        job: Settings of the run.
+        workers: Number of workers.
+    """
     import ray.data as ray_data  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
@@ -220,7 +226,11 @@ def _limit_restarts() -> dict[str, int]:
 
 
 def _make_error(told: dict[str, str]) -> TextveilError:
-    """Recreate the error that a worker reported."""
+    """Recreate the error that a worker reported.
+
+    Args:
+        told: Code and message of the error, from ``part_worker``. An empty message stands for too little memory.
+    """
     modules = (device_errors, command_errors)
     classes = {kind.code: kind for module in modules for kind in vars(module).values() if _is_error_class(kind)}
     return classes.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")

@@ -256,7 +256,16 @@ def _sanitize_groups(
     record: RunManifest,
     report: ProgressCallback,
 ) -> dict[str, RunCounts]:
-    """Sanitize all files, grouped by equal rewrite plans, and return the counts of each file by its name."""
+    """Sanitize all files, grouped by equal rewrite plans, and return the counts of each file by its name.
+
+    Args:
+        plans: Method of rewriting each input file.
+        names: Names of the output files of each input file, one for each copy.
+        output: Folder of the output files.
+        drawer: The mechanism, applied to blocks of texts.
+        record: Record of finished files, with which an interrupted run is resumed.
+        report: Called with progress.
+    """
     sizes = {path: path.stat().st_size for path in plans}
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
     counts: dict[str, RunCounts] = {}

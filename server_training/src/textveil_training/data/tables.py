@@ -178,7 +178,12 @@ def _find_utf8_error(raw: str, location: FileLocation) -> InvalidUtf8 | None:
 
 
 def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Yield the rows of a CSV or TSV file: location, cells and raw text."""
+    """Yield the rows of a CSV or TSV file: location, cells and raw text.
+
+    Args:
+        path: The file.
+        escaped: Whether to convert bytes that are not UTF-8 to lone surrogates instead of raising an error.
+    """
     if path.suffix.lower() == ".csv":
         return _read_csv_rows(path, escaped)
     lines = read_lines(path, escaped=escaped)

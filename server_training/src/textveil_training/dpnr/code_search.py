@@ -273,6 +273,14 @@ def _optimize_codes(
 
     The gradient includes the map that bounds the codes, and the step size decreases.
 
+    Args:
+        start: Initial codes, shape ``(classes, dimension)``.
+        unit: Noise of scale 1, shape ``(1, draws, dimension)``.
+        gains: Joint shares of decision (row) and true class (column).
+        scales: Noise scales, one for each epsilon.
+        mode: Mode of the bound.
+        steps: Number of steps of the optimizer.
+
     Returns:
         The best mean accuracy, and its codes.
     """
@@ -296,7 +304,14 @@ def _optimize_codes(
 
 
 def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
-    """Return initial codes for the search: corners of the mode's set (opposite ones first), random points."""
+    """Return initial codes for the search: corners of the mode's set (opposite ones first), random points.
+
+    Args:
+        classes: Number of classes.
+        dimension: Number of coordinates of a code.
+        mode: Mode of the bound.
+        search: Settings of the search.
+    """
     generator = np.random.default_rng([search.seed, dimension])
     corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
     corners = corners.reshape(-1, dimension)
@@ -311,6 +326,11 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
     """Draw noise of scale 1 from a Sobol sequence, shape (1, draws, dimension).
 
     All classes use the same noise.
+
+    Args:
+        mode: Mode of the bound, which determines the noise distribution.
+        dimension: Number of coordinates.
+        search: Settings of the search.
     """
     engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
     uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]

@@ -1,6 +1,6 @@
 """Compute the pooled vectors of whole splits once, and store them in files.
 
-With word dropout there are several copies of a split, each from texts with other words removed.
+With word dropout there are several copies of a split. Each copy comes from the texts with different words removed.
 """
 
 from collections.abc import Sequence

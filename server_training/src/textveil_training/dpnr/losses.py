@@ -122,7 +122,13 @@ class StageBuilder:
         self._model, self._recipe, self._noise = model, recipe, noise
 
     def build_tuned(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains encoder, head and classifier together."""
+        """Build the stage that trains encoder, head and classifier together.
+
+        Args:
+            train: Training texts.
+            dev: Texts on which each epoch is measured.
+            num_epochs: Number of epochs.
+        """
         return self._build_stage(
             "tuned",
             {"model": self._model},
@@ -133,7 +139,13 @@ class StageBuilder:
         )
 
     def build_head(self, train: StoredSplit, dev: StoredSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains head and classifier on stored features."""
+        """Build the stage that trains head and classifier on stored features.
+
+        Args:
+            train: Stored features of the training texts.
+            dev: Stored features on which each epoch is measured.
+            num_epochs: Number of epochs.
+        """
         return self._build_stage(
             "head",
             self._list_upper_modules(),
@@ -188,6 +200,11 @@ class StageBuilder:
         ``-log p(z | r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))``
         (Coavoux, Narayan and Cohen 2018, section 3.1): the encoder learns to make the attacker predict the *opposite*
         of each attribute. Unlike the negative loss of the attacker, this objective has a lower bound.
+
+        Args:
+            train: Training texts, with private attributes.
+            dev: Texts on which each epoch is measured.
+            num_epochs: Number of epochs.
         """
         part = self._recipe.adversary
         if part is None:

@@ -51,7 +51,13 @@ def _run_once(directions: Floats, clusters: int, generator: np.random.Generator)
 
 
 def sum_by_cluster(vectors: Floats, assigned: NDArray[np.int64], clusters: int) -> Floats:
-    """Return the sum of the vectors of each cluster, shape ``(clusters, numbers)``."""
+    """Return the sum of the vectors of each cluster, shape ``(clusters, numbers)``.
+
+    Args:
+        vectors: Vectors, shape ``(texts, numbers)``.
+        assigned: Cluster of each vector.
+        clusters: Number of clusters.
+    """
     rows = np.arange(len(vectors))
     return csr_array((np.ones(len(vectors)), (assigned, rows)), shape=(clusters, len(vectors))) @ vectors
 

@@ -107,7 +107,7 @@ def split_labeled_texts(
                 f"but {MIN_CLASS_TEXTS} are needed: join this label to another, or remove its rows"
             )
     if test is not None and (only := {row.label for row in test} - set(labels)):
-        raise InvalidClasses(f"{len(only)} labels of the test file do not occur in the training file")
+        raise InvalidClasses(f"{len(only)} labels of the test file do not occur in the training file: correct them")
     everything = [*(test or []), *rows]
     groups = group_texts([row.text for row in everything])
     numbers = _split_numbers(groups, len(test or []), seed)

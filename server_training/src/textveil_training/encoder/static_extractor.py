@@ -191,7 +191,14 @@ def train_static(
 
 
 def _reduce_dimension(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
-    """Project rows onto their main directions if there are more classes than dimensions."""
+    """Project rows onto their main directions if there are more classes than dimensions.
+
+    Args:
+        word_rows: Class scores of each word, shape ``(words + 2, classes)``.
+        pair_rows: Class scores of each bucket of word pairs, shape ``(pairs, classes)``.
+        bias: Constant score of each class, shape ``(classes,)``.
+        dimension: Largest number of coordinates of a row.
+    """
     weight = np.eye(len(bias))
     if len(bias) > dimension:
         _, directions = np.linalg.eigh(word_rows.T @ word_rows + pair_rows.T @ pair_rows)  # ascending

@@ -400,7 +400,17 @@ def _export(
     force: bool,
     report: ProgressCallback,
 ) -> "Encoder":
-    """Quantize the checkpoint trained under noise, check it on the test texts, and write the bundle."""
+    """Quantize the checkpoint trained under noise, check it on the test texts, and write the bundle.
+
+    Args:
+        task: Divided texts as data of a recipe.
+        settings: Settings of the bundle.
+        folder: Folder of the finished parts.
+        output: Folder of the new bundle.
+        reproduce: Command that builds the bundle, for the card.
+        force: Whether to replace an existing bundle.
+        report: Called with progress.
+    """
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 
     held_out = folder / HELD_OUT

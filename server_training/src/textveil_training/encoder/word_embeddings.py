@@ -176,7 +176,13 @@ def fit_to_teacher(
 
 
 def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
-    """Return the row index of each word of each text, with the tokenizer of devices."""
+    """Return the row index of each word of each text, with the tokenizer of devices.
+
+    Args:
+        texts: The texts.
+        public: The public word list.
+        max_characters: Number of characters to which longer texts are cut.
+    """
     return [find_word_rows(text[:max_characters], public.words) for text in texts]
 
 

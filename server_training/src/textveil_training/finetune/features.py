@@ -31,6 +31,10 @@ def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequ
     """Tokenize one text or a pair of texts to one sequence, cut to the maximum length.
 
     The form is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``. Of a pair, the longer text is cut first.
+
+    Args:
+        tokenizer: The encoder's tokenizer.
+        texts: One text, or two.
     """
     parts = [tokenizer.split_into_pieces(text).pieces.tolist() for text in texts]
     room = tokenizer.max_tokens - 1 - len(parts)
@@ -117,6 +121,15 @@ def compute_features(
 
     For a single text the input is its pooled vector. For a pair with the pooled vectors u and v it is
     ``[u, v, |u - v|, u * v]``.
+
+    Args:
+        network: The encoder and its head.
+        tokenizer: The encoder's tokenizer.
+        texts: One text or a pair of texts for each row.
+        device: Device of the network.
+        precision: ``float32`` or ``bfloat16``.
+        report: Called with progress.
+        stage: Name of this work in progress reports.
     """
     columns = [
         pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
@@ -169,7 +182,12 @@ def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, c
 
 
 def compute_pearson(found: Floats, wanted: Floats) -> float:
-    """Compute Pearson's correlation of two arrays; the result is 0 if one of them is constant."""
+    """Compute Pearson's correlation of two arrays; the result is 0 if one of them is constant.
+
+    Args:
+        found: Predicted values.
+        wanted: True values.
+    """
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])

@@ -70,16 +70,18 @@ def read_paper_figures(path: Path) -> dict[str, str]:
     return {name: str(figure) for name, figure in content.items()}
 
 
-def check_paper_figures(figures: Mapping[str, str], found: Reproduction) -> None:
-    """Check that each of the given figures belongs to a row of the table.
+def check_paper_figures(figures: Mapping[str, str], record: Mapping[str, Any]) -> None:
+    """Check that each of the given figures belongs to a row of a record.
+
+    A study may run for hours, and its rows are known at its end: the record is written before this check.
 
     Raises:
         DataOptionError: The name of a figure is not the name of a row.
     """
-    names = [row.name for row in found.rows]
+    names = [row["name"] for row in record["rows"]]
     if unknown := [name for name in figures if name not in names]:
         raise DataOptionError(
-            f"--paper has {len(unknown)} figures of rows that this study does not have; its rows are: "
+            f"--paper has {len(unknown)} figures of rows that this study does not have, left out; its rows are: "
             + "; ".join(names)
         )
 

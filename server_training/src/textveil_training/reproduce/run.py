@@ -13,7 +13,6 @@ from textveil_training.reproduce.page import write_page
 from textveil_training.reproduce.published import PublishedStudy
 from textveil_training.reproduce.results import (
     Reproduction,
-    check_paper_figures,
     format_report,
     make_record,
     write_record,
@@ -40,7 +39,7 @@ def reproduce_study(
     Args:
         study: The study.
         inputs: Inputs of the study.
-        given: Figures of the paper from ``--paper``.
+        given: Figures of the paper from ``--paper``; those of other rows are left out.
         output: Folder of the record, the page and the picture; ``None`` to write no files.
 
     Returns:
@@ -56,10 +55,11 @@ def reproduce_study(
         except OSError as error:
             raise CheckpointError("the output folder cannot be created: check its path and permissions") from error
     found = RUNS[study.name](study, inputs)
-    check_paper_figures(given, found)
     needs_no_texts = not study.formats and (inputs.vectors is not None or study.name == "adept-figure1")
     known = study.get_figures(None if inputs.data is None else get_format_name(study, inputs))
-    paper = {**known, **given} if needs_no_texts or not inputs.uses_sample else None
+    names = {row.name for row in found.rows}
+    of_rows = {name: figure for name, figure in given.items() if name in names}
+    paper = {**known, **of_rows} if needs_no_texts or not inputs.uses_sample else None
     record = make_record(study, found, paper, list_software()) | {"inputs": describe_inputs(study, inputs)}
     if output is not None:
         write_record(output / f"{study.name}.json", record)

@@ -1,6 +1,6 @@
 """Reproduce Tables 2, 4 and 7 of Lyu, He and Li (2020).
 
-They are about accuracy, private attributes and fairness of noisy vectors.
+The tables are about accuracy, private attributes and fairness of noisy vectors.
 """
 
 import hashlib
@@ -203,6 +203,8 @@ def measure_attribute_privacy(study: PublishedStudy, inputs: ReproductionInputs)
         axes=("decimal logarithm of the epsilon of the text", "1-F in per cent: higher is more private"),
         notes=[
             _describe_data(part, inputs),
+            "1-F is 100 minus the attacker's F-score over all attributes, 1-X 100 minus its accuracy: higher is more "
+            "private, and 100 means that it names no attribute. "
             "1-F is at a threshold of .5, as in the paper; AUC needs no threshold, and 50 is chance. The last AUC is "
             "of an attacker who sees only a class, randomized at the same epsilon.",
         ],
@@ -225,7 +227,11 @@ def measure_fairness(study: PublishedStudy, inputs: ReproductionInputs) -> Repro
     return Reproduction(
         rows=rows,
         axes=("decimal logarithm of the epsilon of the text", "mean gap in points, with minus without"),
-        notes=[_describe_data(part, inputs), "A gap is the accuracy on texts with the attribute minus that without."],
+        notes=[
+            _describe_data(part, inputs),
+            "A gap is the accuracy on texts with the attribute minus that without, in points; the mean gap is that of "
+            "absolute values.",
+        ],
         facts=_collect_facts(part, inputs),
     )
 

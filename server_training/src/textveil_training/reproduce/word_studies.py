@@ -116,7 +116,7 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
             _describe_task(task),
             _describe_bundle(bundle),
             f"Each pretraining has {steps} steps of 64 texts of the training split, sanitized; the targets are "
-            f"the original words. Each of {inputs.seeds} seeds has a pretraining and two fine-tunings of its own. "
+            f"the original words. Number of seeds: {inputs.seeds}, each with a pretraining and two fine-tunings. "
             "Behind ± of a gain is the standard error over seeds, else the standard deviation.",
         ],
         facts=_collect_facts(task, bundle, study, inputs) | {"steps": inputs.steps, "seeds": inputs.seeds},
@@ -199,7 +199,13 @@ def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
     return Reproduction(
         rows=rows,
         axes=("epsilon per unit of the vectors", next(iter(rows[0].figures)) + ", per cent of tokens"),
-        notes=[_describe_bundle(bundle), f"{len(texts)} texts; at most {settings.tokens} tokens.", *notes],
+        notes=[
+            _describe_bundle(bundle),
+            f"{len(texts)} texts; at most {settings.tokens} tokens.",
+            "All figures are per cent of tokens. The defense rate is the share that the mask attack does not name; "
+            "recovered from n is the share that an attacker names from n releases of a text.",
+            *notes,
+        ],
         facts={"texts": len(texts), "median_distance": bundle.median, "words": bundle.words},
     )
 

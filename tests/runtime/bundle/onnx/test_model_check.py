@@ -194,8 +194,8 @@ def test_a_thousand_levels() -> None:
         (lambda model: model.graph.quantization_annotation.add(), "notes of a quantizer"),
         (lambda model: in_an_attribute(model, sparse_value=onnx.SparseTensorProto()), "a sparse tensor"),
         (lambda model: model.graph.initializer.append(TEXT_TENSOR), "a tensor of text"),
-        (lambda model: setattr(model.graph.initializer[0], "data_type", 16), "a tensor of an unknown type"),
-        (lambda model: model.graph.initializer[0].ClearField("data_type"), "a tensor of an unknown type"),
+        (lambda model: setattr(model.graph.initializer[0], "data_type", 16), "a tensor with an unknown type"),
+        (lambda model: model.graph.initializer[0].ClearField("data_type"), "a tensor with an unknown type"),
         (lambda model: model.graph.initializer[0].segment.CopyFrom(TensorProto.Segment()), "a tensor in segments"),
         (
             lambda model: model.graph.value_info.append(

@@ -78,6 +78,7 @@ def test_the_reasons_of_facts() -> None:
     assert reasons["zorblax"][0] == "word"
     assert reasons["Project"] == ("kept", "facts: heading")
     assert reasons["dogs"] == ("kept", "common-word")
+    assert explain("It was 37.5 °C and 5 kWh", facts="plain")["C"] == ("kept", "facts: unit")
     assert explain("We use Kubernetes for the phonon.", facts="useful")["Kubernetes"] == ("kept", "facts: capital")
     assert explain("They live in France.", facts="public")["France"] == ("kept", "facts: country")
     assert explain("We read the atachment now.", facts="useful")["atachment"] == ("kept", "facts: typing-error")

@@ -1,4 +1,4 @@
-/** Draws of the surrogates of a document, and its text with them. */
+/** Random choices of the surrogates of a document, and the text with these surrogates. */
 
 import type { SurrogatePair } from "../inflections.js";
 import { escapeTags } from "../restore.js";
@@ -9,12 +9,12 @@ import { joinKnownSurrogates } from "./knownPersons.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
 import { JSON_NUMBER_CASE, type SurrogatePools } from "./surrogates.js";
 
-/** Maximum size of a pool from which inconsistent types sample without replacement. */
+/** Maximum size of a pool from which surrogates are sampled without replacement if equal strings may differ. */
 const MAX_DEALT_POOL = 1 << 20;
 /** Layouts of plain numbers of five digits or more, none of which the option `facts` keeps. */
 const LONG_NUMBERS: ReadonlySet<string | undefined> = new Set(["5", "7", "10"]);
 
-/** Return whether a mention is written as a tag. */
+/** Return whether a mention becomes a tag. */
 function isTagged(style: ReplacementStyle, publicType: string, { entityType, parts, span }: EntityMention): boolean {
   if (style.usesTags || style.taggedTypes.has(publicType) || span.entityType === IDENTIFIER_PIECE) return true;
   return style.valueTypes.has(entityType) && !LONG_NUMBERS.has(parts[0]?.layout);
@@ -37,7 +37,7 @@ class SurrogateDeck {
     this.#remaining = size;
   }
 
-  /** Remove the surrogate at an index of the unused ones and return its number. */
+  /** Remove the unused surrogate at an index and return its number in the pool. */
   dealIndex(index: number): number {
     this.#remaining--;
     const dealt = this.#moved.get(index) ?? index;
@@ -46,7 +46,7 @@ class SurrogateDeck {
   }
 }
 
-/** One random integer: its bound, its deck, and the number of the surrogate. */
+/** One random integer: its upper bound, its deck, and the number of the chosen surrogate. */
 interface SurrogateDraw {
   readonly bound: number;
   readonly deck: SurrogateDeck | undefined;
@@ -81,7 +81,7 @@ export class DocumentDraws {
       const draws = mention.parts.map((part) => this.#drawPart(part));
       if (!draws.includes(undefined)) return draws as SurrogateDraw[];
     }
-    // A number of JSON has another tag than the same digits in a text: it comes back without quotation marks.
+    // A JSON number and the same digits in a text get different tags, because a restored JSON number has no quotes.
     const equalityKey = [
       mention.case === JSON_NUMBER_CASE ? "json" : "",
       publicType,
@@ -97,13 +97,13 @@ export class DocumentDraws {
     return tag;
   }
 
-  /** Return the draw of a part; `undefined` if no surrogate is left or the document has too many strings. */
+  /** Return the random choice for a part; `undefined` if no surrogate is left or the document has too many strings. */
   #drawPart(part: MentionPart): SurrogateDraw | undefined {
     const { entityType, layout } = part;
     const poolSize = this.surrogates.getSize(entityType, layout);
     if (!this.style.consistent) return this.#addDraw(poolSize, undefined);
     if (!this.surrogates.isConsistent(entityType, layout)) {
-      // A surrogate that comes twice for two originals cannot be restored.
+      // A surrogate of two different originals cannot be restored.
       const dealt = poolSize <= MAX_DEALT_POOL ? this.#planDeal(`${entityType} ${layout}`, poolSize) : undefined;
       return dealt ?? this.#addDraw(poolSize, undefined);
     }
@@ -158,7 +158,7 @@ export class DocumentDraws {
         if (mention === undefined || !/^(?:\[|"-?\[)/.test(output)) parts[parts.length - 1] += output;
         else parts.push(output, "");
       }
-      // What else looks like a tag is somebody else's, and must not be restored.
+      // Other text that looks like a tag belongs to the user, and must not be restored.
       return parts.length === 1
         ? (parts[0] ?? "")
         : parts.map((part, at) => (at % 2 ? part : escapeTags(part))).join("");
@@ -187,8 +187,8 @@ export class DocumentDraws {
 }
 
 /**
- * Return elements with a JSON string for each tag of a JSON number, and `null` for a removed number. A kept sign
- * before the number moves into the string.
+ * Write a JSON string for each tag of a JSON number, and `null` for each removed number. A kept sign before the number
+ * moves into the string.
  */
 function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[] {
   const quoted: RewrittenElement[] = [];

@@ -39,14 +39,14 @@ export function splitAtEmoji(text: string): string[] {
   return [...parts, text.slice(position)];
 }
 
-/** Return the entity type and the layout of a sequence; an empty type for a kept sequence. */
+/** Return the entity type and the layout of an emoji sequence. The type is empty if the sequence is kept. */
 export function classifySequence(sequence: string): [string, string] {
   const layout = sequence.replace(/\u200d/g, "+").replace(ANY_TONE, TONE_PLACEHOLDER);
   if (LISTED.test(layout)) return layout.includes(TONE_PLACEHOLDER) ? [EMOJI, layout] : ["", ""];
   return [KEY.test(sequence) ? KEYCAP : EMOJI, ""];
 }
 
-/** Return the number of surrogates of a sequence with a layout; two tones are always different. */
+/** Return the number of surrogates of a layout. Two skin tones in a surrogate always differ. */
 export function countEmojiSurrogates(layout: string): number {
   const count = layout.split(TONE_PLACEHOLDER).length - 1;
   return count === 0
@@ -56,7 +56,7 @@ export function countEmojiSurrogates(layout: string): number {
       : SKIN_TONES.length * (SKIN_TONES.length - 1);
 }
 
-/** Return a surrogate of a sequence by its number. */
+/** Return the surrogate of a layout with an index below `countEmojiSurrogates(layout)`. */
 export function makeEmojiSurrogate(layout: string, index: number): string {
   if (layout === "") return SURROGATE_EMOJI[index] ?? "";
   let chosen = [index];

@@ -40,10 +40,10 @@ export const getPublicType = (entityType: string): string => PUBLIC_TYPE_NAMES.g
 /** Return a key that equal parts of mentions share. */
 export const makeEqualityKey = (part: MentionPart): string => `${part.entityType}\0${part.layout}\0${part.folded}`;
 
-/** Return whether a word of a run is an initial, or several with dots. */
+/** Return whether a token of a name is an initial, or several initials with dots. */
 const isInitial = (word: NamesToken): boolean => word.tokenClass === INITIAL || (word.flags & INITIALS) !== 0;
 
-/** Linker of single names to the given names of persons earlier in a document. */
+/** Changes a single family name to a first name if it was a first name earlier in the document. */
 export class GivenNameLinker {
   readonly #given = new Set<string>();
   readonly #family = new Set<string>();
@@ -63,7 +63,7 @@ export class GivenNameLinker {
   }
 }
 
-/** Classifier of entity spans by type. */
+/** Assigns entity types to spans. */
 export class EntityClassifier {
   constructor(
     readonly lists: NamesLists,
@@ -118,7 +118,7 @@ export class EntityClassifier {
     return entityTypes.length > 0 && entityTypes.every((entityType) => this.keptTypes.has(entityType));
   }
 
-  /** Return a span with its entity type; `hasCapitals` tells whether the document has a capital letter. */
+  /** Assign an entity type to a span, and return the span as a mention. */
   classifySpan(span: EntitySpan, hasCapitals: boolean): EntityMention {
     if (span.entityType === DIGIT_GROUP) {
       const [entityType, layout] = classifyNumber(
@@ -190,7 +190,7 @@ export class EntityClassifier {
     return isForeignGiven || personType === "person" ? personType : "family";
   }
 
-  /** Return whether a run, from one of its words, contains a word that no name of a person contains. */
+  /** Return whether a sequence of capitalized words has a word that is no part of a person's name. */
   #namesOrganization(span: EntitySpan, nameStart: number): boolean {
     const tokens = span.tokens.slice(nameStart);
     const listedTypes = tokens.map((word) => this.#findNameList(word.key));
@@ -221,7 +221,7 @@ export class EntityClassifier {
     return this.lists.getMembers("given").has(word.key) || this.#isForeignGiven(word.key);
   }
 
-  /** Return the index at which a person's name begins after words that may start sentences; else 0. */
+  /** Return the index of the word at which a person's name begins among capitalized words. */
   #findNameStart(span: EntitySpan): number {
     for (let index = 0; index < span.tokens.length; index++) {
       const word = span.tokens[index] as NamesToken;
@@ -232,7 +232,7 @@ export class EntityClassifier {
     return 0;
   }
 
-  /** Split a name into initials, given names and one family name at the end, with its particles. */
+  /** Split a person's name into parts: initials, given names, and a family name at the end. */
   #splitPersonName(span: EntitySpan, nameStart: number): MentionPart[] {
     const parts: MentionPart[] = [];
     for (let index = nameStart; index < span.tokens.length; index++) {
@@ -262,7 +262,7 @@ const joinKeys = (span: EntitySpan, nameStart: number): string =>
     .map((word) => word.key)
     .join(" ");
 
-/** Make the part of a run from one of its words to its end. */
+/** Create the part of a mention from the word with index `nameStart` to the end of the span. */
 const makePart = (span: EntitySpan, entityType: string, nameStart: number): MentionPart => ({
   entityType,
   layout: "",
@@ -270,7 +270,7 @@ const makePart = (span: EntitySpan, entityType: string, nameStart: number): Ment
   text: getTextFrom(span, nameStart),
 });
 
-/** Return the text of a span from one of its words. */
+/** Return the text of a span from the word with index `nameStart` to the end. */
 function getTextFrom(span: EntitySpan, nameStart: number): string {
   let end = 0;
   for (const word of span.tokens.slice(0, nameStart)) end = span.text.indexOf(word.text, end) + word.text.length;

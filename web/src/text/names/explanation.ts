@@ -1,8 +1,8 @@
 /**
  * Reasons for the treatment of words in the mode `names`, for explained previews.
  *
- * A reason is found after the fact: words are looked up in the lists of the plan. What a call keeps only because of the
- * option `keep` or `facts` is found by reading the text a second time without these options.
+ * The reasons are determined after reading a text, by looking up words in the lists of the plan. To find words that are
+ * kept only because of the option `keep` or `facts`, the text is read a second time without these options.
  */
 
 import { FUNCTION, type NamesLists } from "../../bundle/namesFiles.js";
@@ -17,10 +17,10 @@ import type { FactRules } from "./facts.js";
 import type { Lexicon } from "./lexicon.js";
 import { CAPITALIZED, INITIAL, KEPT_FOR_EMPHASIS } from "./tokens.js";
 
-/** Piece of a preview, its treatment, and its mention if it is replaced. */
+/** A piece of a preview: its text, its treatment, and its mention if it is replaced. */
 export type PreviewPiece = readonly [text: string, state: string, mention: EntityMention | undefined];
 
-/** What the reasons of a plan depend on. */
+/** Data on which the reasons depend. */
 export interface ReasonSources {
   readonly lexicon: Lexicon;
   readonly facts: FactRules;
@@ -29,7 +29,7 @@ export interface ReasonSources {
   readonly ownNames: ReadonlySet<string>;
 }
 
-/** Types that a word at the end or the beginning of a name gives. */
+/** Entity types that follow from the last or the first word of a name. */
 const END_WORD_TYPES = new Set(types.last.map(([, entityType]) => entityType));
 /** Provisional types of spans whose words have a capital. */
 const CAPITALIZED_TYPES = new Set([CAPITALIZED_RUN, LONE_INITIAL]);
@@ -41,7 +41,7 @@ const STRING_TYPES = new Set(["file", "path", "key", "id", "url"]);
 /**
  * Return the pieces of a text with their positions and reasons.
  *
- * @param pieces Pieces under the options of the call.
+ * @param pieces Pieces with the options of the call.
  * @param piecesWithoutOptions Pieces without the options `keep` and `facts`.
  */
 export function explainPieces(
@@ -62,7 +62,7 @@ export function explainPieces(
   });
 }
 
-/** Return the reason why a word is kept, from the class of its tokens and the lists that have it. */
+/** Return the reason why a word is kept, from the class of its tokens and the lists that contain the word. */
 function explainKept(word: string, lexicon: Lexicon): string {
   const { allowed, lists } = lexicon;
   const tokens = lexicon.classifyWord(word);
@@ -79,7 +79,7 @@ function explainKept(word: string, lexicon: Lexicon): string {
   return isEmphatic ? "common-word-in-capitals" : "common-word-at-start";
 }
 
-/** Return the reason for the type of a replaced span. */
+/** Return the reason for the entity type of a replaced span, such as `list: given`. */
 function explainMention(mention: EntityMention, { lexicon, ownNames }: ReasonSources): string {
   const { lists, denied } = lexicon;
   const { entityType, parts, span } = mention;
@@ -107,7 +107,7 @@ function explainMention(mention: EntityMention, { lexicon, ownNames }: ReasonSou
   return "pattern";
 }
 
-/** Return the list that gives a string its type; empty if there is none. */
+/** Return the name of the list that gives a string its entity type; empty if no list does. */
 function findList(entityType: string, folded: string, lists: NamesLists): string {
   const names = entityType === "given" ? [entityType, types.first_names_only] : [entityType];
   return names.find((name) => lists.getMembers(name).has(folded)) ?? "";
@@ -154,6 +154,7 @@ class OptionReasons {
       if (list !== undefined) return list[0];
     }
     if (publicType === "word" && facts.corrects(folded)) return "typing-error";
+    if (CAPITALIZED_TYPES.has(mention.span.entityType) && facts.strings.isCasedUnit(word)) return "unit";
     const isHeading = CAPITALIZED_TYPES.has(mention.span.entityType) && lexicon.lists.commonWords.has(folded);
     return isHeading ? "heading" : publicType;
   }

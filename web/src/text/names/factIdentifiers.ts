@@ -1,4 +1,4 @@
-/** Identifiers and source code for the rules of `facts`: strings that are cut at case, digits and marks. */
+/** Rules of the option `facts` for identifiers and source code, which are split at case changes, digits and marks. */
 
 import type { Rules } from "../../bundle/rules.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
@@ -9,13 +9,13 @@ import type { FactStrings } from "./factStrings.js";
 import { findEnding } from "./lexicon.js";
 
 const PIECES = /^[\x20-\x7e]+$/;
-/** Marks of source code; and marks that strings with a hidden word have only in addresses and secrets. */
+/** Marks of source code; and marks that show that a string with a hidden word is an address or a secret. */
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
 const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
 /** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. */
 const FIRST_GROUP = /^[A-Z]{2}[0-9]{2}$/;
-/** Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody. */
+/** Common words that are also names and are frequent in identifiers. They are kept next to a piece that is no name. */
 const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
 const ROUND = new Set("100 200 256 404 500 512".split(" "));
 const ADDRESS_BEGINNINGS = new Set("http https www ftp mailto".split(" "));
@@ -39,9 +39,8 @@ export class IdentifierRules {
   }
 
   /**
-   * Return whether all pieces of a string such as `customer_id` are public words. It has at most one group of digits:
-   * one or two digits, or a round number. What may begin an IBAN or a number plate is not
-   * plain.
+   * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
+   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate.
    */
   isPlain(text: string): boolean {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
@@ -61,9 +60,9 @@ export class IdentifierRules {
   }
 
   /**
-   * Return the pieces of source code of which some words are not public; `undefined` if the string is not cut. Whether
-   * it is cut follows from the string with `xxxx` in the place of each word that is not public, so no hidden word
-   * affects it. Each of these words is a mention of its own.
+   * Split a string of source code that has some words that are not public. Each of these words becomes a mention.
+   * Whether the string is split depends only on the string with `xxxx` in place of these words, so no hidden word
+   * affects it. Return `undefined` if the string is not split.
    */
   cut(text: string): (string | EntityMention)[] | undefined {
     if (!PIECES.test(text) || UNCUT_MARKS.test(text)) return undefined;
@@ -86,7 +85,7 @@ export class IdentifierRules {
     return [...elements, text.slice(position)];
   }
 
-  /** Return whether a string without its hidden words is source code, and not an address. */
+  /** Return whether a string is source code, and not an address. */
   #isCode(masked: string): boolean {
     const words = splitIdentifier(masked);
     if (!this.#hasPlainDigits(words)) return false;
@@ -99,7 +98,7 @@ export class IdentifierRules {
 
 const maskWord = (word: string): string => (isUpper(word) ? "XXXX" : isUpper(word.charAt(0)) ? "Xxxx" : "xxxx");
 
-/** Return a word of an identifier as a mention. */
+/** Create the mention of a hidden word of an identifier. */
 function makePiece(word: string, rules: Rules): EntityMention {
   const [folded, pattern] = [word.toLowerCase(), findCasePattern(word)];
   const layout = findEnding(folded, rules);

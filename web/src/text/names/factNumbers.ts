@@ -36,7 +36,7 @@ const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
 const ENDS_IN_CURRENCY = /[$\u20ac\u00a3\u00a5\u20b9] *$/;
 const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 
-/** Rules that keep numbers. */
+/** Rules of the option `facts` that keep numbers. */
 export class NumberFacts {
   readonly #words: FactWords;
   readonly #beforeValues: ReadonlySet<string>;
@@ -79,26 +79,26 @@ export class NumberFacts {
     return entityType === "time" || entityType === "decade";
   }
 
-  /** Return whether no date and no word of a secret or an address stands near a time of a recording. */
+  /** Return whether a time stamp of a recording, as in subtitles, may be kept in its context. */
   #isTimePlace(place: LinePlaces, index: number): boolean {
     const isNearDate = [-3, -2, -1, 0, 1, 2, 3].some((step) => DATES.has(place.getClass(index + step)));
     return !isNearDate && !place.follows(index, this.#beforeValues);
   }
 
-  /** Return whether a number word counts, or begins a clause with a capital: *First of all*. */
+  /** Return whether a number word counts something, or begins a clause with a capital: *First of all*. */
   #isNumberWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     if (place.follows(index, this.#beforeValues)) return false;
     if (this.#counts(place, index)) return true;
     return span.case === TITLE && (place.beginsClause(index, undefined) || place.beginsSentence(index, new Set()));
   }
 
-  /** Return whether no day, and no word of a secret, an address or a card, stands near a month with its year. */
+  /** Return whether the context permits the rule to keep a month with its year. */
   #isMonthYear(place: LinePlaces, index: number): boolean {
     const words = new Set([...this.#beforeValues, ...EXPIRY_WORDS]);
     return !place.follows(index, words, FAR) && !place.hasInSentence(index, DAYS_AND_CARDS);
   }
 
-  /** Return whether a number counts, measures or is money, or is the first of two: `20 to 35 hours`. */
+  /** Return whether a number counts or measures something, is money, or begins a range: `20 to 35 hours`. */
   #isCounted(place: LinePlaces, index: number, entityType: string, text: string): boolean {
     const { isUseful } = this.strings;
     if (place.follows(index, isUseful ? this.#words.secretWords : this.#beforeValues)) return false;
@@ -142,7 +142,7 @@ export class NumberFacts {
     return false;
   }
 
-  /** Return whether a sign or a word of a currency stands beside a number. */
+  /** Return whether a currency sign is next to a number, or a word for money follows it. */
   #isAmount(place: LinePlaces, index: number): boolean {
     const [before, after] = [place.getGap(index), place.getGap(index + 1)];
     if (ENDS_IN_CURRENCY.test(before) || BEGINS_WITH_CURRENCY.test(after)) return true;
@@ -152,7 +152,7 @@ export class NumberFacts {
 
 const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
 
-/** Return whether a string is a range such as `500-1000`, of multiples of 50. */
+/** Return whether a string is a range of multiples of 50, such as `500-1000`. */
 function isRoundRange(text: string): boolean {
   const [, first, last] = ROUND_RANGE.exec(text) ?? [];
   return first !== undefined && Number(first) < Number(last) && Number(first) % 50 === 0 && Number(last) % 50 === 0;

@@ -1,6 +1,6 @@
 /**
- * Places of the facts: what stands around a mention, as the rules of `facts` may read it. A place is the kept text
- * around a mention, and the classes of the mentions beside it. It has no string of a mention.
+ * Context of mentions for the rules of the option `facts`: the kept text around a mention, and the classes of the
+ * mentions next to it. The context never contains the string of a mention.
  */
 
 import type { FactWords } from "../../bundle/rules.js";
@@ -11,13 +11,13 @@ import type { EntityMention } from "./entityTypes.js";
 /** A word of kept text, in the letters of Latin scripts. */
 const WORD = /[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*/g;
 const SENTENCE_END = new RegExp(`[.!?]['")\u201d]*[${WHITE}]`);
-/** Number of items of a sentence that are read in each direction. */
+/** Maximum number of items of a sentence that a rule reads in each direction. */
 const MAX_SENTENCE = 64;
 /** A word after which a full stop ends a sentence. */
 const LAST_WORD = /^[a-z]{3,}$/;
-/** Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence. */
+/** Gaps that may be between a word and a bare number: blanks, marks of source code, a colon, the end of a sentence. */
 const BARE_GAP = /^(?:[ ([{"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?)$/;
-/** Marks that separate the entries of a list, and so a capital from the one beside it. */
+/** Marks that separate the entries of a list, so that the capitalized words on both sides are unrelated. */
 const LIST_GAP = /[,;:|/()[\]"\n\u2022\u201c\u201d]/;
 /** Marks of source code behind and before a name, and words before one. */
 const CODE_AFTER = /^(?: ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|$)|<)|\.$|[,}\]](?=\n)| [{}])/;
@@ -35,7 +35,7 @@ const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" ")
 const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
 const CLAUSE_END =
   /^(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["'(\u201c]?$/;
-/** Types of spans by class. The class is all that a place reads of a mention beside it. */
+/** Entity types by class. Rules read only the class of a mention next to another mention. */
 export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
   ..."number year digits account phone card ssn time date day decade ordinal age season year-range".split(" "),
   ...["spelled-number", "number-word", DIGIT_GROUP],
@@ -44,13 +44,13 @@ const CAPITAL: ReadonlySet<string> = new Set([CAPITALIZED_RUN, LONE_INITIAL, "ti
 
 const hasBreak = (gap: string): boolean => LINE_BREAK.test(gap);
 
-/** Words and mentions of some lines, with the gaps between them. */
+/** Items (kept words and mentions) of some lines, with the gaps between them. */
 export class LinePlaces {
   /** The gap before each item, and the gap at the end. */
   readonly gaps: string[] = [];
   /** For each item its mention; `undefined` for a kept word. */
   readonly mentions: (EntityMention | undefined)[] = [];
-  /** Mentions that are cut: the index of each with its pieces. */
+  /** Pieces of each mention that is split, by the index of the mention. */
   readonly pieces = new Map<number, readonly (string | EntityMention)[]>();
   readonly #words: string[] = [];
 
@@ -87,7 +87,7 @@ export class LinePlaces {
     this.mentions.push(mention);
   }
 
-  /** Turn mentions into kept words with the given texts, and return how many tokens these have. */
+  /** Turn mentions into kept words, and return the number of tokens of these mentions. */
   keep(texts: ReadonlyMap<number, string>): number {
     let count = 0;
     for (const [index, text] of texts) {
@@ -120,7 +120,7 @@ export class LinePlaces {
     return this.gaps[index] ?? "";
   }
 
-  /** Return the kept word at an index; an empty string for a mention, and outside of the lines. */
+  /** Return the kept word at an index; empty for a mention, and for an index outside of the lines. */
   getWord(index: number): string {
     return this.#words[index] ?? "";
   }
@@ -129,7 +129,7 @@ export class LinePlaces {
     return this.getWord(index).toLowerCase();
   }
 
-  /** Return the provisional type of the mention at an index; an empty string for a kept word. */
+  /** Return the provisional entity type of the mention at an index; empty for a kept word. */
   getClass(index: number): string {
     return this.mentions[index]?.span.entityType ?? "";
   }
@@ -139,8 +139,8 @@ export class LinePlaces {
   }
 
   /**
-   * Return whether one of the words is among the items before an index, three or `most`. Of an earlier line only the
-   * last word counts, and only for the first item of a line.
+   * Return whether one of `words` is among the last `most` items before an index. For the first item of a line, the last
+   * word of the lines before also counts.
    */
   follows(index: number, words: ReadonlySet<string>, most = 3): boolean {
     for (let at = index; at > index - most; at--) {
@@ -151,12 +151,12 @@ export class LinePlaces {
     return false;
   }
 
-  /** The last kept word; empty if a mention stands there. */
+  /** The last item if it is a kept word; empty if it is a mention. */
   get lastWord(): string {
     return this.#words.at(-1) ?? this.wordBefore;
   }
 
-  /** Return how many other numbers of a line no separating word stands between, 2 at most. */
+  /** Count the other numbers of a line that belong together with the number at an index, up to 2. */
   countNeighbors(index: number): number {
     let count = 0;
     for (const step of [-1, 1]) {
@@ -170,7 +170,7 @@ export class LinePlaces {
     return count;
   }
 
-  /** Return the index of the next number in a direction; -1 if a word or the end of the line is between. */
+  /** Return the index of the next number that no word separates from an index; -1 if there is none. */
   #findJoinedNumber(index: number, step: number): number {
     let at = index;
     while (true) {
@@ -192,7 +192,7 @@ export class LinePlaces {
     );
   }
 
-  /** Return whether each number that no word separates from a year is a year too. */
+  /** Return whether all numbers next to a year are years too; numbers after a separating word do not count. */
   hasOnlyYearsBeside(index: number): boolean {
     return [-1, 1].every((step) => {
       const at = this.#findJoinedNumber(index, step);
@@ -200,7 +200,7 @@ export class LinePlaces {
     });
   }
 
-  /** Return the items of the line of an item in both directions, at most 64 in each. */
+  /** Yield the indices of the other words and mentions of a line, outward from an index. */
   *#iterateLine(index: number): Generator<number> {
     for (const step of [-1, 1]) {
       let at = index;
@@ -212,7 +212,7 @@ export class LinePlaces {
     }
   }
 
-  /** Return whether no slot stands beside a word, and its line has more kept words than slots. */
+  /** Return whether a typing error may be corrected at an index. */
   isErrorPlace(index: number): boolean {
     if (this.getClass(index - 1) !== "" || this.getClass(index + 1) !== "") return false;
     let kept = 0;
@@ -220,7 +220,7 @@ export class LinePlaces {
     return kept > 1;
   }
 
-  /** Return whether a month stands before a year, or behind a word such as *in*, with no number beside it. */
+  /** Return whether a month may be kept at an index. */
   isMonthPlace(index: number): boolean {
     const precedesYear = ["year", "year-range"].includes(this.getClass(index + 1));
     if (precedesYear && [" ", ", "].includes(this.getGap(index + 1))) return !this.#isValue(index - 1);
@@ -228,23 +228,23 @@ export class LinePlaces {
     return isPlace && !this.#isValue(index + 1);
   }
 
-  /** Return whether a number or a replaced capital stands at an index. */
+  /** Return whether the item at an index is a number or a mention of capitalized words. */
   #isValue(index: number): boolean {
     return !this.#isOutside(index) && (this.#isNumber(index) || CAPITAL.has(this.getClass(index)));
   }
 
-  /** Return whether a replaced capital follows a number directly, with no sign of per cent between. */
+  /** Return whether capitalized words directly follow a number, without a percent sign between them. */
   precedesCapital(index: number): boolean {
     const gap = this.getGap(index + 1);
     return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(gap) && !gap.startsWith("%");
   }
 
-  /** Return whether a replaced capital stands directly before or after a mention. */
+  /** Return whether the item before or after a mention is a mention of capitalized words. */
   hasCapitalBeside(index: number): boolean {
     return CAPITAL.has(this.getClass(index - 1)) || CAPITAL.has(this.getClass(index + 1));
   }
 
-  /** Return whether no letter and no mention stands directly before or after a letter. */
+  /** Return whether no single letter and no mention is directly before or after a letter. */
   isSingleLetter(index: number): boolean {
     return [index - 1, index + 1].every(
       (at) => this.#isOutside(at) || (this.getWord(at).length !== 1 && this.mentions[at] === undefined),
@@ -252,8 +252,8 @@ export class LinePlaces {
   }
 
   /**
-   * Return whether kept words stand directly before and after a number, or the text ends after it. Between the word
-   * before and the number is a blank, a mark of source code, a colon or the end of a sentence.
+   * Return whether a bare number may be kept at an index: a kept word is directly before it, and a kept word or the end
+   * of the text directly after it. Only a blank, marks of source code, a colon or the end of a sentence may be between.
    */
   isBarePlace(index: number): boolean {
     const [before, word] = [this.getGap(index), this.getWord(index - 1)];
@@ -268,35 +268,35 @@ export class LinePlaces {
     return false;
   }
 
-  /** Return whether a title or a role precedes a run, or a word of kinship follows it. */
+  /** Return whether a title or role precedes a mention, or a word of kinship follows it (`Anna's brother`). */
   isNamePlace(index: number, roles: ReadonlySet<string>, kin: ReadonlySet<string>): boolean {
     if (["title", "office"].includes(this.getClass(index - 1))) return true;
     if ([" ", ". "].includes(this.getGap(index)) && roles.has(this.#getLower(index - 1))) return true;
     return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
   }
 
-  /** Return whether a role and a verb such as *is* precede a run, as in `my teacher is`. */
+  /** Return whether a role and a verb such as *is* precede a mention, as in `my teacher is`. */
   followsRole(index: number, roles: ReadonlySet<string>): boolean {
     return BE.has(this.#getLower(index - 1)) && this.follows(index, roles);
   }
 
   /**
-   * Return whether one of some words precedes a mention, or it stands neither in a clause nor beside a capital. It
-   * stands in a clause if a blank and a kept word in lower case precede it.
+   * Return whether a mention may be a heading: a word of `leads` precedes the mention, or the mention is neither in a
+   * clause nor next to a capitalized mention. It is in a clause if a kept lower-case word and a blank precede it.
    */
   isHeadingPlace(index: number, leads: ReadonlySet<string>): boolean {
     const before = this.getGap(index) === " " ? this.getWord(index - 1) : "";
     return leads.has(before.toLowerCase()) || !(isLower(before) || this.#hasJoinedCapital(index));
   }
 
-  /** Return whether a replaced capital stands beside a mention, with no mark of a list between. */
+  /** Return whether a mention of capitalized words is next to a mention and not separated by a list mark. */
   #hasJoinedCapital(index: number): boolean {
     const isJoined = (at: number, gap: number): boolean =>
       CAPITAL.has(this.getClass(at)) && !LIST_GAP.test(this.getGap(gap));
     return isJoined(index - 1, index) || isJoined(index + 1, index + 1);
   }
 
-  /** Return whether a mention begins a sentence, and a comma or one of the words follows it. */
+  /** Return whether a mention begins a sentence, and a comma or a word of `followers` comes after it. */
   beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
     const after = this.getGap(index + 1);
     if (!after.startsWith(", ") && !(after === " " && followers.has(this.getWord(index + 1)))) return false;
@@ -304,8 +304,8 @@ export class LinePlaces {
   }
 
   /**
-   * Return whether a mention begins a sentence or a clause, and one of the words follows it; without words any word in
-   * lower case.
+   * Return whether a mention begins a sentence or a clause, and a word of `followers` follows it. If `followers` is
+   * undefined, any lower-case word may follow.
    */
   beginsClause(index: number, followers: ReadonlySet<string> | undefined): boolean {
     const following = this.getWord(index + 1);
@@ -323,49 +323,49 @@ export class LinePlaces {
     return hasBreak(before);
   }
 
-  /** Return whether a sentence ends before an item, with a kept word of three small letters or more. */
+  /** Return whether a sentence ends before an item with a word of at least three lower-case letters. */
   #endsSentence(index: number): boolean {
     return SENTENCE_END.test(this.getGap(index)) && LAST_WORD.test(this.getWord(index - 1));
   }
 
-  /** Return whether a number stands directly before a unit. */
+  /** Return whether a number directly precedes the word or mention at an index. */
   followsNumber(index: number): boolean {
     return ["", " ", "-"].includes(this.getGap(index)) && NUMERIC_TYPES.has(this.getClass(index - 1));
   }
 
-  /** Return whether a number and the sign of degrees precede a mention directly. */
+  /** Return whether a number and the sign of degrees directly precede a mention. */
   followsDegrees(index: number): boolean {
     return /^ *\u00b0 *$/.test(this.getGap(index)) && NUMERIC_TYPES.has(this.getClass(index - 1));
   }
 
-  /** Return whether marks of source code stand directly beside a mention. */
+  /** Return whether marks of source code, or a word such as *class*, are next to a mention. */
   isCodePlace(index: number): boolean {
     const before = this.getGap(index);
     if (CODE_AFTER.test(this.getGap(index + 1)) || CODE_BEFORE.test(before)) return true;
     return before === " " && CODE_WORDS.has(this.getWord(index - 1));
   }
 
-  /** Return whether a word is called or indexed, has a member, or declares the word behind it. */
+  /** Return whether a word is used as a name in source code. */
   isCodeWord(index: number): boolean {
     if (index + 1 >= this.#words.length) return false;
     const after = this.getGap(index + 1);
     return CALL.test(after) || (after === " " && ASSIGNMENT.test(this.getGap(index + 2)));
   }
 
-  /** Return whether a kept word of a list stands before or after a mention, with a blank between. */
+  /** Return whether a kept word of a list is next to a mention, with a blank between them. */
   hasWordBeside(index: number, isListed: (word: string) => boolean): boolean {
     if (this.getGap(index) === " " && isListed(this.getWord(index - 1))) return true;
     return this.getGap(index + 1) === " " && isListed(this.getWord(index + 1));
   }
 
-  /** Return whether a word stands where names of languages stand. */
+  /** Return whether the words next to a mention show that it is the name of a language: `in Spanish`. */
   isLanguagePlace(index: number): boolean {
     const isPair = this.getClass(index - 1) === "group" && this.getGap(index) === " ";
     if (this.#followsLanguageLead(isPair ? index - 1 : index)) return true;
     return this.factWords.languageNouns.has(this.#getLower(index + 1));
   }
 
-  /** Return whether a word such as *in* precedes an index, or other groups in a list behind one. */
+  /** Return whether a word such as *in* precedes an index. */
   #followsLanguageLead(index: number): boolean {
     for (let count = 0; count < MAX_LANGUAGES; count++) {
       let [at, gap] = [index - 1, this.getGap(index)];
@@ -379,7 +379,7 @@ export class LinePlaces {
     return false;
   }
 
-  /** Return whether a mention may be the country of a language, as in `in US English`: a group without noun follows. */
+  /** Return whether a mention may be the country in the name of a language: `in US English`. */
   isVarietyPlace(index: number): boolean {
     if (this.getClass(index + 1) !== "group" || this.getGap(index + 1) !== " ") return false;
     const [next, { startFollowers, languageNouns }] = [this.getWord(index + 2), this.factWords];
@@ -388,14 +388,14 @@ export class LinePlaces {
     return (isEnd || startFollowers.has(next) || languageNouns.has(next)) && this.#followsLanguageLead(index);
   }
 
-  /** Return whether a kept word of a list and a blank precede a mention. */
+  /** Return whether a kept word of a list precedes a mention, with a blank between them. */
   followsWord(index: number, isListed: (word: string) => boolean): boolean {
     return this.getGap(index) === " " && isListed(this.getWord(index - 1));
   }
 
   /**
-   * Return whether a determiner, and at most two kept words in lower case, precede a mention, as in `the white van`. No
-   * mention follows behind a blank.
+   * Return whether a determiner and at most two kept lower-case words precede a mention, as in `the white van`, and no
+   * mention follows after a blank.
    */
   isNounPlace(index: number): boolean {
     if (this.getGap(index + 1) === " " && this.getClass(index + 1) !== "") return false;
@@ -408,13 +408,13 @@ export class LinePlaces {
     return false;
   }
 
-  /** Return whether a unit of time is that of an age: `47 years of age`. */
+  /** Return whether the words after a unit of time show that it measures an age: `47 years of age`. */
   isAge(index: number): boolean {
     const [first, second] = [this.#getLower(index + 1), this.#getLower(index + 2)];
     return this.factWords.ageEnds.has(first) || (first === "of" && second === "age");
   }
 
-  /** Return whether another mention of the types stands near a mention in its sentence. */
+  /** Return whether the sentence of a mention has another mention of one of the types. */
   hasInSentence(index: number, types: ReadonlySet<string>): boolean {
     for (const step of [-1, 1]) {
       for (let at = index; Math.abs(at - index) < MAX_SENTENCE; ) {

@@ -67,7 +67,7 @@ function collectWords(lists: NamesLists): ListedWords {
 
 const makeTitle = (key: string): string => key.replace(CASED, capitalizeFirst);
 
-/** Public sets of strings under one value of the option `facts`. */
+/** Sets of public strings for one value of the option `facts`. */
 export class FactStrings {
   readonly words: FactWords;
   readonly isUseful: boolean;
@@ -124,7 +124,7 @@ export class FactStrings {
     return isListed && this.#isFree(word);
   }
 
-  /** Return whether a lower-case word is a listed term, or a word of another language. */
+  /** Return whether a lower-case word is a listed term, or a word of another language that is kept. */
   isTerm(word: string): boolean {
     return this.#isListedTerm(word) || this.#isForeign(word) || (this.#isPoolWord(word) && this.#isFree(word));
   }
@@ -134,7 +134,7 @@ export class FactStrings {
     return this.isUseful && isListed && this.#isFree(word);
   }
 
-  /** Return whether an elided word of another language and a word that is no name make up a key: *l'image*. */
+  /** Return whether a key such as *l'image* consists of an elided word and a word that is no name. */
   isElided(key: string): boolean {
     const mark = key.indexOf("'");
     const rest = key.slice(mark + 1);
@@ -150,12 +150,12 @@ export class FactStrings {
     return this.#isForeign(word) && !this.lists.commonWords.has(word);
   }
 
-  /** Return whether a function word of another language is a name too, as *una* is. */
+  /** Return whether a function word of another language is also a name of a person, such as *una*. */
   isLinked(word: string): boolean {
     return this.isUseful && this.words.foreignWords.has(word) && this.#isSharedName(word);
   }
 
-  /** Return whether a word of source code is a name too, as *val* is. */
+  /** Return whether a word of source code is also a name of a person, such as *val*. */
   isCodeName(word: string): boolean {
     return this.words.identifierPieces.has(word) && this.#isSharedName(word);
   }
@@ -164,12 +164,12 @@ export class FactStrings {
     return this.isPerson(word) && this.isShared(word);
   }
 
-  /** Return whether a string is a company or product that this value hides. */
+  /** Return whether a string is a listed company or product that the value of `facts` does not keep. */
   isCompany(text: string): boolean {
     return !this.isPublic && this.lists.factLists.company.has(text);
   }
 
-  /** Return whether a string is a unit that is written with a capital, such as `kWh`. */
+  /** Return whether a string is a unit of measurement with a capital letter, such as `kWh`. */
   isUnit(text: string): boolean {
     return CASED_UNITS.has(text) && this.words.units.has(text.toLowerCase());
   }
@@ -179,7 +179,7 @@ export class FactStrings {
     return (text === "C" || text === "F") && !this.denied.has(text.toLowerCase());
   }
 
-  /** Return whether a noun in lower case, or from `useful` an acronym, may be a part of a name or initials. */
+  /** Return whether a word is a listed noun that may also be a part of a name, such as *van*. */
   isDetermined(text: string): boolean {
     const word = text.toLowerCase();
     const hasCase = text === word || (this.isUseful && text === word.toUpperCase());
@@ -205,6 +205,11 @@ export class FactStrings {
     return (flags & START) > 0 && !(flags & (NAME | CENSUS | RARE));
   }
 
+  /** Return whether a string is a unit or a scale of temperature that is written with a capital. */
+  isCasedUnit(text: string): boolean {
+    return CASED_UNITS.has(text) || text === "C" || text === "F";
+  }
+
   /** Return whether a kept word is the plural of a common noun. */
   isPlural(word: string): boolean {
     if (!word.endsWith("s") || !isLower(word) || [...word].length < 4 || this.words.notPlurals.has(word)) return false;
@@ -214,13 +219,13 @@ export class FactStrings {
     );
   }
 
-  /** Return whether a word may stand between a number and the noun that it counts. */
+  /** Return whether a word may be between a number and a counted noun, as in `three large boxes`. */
   isAdjective(word: string): boolean {
     const flags = this.getFlags(word);
     return flags > 0 && isLower(word) && (flags & (FUNCTION | OPENER | NAME)) === 0;
   }
 
-  /** Return whether a word in lower case is public inside of identifiers. */
+  /** Return whether a lower-case word may be kept as a part of an identifier. */
   isPiece(word: string): boolean {
     if (!this.#isFree(word)) return false;
     const flags = this.getFlags(word);
@@ -233,13 +238,13 @@ export class FactStrings {
     return !this.denied.has(word) && !this.isSurrogate(word);
   }
 
-  /** Return whether a long string without blanks consists of common words in lower case, with marks between. */
+  /** Return whether a long string without blanks consists of common lower-case words with marks between them. */
   isWordList(text: string): boolean {
     if (!WORD_LIST.test(text)) return false;
     return text.split(LIST_MARK).every((word) => this.lists.commonWords.has(word) && !this.denied.has(word));
   }
 
-  /** Return whether all words of a run of capitals are listed with this spelling. */
+  /** Return whether all words of a span are on public lists of capitalized words, with the same spelling. */
   isPublicRun(tokens: readonly NamesToken[]): boolean {
     return tokens.length > 0 && tokens.every(({ text }) => this.#isPublicCapital(text));
   }
@@ -253,7 +258,7 @@ export class FactStrings {
     return !this.denied.has(lower) && !this.isPerson(lower);
   }
 
-  /** Return whether a run is one function word that names nobody, such as *We*. */
+  /** Return whether a span is a single function word that is not also a name, such as *We*. */
   isFunctionWord([first, ...others]: readonly NamesToken[]): boolean {
     if (first === undefined || others.length > 0 || [...first.text].length < 2) return false;
     const { key, text } = first;
@@ -262,7 +267,7 @@ export class FactStrings {
     return text === key.toUpperCase() || text === makeTitle(key);
   }
 
-  /** Return whether a run is one word that may begin a sentence: common and no name, or a term. */
+  /** Return whether a span is a single word that may begin a sentence, and is no name. */
   isStart([token, ...others]: readonly NamesToken[]): boolean {
     if (token === undefined || others.length > 0 || token.tokenClass !== CAPITALIZED || token.case !== TITLE)
       return false;
@@ -272,7 +277,7 @@ export class FactStrings {
     return this.#isHeadingWord(key) && !(this.getFlags(key) & CENSUS) && length >= MIN_HEADING;
   }
 
-  /** Return whether English texts have a common word seldom. */
+  /** Return whether a common word is rare in English texts. */
   isRare(word: string): boolean {
     return (this.getFlags(word) & RARE) > 0;
   }

@@ -25,7 +25,7 @@ export function correctWord(word: string, strings: FactStrings): string {
   return found;
 }
 
-/** Return all strings from which a word differs by one of the errors. */
+/** Return all strings that turn into `word` by one typing error. Most of them are not words. */
 function listNeighbors(word: string): string[] {
   const neighbors: string[] = [];
   for (let at = 1; at < word.length; at++) {

@@ -1,9 +1,9 @@
 /**
  * Facts of the mode `names`: spans that are kept because a public rule covers them (docs/names-rule.md).
  *
- * A mention of a text becomes kept text if its own string is in a public set of the rule, and its *place* allows the
- * rule. A place never depends on a string that is replaced. The rules for numbers run in a second round, which reads the
- * kept text of the first round.
+ * A mention becomes kept text if its string is in a public set of a rule, and its context (*place*) permits the rule.
+ * The context never contains a replaced string. The rules for numbers run in a second round, which uses the kept text of
+ * the first round.
  */
 
 import type { NamesLists } from "../../bundle/namesFiles.js";
@@ -29,8 +29,8 @@ type Elements = readonly (string | EntityMention)[];
 const splitWords = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 
 /**
- * Types of which some strings are kept, by the value of the option that keeps the first of them. Their replaced spans
- * are tags in every style, since a reader could mistake a surrogate for a kept string.
+ * Entity types of which some strings are kept, with the smallest value of the option that keeps some. Replaced mentions
+ * of these types are always tags, because a reader could mistake a surrogate for a kept string.
  */
 const VALUE_TYPES: Readonly<Record<Facts, string>> = {
   none: "",
@@ -39,7 +39,7 @@ const VALUE_TYPES: Readonly<Record<Facts, string>> = {
   public: "country the-country",
 };
 
-/** Number of elements that are read together at most. Nothing is kept on account of what may follow a cut. */
+/** Maximum number of elements that are processed together. No rule assumes anything about the elements after these. */
 const MAX_BATCH = 1 << 10;
 const STRINGS = splitWords("file path key id");
 const COUNTRIES = splitWords("country the-country");
@@ -52,13 +52,13 @@ const IS_TITLE =
 export const listValueTypes = (level: Facts): ReadonlySet<string> =>
   new Set(FACTS.slice(0, FACTS.indexOf(level) + 1).flatMap((below) => VALUE_TYPES[below].split(" ").filter(Boolean)));
 
-/** Decides on a mention at a place. */
+/** A rule: returns whether a mention is kept in its context. */
 type Rule = (place: LinePlaces, index: number, mention: EntityMention) => boolean;
 
-/** How typing errors come out: hidden like any word, corrected, or as they are, for a preview. */
+/** Treatment of typing errors: hidden like other words, corrected, or unchanged (for a preview). */
 export type ErrorsShown = "hidden" | "corrected" | "unchanged";
 
-/** Public rules of one value of the option `facts`, under the options of a call. */
+/** Rules that keep public facts, for one value of the option `facts` and the options of a call. */
 export class FactRules {
   readonly strings: FactStrings;
   readonly #identifiers: IdentifierRules;
@@ -92,8 +92,8 @@ export class FactRules {
   }
 
   /**
-   * Return the roles at the beginning of a run with the blank after them, and the span of the rest: in *Patient Anna
-   * Novak* the first word is a role. Return `undefined` without one, and if nothing but a single initial follows.
+   * Split the roles at the beginning of a span from the rest, as *Patient* in *Patient Anna Novak*. Return the roles
+   * with the blank after them, and the span of the rest; `undefined` without a role or if only an initial follows.
    */
   #splitRoles(span: EntitySpan): [string, EntitySpan] | undefined {
     const { tokens, text } = span;
@@ -117,7 +117,7 @@ export class FactRules {
     return [lead, restSpan];
   }
 
-  /** Return whether no rule may keep the value of a JSON key: it names a secret, or has a hidden word. */
+  /** Return whether a JSON key indicates a secret, or has a hidden word, so that no rule may keep its value. */
   namesSecret(elements: Elements): boolean {
     const texts = elements.filter((element) => typeof element === "string");
     if (texts.length < elements.length) return true;
@@ -127,8 +127,8 @@ export class FactRules {
   // Places
 
   /**
-   * Return the elements of a text, in which the mentions that a rule covers are kept text, and the number of their
-   * tokens.
+   * Return the elements of a text after changing the mentions that a rule covers to kept text, and the number of tokens
+   * of these mentions.
    */
   keepFacts(
     elements: Elements,
@@ -168,7 +168,7 @@ export class FactRules {
     return { elements: found, keptCount };
   }
 
-  /** Keep the mentions of some lines that a rule covers, cut identifiers, and return the number of kept tokens. */
+  /** In some lines, keep the mentions that a rule covers and split identifiers; return the number of kept tokens. */
   #keepInLines(place: LinePlaces, classifySpan: (span: EntitySpan) => EntityMention, errorsShown: ErrorsShown): number {
     let keptCount = 0;
     const keep = (rule: Rule, write = (text: string): string => text): void => {
@@ -203,7 +203,7 @@ export class FactRules {
     );
   }
 
-  /** Return whether a rule keeps a word in lower case, a string or a letter. */
+  /** Return whether a rule keeps a lower-case word, a letter, a string, a unit, a function word or a weekday. */
   #isKeptWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     const { entityType, text } = span;
     const { strings } = this;
@@ -230,14 +230,15 @@ export class FactRules {
     }
     if (!strings.isUseful) return false;
     if (entityType === "group" && strings.beginsAsGroup(text)) {
-      if (place.beginsSentence(index, this.#facts.startFollowers)) return true;
+      const { startFollowers } = this.#facts;
+      if (place.beginsSentence(index, startFollowers) || place.beginsClause(index, startFollowers)) return true;
     }
     if (entityType === "group")
       return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
   }
 
-  /** Return whether a word of another language, or of the name of a language, stands beside another kept one. */
+  /** Return whether a word is kept because of a kept word next to it. */
   #isLinked(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     if (span.entityType === "group") return this.#isLanguagePart(place, index, span.text.toLowerCase());
     if (span.entityType !== "word" || span.case !== LOWER || !this.strings.isLinked(span.text)) return false;
@@ -245,7 +246,7 @@ export class FactRules {
     return !place.follows(index, this.#secret) && place.hasWordBeside(index, isForeign);
   }
 
-  /** Return whether a group is a language behind a kept country (*US English*), or a variety before a kept language. */
+  /** Return whether a group is a language after a kept country (*US English*), or a variety before a kept language. */
   #isLanguagePart(place: LinePlaces, index: number, word: string): boolean {
     const { strings } = this;
     const { language } = this.lists.factLists;
@@ -256,13 +257,13 @@ export class FactRules {
     return strings.isVariety(word) && isLanguage && place.getGap(index + 1) === " ";
   }
 
-  /** Return whether a word is a typing error that is corrected. */
+  /** Return whether a mention is a typing error that may be corrected in its context. */
   #isCorrected(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     if (span.entityType !== "word" || span.case !== LOWER || !place.isErrorPlace(index)) return false;
     return !place.follows(index, this.#beforeNames) && correctWord(span.text, this.strings) !== "";
   }
 
-  /** Return whether a word is a typing error that these rules correct at some places. */
+  /** Return whether a word is a typing error that these rules correct in some contexts. */
   corrects(word: string): boolean {
     return this.strings.isUseful && correctWord(word, this.strings) !== "";
   }
@@ -273,7 +274,7 @@ export class FactRules {
     return others.length < tokens.length && (others.length === 0 || this.strings.isHeading(others));
   }
 
-  /** Return whether a rule keeps a run of capitals. */
+  /** Return whether a rule keeps a span of capitalized words. */
   #isKeptCapital(place: LinePlaces, index: number, mention: EntityMention): boolean {
     const { span } = mention;
     if (span.entityType !== CAPITALIZED_RUN) return false;

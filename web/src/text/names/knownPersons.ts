@@ -1,9 +1,9 @@
 /**
  * Persons whose names the user lists: all spellings of one person get one surrogate person.
  *
- * A person is one entry: `Daniel Keller, D. Keller, Dan, keller@acme.example`. The first spelling names the person. A
- * spelling has a *form*: which of its words are the first name, the family name or initials. The surrogate of a
- * spelling is that of the person in the same form.
+ * One entry lists the spellings of one person: `Daniel Keller, D. Keller, Dan, keller@acme.example`. The *form* of a
+ * spelling states which of its words are the first name, the family name or initials. The surrogate of a spelling is the
+ * surrogate person in the same form.
  */
 
 import type { NamesLists } from "../../bundle/namesFiles.js";
@@ -20,11 +20,11 @@ import { HOLDS_OWN, makeToken, type NamesToken, REPLACED } from "./tokens.js";
 
 /** Largest number of persons, of spellings of a person, and of characters and words of a spelling. */
 const [MAX_PERSONS, MAX_SPELLINGS, MAX_CHARACTERS, MAX_WORDS] = [100_000, 100, 100, 12];
-/** Forms of a spelling as a whole: an address, a name of an account, and two initials without a mark. */
+/** Forms of spellings that are not split into names: email address, name of an account, two initials without a mark. */
 const [ADDRESS, ACCOUNT, INITIALS] = ["E", "A", "I"];
 /** Roles of words: first name, family name; an initial of each; an initial of the first name with a full stop. */
 const [GIVEN, FAMILY, GIVEN_INITIAL, FAMILY_INITIAL, DOTTED_INITIAL] = ["G", "F", "g", "f", "d"];
-/** Type of the surrogate of each role, on which its restoring depends. */
+/** Entity type of the surrogate of each role. Restoring depends on it. */
 const PART_TYPES: Readonly<Record<string, string>> = { E: "email", A: "handle", I: "acronym", G: "given", F: "family" };
 
 const escapeCodePoint = (code: number): string => `\\u{${code.toString(16)}}`;
@@ -42,7 +42,7 @@ const DOTTED = /^\.(?:[ \t\u00a0]*|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*)$/;
 /** Digits and marks of accounts and addresses, and two words with a full stop between. */
 const NOT_IN_NAMES = new RegExp(`[0-9@_/\\\\:+#]|[${LETTERS}]{2}\\.[${LETTERS}]`, "u");
 
-/** Word of a text: its position, its look-up form, the gap before it, and whether that begins with a full stop. */
+/** Word of a text: position, lookup key, the gap before it, and whether the gap begins with a full stop. */
 interface Word {
   readonly start: number;
   readonly end: number;
@@ -63,11 +63,11 @@ interface Unit {
 export interface KnownSpelling {
   /** First spelling of the person. */
   readonly person: string;
-  /** Role of each name in it. */
+  /** Role of each name in the spelling. */
   readonly form: string;
-  /** Spelling that a reply with the surrogate gets back: as a whole, and of each role. */
+  /** Originals for restoring: the whole spelling, and its part for each role. */
   readonly originals: readonly string[];
-  /** Whether it is matched only with a capital letter, since it is also a common word. */
+  /** Whether the spelling is matched only with a capital letter, because it is also a common word. */
   readonly needsCapital: boolean;
 }
 
@@ -88,10 +88,10 @@ interface TrieNode {
 const makeNode = (): TrieNode => ({ children: new Map(), spelling: undefined, entry: 0 });
 const makeChildKey = ({ gap, folded }: Word): string => `${gap}\0${folded}`;
 
-/** Write the apostrophe that is a letter by its category as U+0027. */
+/** Replace the apostrophe U+02BC, which Unicode regards as a letter, by U+0027. */
 const foldLetterApostrophes = (text: string): string => text.replace(/\u02bc/g, "'");
 
-/** Return the words of a text. After a single letter a full stop does not count. */
+/** Return the words of a text. A full stop after a single letter does not begin the next gap. */
 function listWords(original: string): Word[] {
   const text = foldLetterApostrophes(original);
   const words: Word[] = [];
@@ -108,7 +108,7 @@ function listWords(original: string): Word[] {
   return words;
 }
 
-/** Return each word with the words that a hyphen or an apostrophe joins to it. */
+/** Group words that a hyphen or an apostrophe joins. */
 function listUnits(words: readonly Word[]): Unit[] {
   const units: Unit[] = [];
   let start = 0;
@@ -131,13 +131,13 @@ const isPlainName = (spelling: string): boolean => !NOT_IN_NAMES.test(spelling);
 const getFirst = (text: string): string => [...text][0] ?? "";
 const foldLetters = (name: string): string => name.replace(/[^\p{L}]/gu, "").toLowerCase();
 
-/** Form of a spelling, and the words of each of its roles. */
+/** The form of a spelling, and the words of each role. */
 interface SpellingForm {
   readonly form: string;
   readonly ranges: readonly (readonly [number, number])[];
 }
 
-/** Finder of the spellings of listed persons in a text, in time linear in its length. */
+/** Finds the spellings of listed persons in a text, in time linear in its length. */
 export class KnownPersons {
   readonly #root = new Map<string, TrieNode>();
   #count = 0;
@@ -229,7 +229,7 @@ export class KnownPersons {
     }
   }
 
-  /** Return the first name and the words of the family name, in look-up form; either may be empty. */
+  /** Return a person's first name, and the words of the family name, as lookup keys. */
   #findFullName(parsed: readonly { spelling: string; words: readonly Word[] }[]): [string, readonly string[]] {
     let lone = "";
     let best: [string, readonly string[]] | undefined;
@@ -251,7 +251,7 @@ export class KnownPersons {
     return this.lists.getMembers("given").has(lone) ? [lone, []] : ["", [lone]];
   }
 
-  /** Return the units of a name without titles before it: in a text, a title has a slot of its own. */
+  /** Return the words of a name without the titles before it, such as *Dr*. */
   #dropTitles(units: readonly Unit[]): readonly Unit[] {
     const titles = this.lists.getMembers("title");
     let rest = units;
@@ -313,7 +313,7 @@ export class KnownPersons {
   }
 }
 
-/** Places of one text at which a spelling of a listed person may begin. */
+/** Search for the spellings of listed persons in one text. */
 export class KnownCandidates {
   readonly text: string;
   readonly #words: readonly Word[];
@@ -327,7 +327,7 @@ export class KnownCandidates {
     this.#words = listWords(text);
   }
 
-  /** Return the first match that begins at `start` or later; `start` never decreases between calls. */
+  /** Return the next match that begins at `start` or later; `undefined` if there is none. */
   findNext(start: number): KnownMatch | undefined {
     for (; this.#next < this.#words.length; this.#next++) {
       const word = this.#words[this.#next] as Word;
@@ -359,7 +359,7 @@ export class KnownCandidates {
   }
 }
 
-/** Return the case pattern of a spelling. Initials have none of their own, except alone. */
+/** Return the case pattern of a spelling. Initials count only if it consists of initials. */
 function findNameCase(text: string): number {
   const longer = (text.match(WORD) ?? []).filter((word) => countCodePoints(word) > 1);
   const words = longer.length > 0 ? longer : [text];
@@ -367,7 +367,7 @@ function findNameCase(text: string): number {
   return words.some((word) => [...word].some(isUpper)) ? TITLE : LOWER;
 }
 
-/** Return the token of a listed person. Its key has the person and the spellings that a reply gets back. */
+/** Create the token of a listed person in a text. */
 export function makeKnownToken({ spelling: { person, form, originals } }: KnownMatch, text: string): NamesToken {
   const pattern = form === ADDRESS || form === ACCOUNT ? LOWER : findNameCase(text);
   return makeToken(REPLACED, text, ["", person, ...originals].join("\0"), pattern, KNOWN_PERSON, form, HOLDS_OWN);
@@ -384,14 +384,14 @@ export function makeKnownMention(span: EntitySpan): EntityMention {
   return { entityType: "person", case: span.case, parts, span, nameText: isSame ? span.text : person };
 }
 
-/** Return a listed spelling in the case of a place of a text. */
+/** Write a listed spelling in a case pattern. */
 function writeCase(original: string, pattern: number): string {
   if (pattern === UPPER) return original.toUpperCase();
   if (pattern === LOWER) return original.toLowerCase();
   return [...original].some(isUpper) ? original : original.replace(WORD, capitalizeFirst);
 }
 
-/** Return the element of a listed person: the surrogate person in the form of the spelling. */
+/** Return the mention of a listed person with its output: the surrogate person in the form of the spelling. */
 export function joinKnownSurrogates(mention: EntityMention, surrogates: readonly string[]): RewrittenElement {
   const { text, layout: form, tokens } = mention.span;
   const [given = "", family = ""] = surrogates;

@@ -41,7 +41,7 @@ import {
 const MIN_LENGTH_WITH_ENDING = 5;
 const LETTER = /^\p{L}/u;
 const LOWER_LETTER = /^\p{Lowercase}/u;
-/** Return the ending of a word that the template reveals; empty without one. */
+/** Return the public ending of a word, such as `-tion`; empty if the word has none. */
 export function findEnding(key: string, { data: { endings } }: Rules): string {
   const matches = (ending: string): boolean => key.endsWith(ending);
   if (key.length < MIN_LENGTH_WITH_ENDING || !isAscii(key) || endings.except.some(matches)) return "";
@@ -56,7 +56,7 @@ function splitClitic(key: string, rules: Rules): [string, string] | undefined {
   return clitic === undefined ? undefined : [key.slice(0, -clitic.length), clitic];
 }
 
-/** Classifier of words by the lists of a bundle, and by the keys that a call allows and denies. */
+/** Classifies every word, under the options of a call. */
 export class Lexicon {
   readonly #rules: Rules;
   readonly #lowerCaseTypes = new Map<string, string>();
@@ -70,7 +70,7 @@ export class Lexicon {
     this.#rules = lists.rules;
   }
 
-  /** Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics beside it. */
+  /** Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics next to it. */
   classifyWord(word: string): NamesToken[] {
     const key = foldWord(word);
     if (key.includes("'") && !this.isDenied(key) && !this.lists.commonWords.has(key) && !this.allowed.has(key)) {
@@ -160,7 +160,7 @@ export class Lexicon {
     return this.lists.getMembers("given").has(key) || this.lists.getMembers("family").has(key);
   }
 
-  /** Make the token of a replaced lower-case word. */
+  /** Create the token of a replaced lower-case word, with a flag if the word is a listed name of a person. */
   #makeUnlistedToken(word: string, key: string): NamesToken {
     if ([...word].length === 1) {
       return makeToken(

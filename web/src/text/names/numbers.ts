@@ -1,6 +1,6 @@
 /**
- * Numbers in a line: which digits between gaps form one number. The rules read classes and gaps, never values of digits
- * (pass 2). Only the number of a list item is compared with its predecessor, and then it is kept.
+ * Numbers in a line: which groups of digits form one number (pass 2). The rules read classes and gaps, but never the
+ * values of digits. Only the number of a list item is compared with the number before it, and then it is kept.
  */
 
 import { includesWord } from "../../bundle/rules.js";
@@ -24,7 +24,7 @@ const NESTED_NUMBER = /^[1-9][0-9]?(?:\.[1-9][0-9]?){1,3}$/;
 /** Gaps between two years of a range. */
 const YEAR_JOINS: ReadonlySet<string> = new Set([" - ", " \u2013 "]);
 
-/** Words of some lines, the gap before each and the gap at the end, and the range of words of the present line. */
+/** Words of some lines with the gaps before, between and after them, and the range of words of the current line. */
 export interface TokenLine {
   readonly words: NamesToken[];
   readonly gaps: readonly string[];
@@ -69,7 +69,7 @@ export function markDigitsBesideMonths(
 export const isShortNumber = ({ entityType, layout }: NamesToken): boolean =>
   entityType === "number" && SHORT_NUMBER_LAYOUTS.has(layout);
 
-/** Return the number that begins at an index. */
+/** Return the number that begins at `index` in a line. */
 export function findNumber(line: TokenLine, index: number): NumberRange {
   const { entityType, layout } = getWord(line, index);
   if (isBesideMonth(line, index)) {
@@ -83,9 +83,9 @@ export function findNumber(line: TokenLine, index: number): NumberRange {
 }
 
 /**
- * Return the number of a list item at the beginning of the line, such as `[2, 1]` for `2.1`; empty without one. A list
- * goes on with the number after the last one, or begins with 1; a nested list goes on at any level, or begins with 1
- * below the last number.
+ * Return the number of a list item at the beginning of the line, such as `[2, 1]` for `2.1`; empty if there is none. A
+ * list begins with 1 or continues with the next number. A nested list continues at any level, or begins with 1 below the
+ * last number.
  */
 export function findListNumber(line: TokenLine, last: readonly number[]): readonly number[] {
   const index = line.start;
@@ -112,19 +112,19 @@ function followsInList(found: readonly number[], last: readonly number[]): boole
   return found.every((number, at) => (at < level ? number === last[at] : number === (last[at] ?? 0) + 1));
 }
 
-/** Return the gap before digits, without signs that may belong to them. */
+/** Return the gap before digits, without a sign or bracket that may belong to the number. */
 export function getGapBeforeDigits(line: TokenLine, index: number): string {
   return getGap(line, index).replace(/[+(]+$/, "");
 }
 
-/** Return whether a sign or an opening bracket before the number at an index may belong to it. */
+/** Return whether a sign or opening bracket before the number at `index` may belong to the number. */
 export function mayHaveSign(line: TokenLine, index: number): boolean {
   return !isBesideMonth(line, index) && isSeparateNumber(line, index);
 }
 
 /**
- * Return whether a year and the next word, a year too, form a range: `2021 - 2023`. The types are read only of tokens
- * that join no other digits: then they are public.
+ * Return whether a year and the next word, also a year, form a range: `2021 - 2023`. The function reads the types only
+ * of tokens that join no other digits, because then the types are public.
  */
 function beginsYearRange(line: TokenLine, index: number): boolean {
   const after = index + 1;
@@ -143,7 +143,7 @@ function isBesideMonth(line: TokenLine, index: number): boolean {
   return index + 1 < line.end && getWord(line, index + 1).entityType === "month" && line.gaps[index + 1] === " ";
 }
 
-/** Return whether the gap before digits, without its final sign, joins nothing. */
+/** Return whether digits are separate from the word before them even without the sign between them. */
 function isSeparateNumber(line: TokenLine, index: number): boolean {
   const rest = getGap(line, index).slice(0, -1);
   const first = index === line.start;
@@ -151,7 +151,7 @@ function isSeparateNumber(line: TokenLine, index: number): boolean {
   return first || getWord(line, index - 1).tokenClass !== DIGITS || !includesWord(data.joins_digits, rest);
 }
 
-/** Return the end of the digit group that begins at an index. A bracket may open before it, or after short digits. */
+/** Return the index after the last digits that form one number with the digits at `index`. */
 function findDigitsEnd(line: TokenLine, index: number): number {
   let isOpen = getGap(line, index).endsWith("(") && isSeparateNumber(line, index);
   let end = index + 1;
@@ -168,7 +168,7 @@ function findDigitsEnd(line: TokenLine, index: number): number {
   return end;
 }
 
-/** Return whether digits are short, and a bracket after them has digits in it and after it. */
+/** Return whether a number with an area code in brackets begins at `index`: `49 (30) 1234`. */
 function opensAreaCode(line: TokenLine, index: number): boolean {
   if (!isShortNumber(getWord(line, index))) return false;
   let end = index + 2;
@@ -178,7 +178,7 @@ function opensAreaCode(line: TokenLine, index: number): boolean {
   return joinsDigits(line, end);
 }
 
-/** Return whether the digits at an index join the digits before them; digits next to a month never do. */
+/** Return whether the digits at `index` belong to the digits before them. Digits of a date do not. */
 function joinsDigits(line: TokenLine, index: number): boolean {
   if (
     index >= line.end ||

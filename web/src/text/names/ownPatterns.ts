@@ -2,7 +2,7 @@
  * Patterns of the user's own entity types: a safe subset of regular expressions.
  *
  * A pattern becomes a position automaton (Glushkov, 1961). The matcher follows all positions at once and never
- * backtracks. The character classes of a match in a row are its *layout*, which is a pattern itself: `EMP[0-9]{5}`.
+ * backtracks. The *layout* of a match is the sequence of its character classes, which is a pattern: `EMP[0-9]{5}`.
  */
 
 import { OptionError } from "../../errors.js";
@@ -10,7 +10,7 @@ import { isWordCharacter } from "../replyChunk.js";
 
 /** Largest number of patterns of a call, of characters, positions and nodes of a pattern, and of characters of a match. */
 const [MAX_PATTERNS, MAX_PATTERN_LENGTH, MAX_POSITIONS, MAX_NODES, MAX_MATCH] = [32, 200, 400, 1 << 12, 64];
-/** Largest number of surrogates of a layout: each index is exact. */
+/** Maximum number of surrogates of a layout, so that every index is an exact number. */
 const MAX_POOL = 2 ** 52;
 const TYPE_NAME = /^[a-z](?:[a-z0-9_-]{0,30}[a-z0-9])?$/;
 /** Characters of patterns: printable ASCII, without those that begin, end or escape JSON. */
@@ -36,12 +36,12 @@ type Node =
   | { readonly kind: "alternatives" | "sequence"; readonly nodes: readonly Node[] }
   | { readonly kind: "repetition"; readonly node: Node; readonly least: number; readonly most: number | undefined };
 
-/** A pattern outside the subset. Its text completes a sentence about the pattern. */
+/** Error for an unsupported pattern. Its message is a sentence whose subject is the pattern. */
 class PatternProblem extends Error {}
 
 function checkCharacter(character: string): string {
   if (!ALPHABET.has(character))
-    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }');
+    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it');
   return character;
 }
 
@@ -57,7 +57,8 @@ class PatternParser {
 
   parse(): Node {
     const node = this.#parseAlternatives(0);
-    if (this.#at < this.#text.length) throw new PatternProblem("has a closing bracket without an opening one");
+    if (this.#at < this.#text.length)
+      throw new PatternProblem("has a closing bracket without an opening one: add the opening one");
     return node;
   }
 
@@ -99,12 +100,13 @@ class PatternParser {
         this.#at += 2;
       }
       const node = this.#parseAlternatives(depth + 1);
-      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket");
+      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket: add the bracket");
       return node;
     }
     if (character === "[") return { kind: "class", members: this.#parseClass() };
     if (character === "\\") return { kind: "class", members: this.#parseEscape() };
-    if ("?*+{".includes(character)) throw new PatternProblem("has a repetition with nothing before it");
+    if ("?*+{".includes(character))
+      throw new PatternProblem("has a repetition with nothing before it: write what to repeat");
     if (SPECIAL.includes(character)) throw new PatternProblem(`has the special character ${character}: ${SUPPORTED}`);
     return { kind: "class", members: checkCharacter(character) };
   }
@@ -131,20 +133,20 @@ class PatternParser {
       this.#at++;
       const last = this.#parseMember();
       if (first.length !== 1 || last.length !== 1 || first > last)
-        throw new PatternProblem("has a range of characters in the wrong order");
+        throw new PatternProblem("has a range of characters in the wrong order: begin with the lower one");
       for (let code = first.charCodeAt(0); code <= last.charCodeAt(0); code++) {
         const member = String.fromCharCode(code);
         if (ALPHABET.has(member)) members.add(member);
       }
     }
     this.#at++;
-    if (members.size === 0) throw new PatternProblem("has an empty class");
+    if (members.size === 0) throw new PatternProblem("has an empty class: add a character between [ and ]");
     return [...members].sort().join("");
   }
 
   #parseMember(): string {
     const character = this.#take();
-    if (character === "") throw new PatternProblem("has a character class without a closing ]");
+    if (character === "") throw new PatternProblem("has a character class without a closing ]: add the bracket");
     return character === "\\" ? this.#parseEscape() : checkCharacter(character);
   }
 
@@ -165,12 +167,12 @@ class PatternParser {
     if (most === undefined && node.kind !== "class")
       throw new PatternProblem(`repeats a group without a limit: ${SUPPORTED}`);
     if (most !== undefined && (most < least || most === 0))
-      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum");
+      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum: raise the maximum");
     return { kind: "repetition", node, least, most };
   }
 }
 
-/** Part of an automaton: whether it matches the empty string, and its first and last positions. */
+/** Part of an automaton: whether it matches the empty string, and its possible first and last positions. */
 interface Fragment {
   readonly nullable: boolean;
   readonly first: readonly number[];
@@ -187,7 +189,7 @@ export interface PatternMatch {
   readonly layout: string;
 }
 
-/** Return whether a character next to a match makes it a part of a longer word. */
+/** Return whether a character next to a match shows that the match is only a part of a word. */
 export const isPartOfWord = (character: string): boolean => character === "_" || isWordCharacter(character);
 
 /** Return the character before an index. */
@@ -202,7 +204,7 @@ export function getCharacterAt(text: string, index: number): string {
   return code === undefined ? "" : String.fromCodePoint(code);
 }
 
-/** Finder of the matches of all own patterns in a text, in time linear in its length. */
+/** Finds the matches of all own patterns in a text, in time linear in its length. */
 export class PatternMatcher {
   readonly #classes: string[] = [];
   readonly #follow: Set<number>[] = [];
@@ -298,7 +300,7 @@ export class PatternMatcher {
     };
   }
 
-  /** Return the first match that begins at `start` or later. */
+  /** Return the first match that begins at `start` or later; `undefined` if there is none. */
   findNext(text: string, start: number): PatternMatch | undefined {
     this.#start.lastIndex = start;
     for (let found = this.#start.exec(text); found !== null; found = this.#start.exec(text)) {
@@ -310,7 +312,7 @@ export class PatternMatcher {
     return undefined;
   }
 
-  /** Return the end of the longest match at `start`; 0 if there is none. */
+  /** Return the end of the longest match that begins at `start`; 0 if there is none. */
   #findEnd(text: string, start: number): number {
     let [state, end] = [this.#filter([...this.#first], text.charAt(start)), 0];
     for (let at = start + 1; at <= Math.min(text.length, start + MAX_MATCH); at++) {
@@ -383,7 +385,7 @@ function formatClass(members: string): string {
   return `[${written}]`;
 }
 
-/** Return character classes as a pattern. */
+/** Write a sequence of character classes as a pattern. */
 function formatLayout(classes: readonly string[]): string {
   let layout = "";
   for (let at = 0; at < classes.length; ) {
@@ -432,7 +434,7 @@ function parseLayout(layout: string): ParsedLayout {
 /** Return how many surrogates a layout has. */
 export const countLayoutSurrogates = (layout: string): number => parseLayout(layout).size;
 
-/** Return the surrogate with an index: a mixed-radix number, whose last digit is that of the last position. */
+/** Return the surrogate of a layout with the given index. */
 export function spellLayoutSurrogate(layout: string, index: number): string {
   const { classes, firstFree } = parseLayout(layout);
   let [written, rest] = ["", index];

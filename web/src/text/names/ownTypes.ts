@@ -1,9 +1,9 @@
 /**
  * Entity types of the user's own: strings that a pattern matches, and spellings of listed persons.
  *
- * Before pass 1 a made-up word takes the place of each match. The rules read it like any word on no list, so they never
- * read the match. Then the token of that word becomes the token of the match. A longer string around it, such as an
- * address, is replaced as a whole.
+ * Before pass 1, a made-up word (placeholder) replaces each match. No list has this word, so the rules treat it like any
+ * unlisted word and never read the match. Afterward the token of the placeholder becomes the token of the match. If a
+ * match is part of a longer string, such as an address, the whole string is replaced.
  */
 
 import type { NamesLists } from "../../bundle/namesFiles.js";
@@ -23,14 +23,14 @@ import {
 import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { GAP, HOLDS_OWN, makeToken, type NamesToken, REPLACED } from "./tokens.js";
 
-/** Word that takes the place of a match: it is on no list, and has no ending of a list. */
+/** Placeholder of a match. No list has this word, and it has no ending that the rules list. */
 const PLACEHOLDER = "qxzjvk";
-/** Names that no own type may have, beside those of the types with surrogates. */
+/** Names that the user's own types must not have, besides the names of the types with surrogates. */
 const OTHER_NAMES = ["run", "digits-group", "initial", KNOWN_PERSON, "json", "known", "randomized"];
 
 type Match = PatternMatch | KnownMatch;
 
-/** Text with `PLACEHOLDER` in the place of each match. */
+/** A text in which `PLACEHOLDER` replaces each match of the user's own types. */
 export class MaskedText {
   readonly text: string;
   readonly #masked: (readonly [string, Match | undefined])[] = [];
@@ -52,7 +52,7 @@ export class MaskedText {
     this.text = masked;
   }
 
-  /** Return a token with matches in the place of its placeholders: mostly one token. */
+  /** Replace the placeholders in a token by their matches. The result is usually one token. */
   fillToken(token: NamesToken): readonly NamesToken[] {
     if (!token.text.includes(PLACEHOLDER)) return [token];
     const pieces = token.text.split(PLACEHOLDER);
@@ -74,7 +74,7 @@ export class MaskedText {
   }
 }
 
-/** Return a text with its placeholders replaced in order; placeholders without a value stay. */
+/** Replace the placeholders of a text by values, in order. Placeholders without a value remain. */
 function fillPlaceholders(text: string, values: readonly string[]): string {
   return text.split(PLACEHOLDER).reduce((filled, piece, index) => filled + (values[index - 1] ?? PLACEHOLDER) + piece);
 }
@@ -85,7 +85,7 @@ function makeOwnToken(original: string, match: Match | undefined): NamesToken {
   return makeToken(REPLACED, original, original, LOWER, match.entityType, match.layout, HOLDS_OWN);
 }
 
-/** The user's own types of one plan. */
+/** The entity types of the options `patterns` and `known`. */
 export class OwnTypes {
   readonly names: ReadonlySet<string>;
   readonly hasPersons: boolean;
@@ -112,8 +112,8 @@ export class OwnTypes {
   }
 
   /**
-   * Return a text with a made-up word in the place of each match; `undefined` without a match. The first match is the
-   * one that begins first, of these the longest one, and of these a listed person. The next one begins behind it.
+   * Return a text in which a placeholder replaces each match; `undefined` if there is no match. Of overlapping matches,
+   * the first one counts; of those that begin together, the longest; of equally long ones, a listed person.
    */
   maskText(text: string, isLetter: (text: string) => boolean): MaskedText | undefined {
     const matches: Match[] = [];
@@ -143,7 +143,7 @@ export class OwnTypes {
   }
 }
 
-/** Surrogate pools that also have the user's own types: strings of the same layout. */
+/** Surrogate pools of the bundle and of the user's own types. */
 export class OwnSurrogatePools extends SurrogatePools {
   constructor(
     lists: NamesLists,

@@ -81,7 +81,7 @@ function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText):
   return { elements: [...elements, keptText], keptCount };
 }
 
-/** Plan of the mode `names` for all texts under one set of options. */
+/** The lists, surrogate pools and options that rewrite texts in the mode `names`. */
 export class NamesPlan {
   readonly style: ReplacementStyle;
   readonly facts: FactRules;

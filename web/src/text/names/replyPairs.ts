@@ -16,13 +16,13 @@ export interface RewrittenElement {
   readonly parts: readonly string[];
 }
 
-/** Types that only their surroundings distinguish from words of the reply. */
+/** Entity types whose surrogates look like words of the reply. Only their surroundings distinguish them. */
 const QUOTED_TYPES: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other"]);
-/** Types with so few surrogates that long texts reuse them for other originals. */
+/** Entity types with few surrogates, which long texts reuse for other originals. */
 const REUSED_TYPES: ReadonlySet<string> = new Set(
   "weekday month state the-country day age ordinal decade year time".split(" "),
 );
-/** Number of elements before and after a mention that form its surroundings, and of quoted pairs of one text. */
+/** Number of elements before and after a mention that form its surroundings; and maximum number of quoted pairs. */
 const ELEMENTS_BEFORE = 24;
 const ELEMENTS_AFTER = 16;
 const MAX_QUOTED_PAIRS = 512;
@@ -61,7 +61,7 @@ export function* iteratePairs(elements: readonly RewrittenElement[]): Generator<
   yield* iterateKeptShortForms(elements, shortForms);
 }
 
-/** Yield the pairs of the short forms of an organization; none for any other element. */
+/** Yield pairs for the short forms of an element's organization; none for any other element. */
 function* iterateShortForms({ parts, mention }: RewrittenElement): Generator<SurrogatePair> {
   const part = mention?.parts[0];
   const [output, ...others] = parts;
@@ -70,8 +70,8 @@ function* iterateShortForms({ parts, mention }: RewrittenElement): Generator<Sur
 }
 
 /**
- * Yield a pair of each short form of an organization that the text also has as a word of its own. Its original is the
- * word itself, so the word has two originals: a reply may mean either.
+ * Yield a pair for each short form of an organization that the text also contains as a separate kept word. The original
+ * is the word itself. So the word has two possible originals, and is not restored.
  */
 function* iterateKeptShortForms(
   elements: readonly RewrittenElement[],
@@ -154,7 +154,7 @@ function* iterateAllPairs(
   }
 }
 
-/** Return whether the same surrogate may be restored in the spelling of another mention. */
+/** Return whether a surrogate also replaces another spelling of its original. */
 function hasOtherSpelling({ output, original }: RewrittenElement, spellings: Map<string, string>): boolean {
   const key = output.toLowerCase();
   const first = spellings.get(key) ?? original;
@@ -169,7 +169,7 @@ const joinOutputs = (elements: readonly RewrittenElement[], from: number, to: nu
     .map((element) => element.output)
     .join("");
 
-/** Return whether a surrogate is a part of a longer word or number. */
+/** Return whether a surrogate is a part of a longer word or number in the output. */
 function isInsideWord(elements: readonly RewrittenElement[], index: number): boolean {
   const before = getLast(joinOutputs(elements, index - 2, index), 3).join("");
   const after = [...joinOutputs(elements, index + 1, index + 3)].slice(0, 2).join("");
@@ -179,7 +179,7 @@ function isInsideWord(elements: readonly RewrittenElement[], index: number): boo
   return !isSeparateWord(before + output + after, before.length, before.length + output.length);
 }
 
-/** Make the pair of a whole mention with the text before and after it. */
+/** Return the pair of a whole mention, with the texts before and after it. */
 function makeQuotedPair(elements: readonly RewrittenElement[], index: number, weak: boolean): SurrogatePair {
   const { output, original } = elements[index] as RewrittenElement;
   return {
@@ -194,14 +194,14 @@ function makeQuotedPair(elements: readonly RewrittenElement[], index: number, we
   };
 }
 
-/** Yield the first and the last word of an organization, which replies use as short forms. */
+/** Yield pairs for the first and the last word of an organization, since a reply may use one word. */
 function* iterateOrganizationPairs(output: readonly string[], original: readonly string[]): Generator<SurrogatePair> {
   if (output.length < 2 || original.length < 2) return;
   yield { output: output[0] ?? "", original: original[0] ?? "" };
   if (output.length === original.length) yield { output: output.at(-1) ?? "", original: original.at(-1) ?? "" };
 }
 
-/** Yield a range of years with either dash, and each of its years. */
+/** Yield pairs for a range of years: for the range with the other kind of dash, and for each year. */
 function* iterateYearPairs(output: string, original: string): Generator<SurrogatePair> {
   const [outputYears, originalYears] = [output, original].map((range) => range.match(/[0-9]+/g) ?? []);
   if (outputYears === undefined || originalYears === undefined) return;
@@ -211,7 +211,7 @@ function* iterateYearPairs(output: string, original: string): Generator<Surrogat
   for (const [index, year] of outputYears.entries()) yield { output: year, original: originalYears[index] ?? "" };
 }
 
-/** Yield a season with the other marks, and its first year. */
+/** Yield pairs for a season such as `2023/24`: with the other marks, and for the year in which it begins. */
 function* iterateSeasonPairs(output: string, original: string): Generator<SurrogatePair> {
   for (const mark of ["/", "-", "\u2013"]) {
     if (mark !== output.charAt(4)) yield { output: output.slice(0, 4) + mark + output.slice(5), original };

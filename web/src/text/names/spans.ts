@@ -193,7 +193,7 @@ export class SpanFinder implements TokenLine {
     return capitalized.reverse();
   }
 
-  /** Attach the full stop after a legal form to it, unless a sentence ends there. */
+  /** Move the full stop after a legal form (`Inc.`) into its token, unless the stop ends a sentence. */
   #attachFullStop(index: number): void {
     const gap = this.#getGap(index + 1);
     const after = this.words[index + 1];
@@ -241,7 +241,7 @@ export class SpanFinder implements TokenLine {
     );
   }
 
-  /** Return whether a word is kept in its context. */
+  /** Return whether the word at `index` is kept in its context. */
   #isKept(index: number): boolean {
     const word = this.#getWord(index);
     if (this.#hidden[index]) return false;
@@ -250,13 +250,13 @@ export class SpanFinder implements TokenLine {
     return word.tokenClass >= CAPITALIZED || (word.tokenClass === KEPT_WITH_CAPITALS && this.#hasCapitals);
   }
 
-  /** Return whether a word is listed and kept, so that its key may be read. */
+  /** Return whether a word is listed and kept. Only then may a decision depend on the word itself. */
   #hasReadableKey(index: number): boolean {
     if (index < this.start || index >= this.end) return false;
     return this.#getWord(index).tokenClass === KEPT && !this.#hidden[index] && this.#findAddressEnd(index) === index;
   }
 
-  /** Return whether a listed word is common in its context: a title without a name after it, a separate clitic. */
+  /** Return whether a word with an entity type is only a common word in its context. */
   #isCommonInContext(index: number): boolean {
     const word = this.#getWord(index);
     if (word.flags & CLITIC) return APOSTROPHE.test(this.#getGap(index));
@@ -302,7 +302,7 @@ export class SpanFinder implements TokenLine {
     return this.#getWord(index).case === UPPER && (this.#getWord(index).flags & KEPT_FOR_EMPHASIS) !== 0;
   }
 
-  /** Hide capitalized words that are not kept, with the lower-case words that hyphens join to them. */
+  /** Mark the capitalized words of a line that are replaced, and lower-case words on hyphens after them. */
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
     if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= MIN_HEADLINE_WORDS)) {
@@ -363,12 +363,12 @@ export class SpanFinder implements TokenLine {
     if (!indices.every((index) => this.#isEmphasized(index))) for (const index of indices) this.#hideMember(index);
   }
 
-  /** Return whether a title precedes a word, so that a common noun is a name too: `Frau Freund`. */
+  /** Return whether a word follows a title, so that even a common noun is a name: `Frau Freund`. */
   #followsTitle(index: number): boolean {
     return index > 0 && this.#getWord(index - 1).entityType === "title" && [" ", ". "].includes(this.#getGap(index));
   }
 
-  /** Return whether the gap before a word joins it to the run that begins at `first`. */
+  /** Return whether the gap before the word at `after` joins it to the run (name) that begins at `first`. */
   #joinsRun(after: number, first: number): boolean {
     const gap = this.#getGap(after);
     const before = this.#getWord(after - 1);
@@ -379,7 +379,7 @@ export class SpanFinder implements TokenLine {
     return gap === ". " && after - 1 === first && (before.flags & BEGINS_DOTTED_NAME) !== 0;
   }
 
-  /** Return the end of a member of a run, with the lower-case words that hyphens join to it. */
+  /** Return the index after a word of a run (name) and after lower-case words that hyphens join to it. */
   #findMemberEnd(start: number): number {
     let index = start + 1;
     for (; index < this.end && this.gaps[index] === "-"; index++) {
@@ -441,7 +441,7 @@ export class SpanFinder implements TokenLine {
     return this.#hidden[after] ? after : -1;
   }
 
-  /** Return the end of the part of an address that a kept word begins; the index itself without one. */
+  /** Return the end of the part of an address that begins at a kept word; `index` if no such part begins. */
   #findAddressEnd(index: number): number {
     const { flags } = this.#getWord(index);
     let after = index + 1;

@@ -40,7 +40,7 @@ interface SpelledSpan {
 const CLOSES_BRACKET = /^\) ?$/;
 const isSingle = (text: string): boolean => text.length === ((text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
 
-/** Merge the spelled tokens of a text in place; `gaps` are the gaps before each word and at the end. */
+/** Merge each spelled number or name of a text into one token, in place. */
 export function mergeSpelled(words: NamesToken[], gaps: string[], rules: Rules): void {
   for (const span of new SpelledSpanFinder(words, gaps, rules).iterateSpans().reverse()) {
     for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MAX_SPELLED); first >= 0; ) {
@@ -111,7 +111,7 @@ class SpelledSpanFinder {
     return this.words[index] as NamesToken;
   }
 
-  /** Return the spans from left to right; numbers take precedence over letters. */
+  /** Yield the spans to merge, from left to right. Numbers have precedence over letters. */
   iterateSpans(): SpelledSpan[] {
     const spans: SpelledSpan[] = [];
     const hasNumbers = this.words.some((word) => (word.flags & NUMBER_WORD) !== 0);
@@ -147,7 +147,7 @@ class SpelledSpanFinder {
     return includesWord(this.rules.data.numbers.letters, word.key) && isLetter(word) ? DIGIT_CLASS : "";
   }
 
-  /** Return whether a token is digits without a unit after them. */
+  /** Return whether a token consists of digits without a unit directly after them. */
   #isDigits(index: number): boolean {
     return (
       this.#getWord(index).tokenClass === DIGITS && (index + 1 === this.words.length || this.gaps[index + 1] !== "")
@@ -199,7 +199,7 @@ class SpelledSpanFinder {
     return [{ entityType: SPELLED_NUMBER, start, stop: last + 1, elements: classified }, index];
   }
 
-  /** Return whether a word connects two elements. */
+  /** Return whether a word such as *and* connects two parts of a spelled number. */
   #isConnector(index: number): boolean {
     const word = this.#getWord(index);
     const after = index + 1;
@@ -242,7 +242,7 @@ class SpelledSpanFinder {
     return [{ entityType: SPELLED_LETTERS, start, stop, elements }, index];
   }
 
-  /** Return whether initials before an index belong to a name that begins there, perhaps with particles. */
+  /** Return whether a name or its particles begin at `index`, so that initials before them belong to it. */
   #precedesName(from: number): boolean {
     const gap = this.gaps[from] ?? "";
     if (from === this.words.length || !includesWord(data.joins_names, gap)) return false;
@@ -256,7 +256,7 @@ class SpelledSpanFinder {
     return false;
   }
 
-  /** Return whether the gap before a token has blanks, at most one mark and at most one line end. */
+  /** Return whether the gap before a token joins it to the token before. */
   #isJoined(index: number, marks: readonly string[]): boolean {
     let gap = this.gaps[index] ?? "";
     if (gap === " " || gap === "-" || marks.includes(gap)) return true;

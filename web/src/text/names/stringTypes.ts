@@ -122,13 +122,13 @@ function classifyIdentifier(string: string, rules: Rules): string {
   return string.length >= MIN_KEY_LENGTH || !WORDLIKE.test(string) ? "key" : "id";
 }
 
-/** Return the flag of the half of a postal code that an identifier may be, or 0. */
+/** Return a flag if a string may be the first or second half of a British postal code (`SW1A 1AA`). */
 export function findPostcodeHalf(string: string, rules: Rules): number {
   if (rules.getPattern("postcode_start").test(string)) return OUTWARD_HALF;
   return rules.getPattern("postcode_end").test(string) ? INWARD_HALF : 0;
 }
 
-/** Split a number and the unit attached to it, as in `5kg`. */
+/** Split a number and the unit directly after it, as in `5kg`; return `undefined` if there is no unit. */
 export function splitUnit(string: string, rules: Rules): [string, string] | undefined {
   const matches = (name: PatternName): boolean => rules.getPattern(name).test(string);
   const match = isAscii(string) ? rules.getPattern("number_with_unit").exec(string) : null;

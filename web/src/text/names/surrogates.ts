@@ -37,7 +37,7 @@ const namePool = (entityType: string, layout: string): string =>
 /** Case pattern of a JSON number, whose surrogate is a JSON number too. */
 export const JSON_NUMBER_CASE = 3;
 
-/** Surrogates of all entity types: pools of names, choices, and generated numbers. */
+/** The surrogate pools of all entity types of a bundle. */
 export class SurrogatePools {
   readonly #generatedSizes: Readonly<Record<string, number>>;
   readonly #choices: Readonly<Record<string, readonly string[]>>;
@@ -71,7 +71,7 @@ export class SurrogatePools {
     };
   }
 
-  /** Return all entity types that have surrogates. */
+  /** Names of all entity types that have surrogates. */
   get entityTypes(): string[] {
     const poolTypes = [...this.pools.keys()].filter((name) => !/^(?:word|title)-/.test(name));
     return [
@@ -105,17 +105,17 @@ export class SurrogatePools {
     return this.#generatedSizes[entityType] ?? 0;
   }
 
-  /** Return whether equal strings of a type get equal surrogates. */
+  /** Return whether equal strings of a type and layout get equal surrogates. */
   isConsistent(entityType: string, layout: string): boolean {
     return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= MIN_CONSISTENT_POOL;
   }
 
-  /** Return whether mentions of a type and layout are tags in every style: no type of a bundle is. */
+  /** Return whether mentions of a type and layout always become tags. In a bundle, no type does. */
   needsTag(_entityType: string, _layout: string): boolean {
     return false;
   }
 
-  /** Return a surrogate by its number, in a case pattern. */
+  /** Return a surrogate as text. In place of a JSON number it is a valid JSON number. */
   spellSurrogate(entityType: string, layout: string, index: number, pattern: number): string {
     if (pattern === JSON_NUMBER_CASE) {
       const surrogate = this.spellSurrogate(entityType, layout, index, LOWER);
@@ -176,7 +176,7 @@ function formatNumber(layout: string, index: number): string {
   return whole + (indices === "0" ? "" : mark + padNumber(index % scale, Number(indices)));
 }
 
-/** Return digits in the positions of a layout; no group begins with a zero. */
+/** Return the surrogate of a layout of digits. No group of digits begins with a zero. */
 function formatDigits(layout: string, index: number): string {
   let left = index;
   const formatted = layout.replace(/0+/g, (group) => {
@@ -191,24 +191,24 @@ function formatDigits(layout: string, index: number): string {
   return first.length === second.length && first > second ? second + mark + first : formatted; // at most its scale
 }
 
-/** Return two years, the earlier one first, with the mark of the layout between them. */
+/** Return a range of two years, the earlier one first, with the mark of the layout between them. */
 function formatYearRange(layout: string, index: number): string {
   const start = FIRST_YEAR + Math.floor(index / MAX_YEAR_RANGE);
   return `${start}${layout}${start + 1 + (index % MAX_YEAR_RANGE)}`;
 }
 
 const findDigitGroups = (layout: string): string[] => layout.match(/0+/g) ?? [];
-/** Return the last hour of a layout: 9 if one digit precedes minutes, else 12. */
+/** Return the last hour of the surrogates of a layout. */
 const findLastHour = (layout: string): number => (/^0(?:[:.]|[hH]0)/.test(layout) ? 9 : 12);
 
-/** Return the number of times of a layout: every fifth minute, or every second if it has seconds. */
+/** Return the number of different clock times that are surrogates of a layout. */
 function countTimes(layout: string): number {
   const times = TIME_RANGE.exec(layout);
   if (times !== null) return countTimes(times[1] ?? "") * countTimes(times[3] ?? "");
   return findLastHour(layout) * ([1, 1, 12, 3600][findDigitGroups(layout).length] ?? 1) * (/m$/i.test(layout) ? 2 : 1);
 }
 
-/** Return a time that is valid on clocks of 12 and of 24 hours. */
+/** Return the clock time with an index. It is valid on a 12-hour and on a 24-hour clock. */
 function formatTime(layout: string, index: number): string {
   const times = TIME_RANGE.exec(layout);
   if (times !== null) {
@@ -235,7 +235,7 @@ function formatTime(layout: string, index: number): string {
   return clock + (isMorning ? ending.replace("p", "a").replace("P", "A") : ending);
 }
 
-/** Return sixteen digits whose last one is not the check digit. */
+/** Return a 16-digit card number whose check digit is wrong. */
 function formatCard(index: number): string {
   const body = `400000${padNumber(index, 9)}`;
   const total = [...body].reduce((sum, digit, index) => {

@@ -66,7 +66,7 @@ const FORMATS = new RegExp(
 const isFormat = (part: string): boolean => part.length <= MAX_FORMATS_LENGTH && FORMATS.test(part);
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
-/** Tokenizer of chunks, the texts between blanks, with the lists of a bundle and the options of a call. */
+/** Splits chunks into tokens. */
 export class ChunkTokenizer {
   readonly lists: NamesLists;
   readonly characters: CharacterClasses;
@@ -142,7 +142,7 @@ export class ChunkTokenizer {
     return tokens;
   }
 
-  /** Split a chunk at its HTML entities: text and entity in turn, with text at both ends. */
+  /** Split a chunk at its HTML entities. The result alternates between texts and entities, with texts at both ends. */
   #splitAtEntities(chunk: string): string[] {
     const parts: string[] = [];
     let position = 0;
@@ -163,7 +163,7 @@ export class ChunkTokenizer {
     return before === "_" || (before !== undefined && this.characters.matches(before.codePointAt(0) ?? 0, L | N));
   }
 
-  /** Return the tokens of a part without entities: leading marks, core and final marks. */
+  /** Return the tokens of a chunk that contains no HTML entity such as `&amp;`. */
   #tokenizeWithoutEntities(part: string): NamesToken[] {
     if (part === "") return [];
     if (!isAscii(part)) {
@@ -219,7 +219,7 @@ export class ChunkTokenizer {
     return part.at(index + 1) === EMOJI_SELECTOR.charCodeAt(0) ? 2 : 1;
   }
 
-  /** Return the length of the mark that ends at an index; 0 without one. */
+  /** Return the length of the mark that ends at an index; 0 if no mark ends there. */
   #measureMarkBefore(part: CodePoints, start: number, end: number): number {
     const last = part.at(end - 1);
     if (this.#isMark(last) || this.#isSymbol(last)) return 1;
@@ -240,7 +240,7 @@ export class ChunkTokenizer {
     return index < text.length && this.characters.matches(text.codePointAt(index) ?? -1, L);
   }
 
-  /** Return the end of the letters that begin at an index; the index itself without any. */
+  /** Return the end of the letters that begin at an index; the index itself if no letter begins there. */
   #findLettersEnd(text: string, start: number, apostrophes: string): number {
     if (!this.#isLetterAt(text, start)) return start;
     let at = start;
@@ -308,7 +308,7 @@ export class ChunkTokenizer {
     return this.#tokenizeJoinedWords(core) ?? [this.#makeStringToken(core)];
   }
 
-  /** Split a core at its code marks; `undefined` without any, and for an address, a path or a file. */
+  /** Split a chunk of source code at its punctuation marks. */
   #splitAtCodeMarks(core: string): string[] | undefined {
     if (!BRACKETS.test(core)) return undefined;
     const parts = core.split(CODE_MARKS);
@@ -339,7 +339,7 @@ export class ChunkTokenizer {
     });
   }
 
-  /** Return the tokens of words and separators in turn; `undefined` if the core does not begin with them. */
+  /** Return the tokens of text with separators, such as `user=name`: words, separators and the last part. */
   #tokenizeSeparated(core: string): NamesToken[] | undefined {
     let parts = this.#splitAtSeparator(core);
     if (parts === undefined) return undefined;
@@ -434,7 +434,7 @@ export class ChunkTokenizer {
   }
 }
 
-/** Return whether hyphens join letters and digits to an identifier: a part in capitals, or digits between letters. */
+/** Return whether letters and digits with hyphens between them are an identifier, such as `AB-12`. */
 function isCode(parts: readonly string[]): boolean {
   const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
   return entityTypes.includes("A") || entityTypes.includes("a0a");

@@ -22,14 +22,14 @@ export const LEGAL_FORM = 256;
 export const LISTED_PERSON = 2048;
 export const NUMBER_WORD = 4096;
 export const INITIALS = 8192;
-/** A match of a user's own type, or a string that contains one: no rule keeps it. */
+/** A match of a user's own entity type, or a string that contains such a match. No rule keeps it. */
 export const HOLDS_OWN = 16384;
 /** Digits that a rule of the language joins to a month, and a noun that is kept with a capital outside of names. */
 export const BESIDE_MONTH = 32768;
 export const KEPT_NOUN = 65536;
 /** Minimum number of consecutive number words or letters that are merged. */
 export const MIN_SPELLED = 3;
-/** Roles of kept words that may belong to the name before them: any noun, and listed names. */
+/** Roles of kept words that may belong to the name before them: all nouns, and listed names. */
 export const NOUN_ROLE = "noun";
 export const NAME_ROLE = "name";
 
@@ -62,11 +62,11 @@ export const makeToken = (
   layout,
   flags,
 });
-/** Return whether a word may follow initials: it is capitalized and no function word. */
+/** Return whether a word may follow initials, that is, is capitalized and not a function word. */
 export const mayFollowInitials = (word: NamesToken): boolean =>
   word.tokenClass === CAPITALIZED && (word.flags & (KEPT_AT_START | NAME_AFTER_TITLE)) !== KEPT_AT_START;
 
-/** Return the case pattern of a run. Initials carry no case of their own. */
+/** Return the case pattern of a sequence of capitalized words: `UPPER` or `TITLE`. */
 export const findRunCase = (tokens: readonly NamesToken[]): number =>
   tokens.some((word) => word.case !== UPPER && word.tokenClass === CAPITALIZED && word.entityType !== "particle")
     ? TITLE

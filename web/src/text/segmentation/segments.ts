@@ -82,7 +82,7 @@ export class Segmenter {
     return segments;
   }
 
-  /** Return an entry of a user's list without a byte order mark and blanks at its ends, and its words and strings. */
+  /** Strip blanks and a byte order mark from an entry of a user's list, and list its words and strings. */
   splitEntry(entry: string): [string, string[]] {
     const stripped = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
     return [stripped, this.splitText(stripped).flatMap(([kind, segment]) => (kind === GAP ? [] : [segment]))];
@@ -237,7 +237,7 @@ export class Segmenter {
     return this.#findBracketedEnd(text, index);
   }
 
-  /** Return whether a span is only blanks and marks. */
+  /** Return whether a segment is only white space and punctuation, and not an emoticon. */
   #isGap(text: CodePoints, start: number, end: number): boolean {
     for (let at = start; at < end; at++) if (!this.characters.matches(text.at(at), BLANK | MARK)) return false;
     return true;
@@ -281,7 +281,7 @@ export class Segmenter {
     return false;
   }
 
-  /** Return the end of the run at an index. */
+  /** Return the end of the text around `index` that has no blank or separating mark. */
   #findRunEnd(text: CodePoints, index: number): number {
     let end = index;
     for (;;) {
@@ -310,7 +310,7 @@ export class Segmenter {
     return this.characters.matches(point, HARD_BREAK);
   }
 
-  /** Return start and end of every string of a text, with joined number groups. */
+  /** Return the start and the end of every string of `text`, in order. No two strings touch. */
   findStrings(text: CodePoints): StringSpans {
     if (WITHOUT_STRINGS.test(text.text) || (WORDS_AND_MARKS.test(text.text) && !DOTTED.test(text.text))) return [];
     const spans = this.#findSingleStrings(text);
@@ -354,7 +354,7 @@ export class Segmenter {
     return spans;
   }
 
-  /** Return whether a segment is a string, and no word or gap. */
+  /** Return whether a segment is a string: a token that is not a plain word. */
   isString(segment: string): boolean {
     const codePoints = new CodePoints(segment);
     if (this.#isGap(codePoints, 0, codePoints.length))

@@ -83,7 +83,7 @@ export function capitalizeFirst(text: string): string {
   return first.toUpperCase() + text.slice(first.length);
 }
 
-/** Return a lower-case word in a case pattern. */
+/** Write a lower-case word in a case pattern: `LOWER`, `TITLE` or `UPPER`. */
 export function applyCase(word: string, pattern: number): string {
   return pattern === LOWER ? word : pattern === UPPER ? word.toUpperCase() : capitalizeFirst(word);
 }

@@ -127,7 +127,7 @@ export class TemplateRule {
     this.denied = new Set([...deny].flatMap((entry) => this.#listDeniedKeys(entry)));
   }
 
-  /** Return the tokens of a segment that is no gap, each with its spelling. */
+  /** Return the tokens of one segment that is not a gap: at least one, each with its spelling. */
   classifyToken(segmentType: number, segment: string, startsSentence: boolean): ClassifiedToken[] {
     const classified = this.#splitAndClassify(segmentType, segment, startsSentence);
     if (this.denied.size === 0) return classified;

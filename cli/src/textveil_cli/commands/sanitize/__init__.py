@@ -86,7 +86,7 @@ class SanitizeArguments:
     def check_options(self) -> None:
         """Raise ``OptionError`` for options that contradict each other."""
         if self.inputs.text is not None and (self.is_table or self.table.columns):
-            raise OptionError("use either --text or columns")
+            raise OptionError("--text cannot be combined with a table, --column or --key")
         choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in choices:
             raise OptionError(f"--document takes {choices[1]} or {choices[2]}")

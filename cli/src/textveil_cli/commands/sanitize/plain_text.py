@@ -18,6 +18,7 @@ from textveil_cli.console import (
     name_inputs,
     open_input,
     open_output,
+    print_message,
     print_unless_quiet,
     read_lines,
 )
@@ -26,7 +27,7 @@ from textveil_cli.options.ledger import check_writable
 if TYPE_CHECKING:
     from textveil.text import PrivacyTerms
 
-    from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally
+    from textveil_cli.console import KeptWordsTally
 
 _ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --text, or --document file"
 _ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
@@ -93,7 +94,9 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         names = [name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"]
         views.finish(ReportFacts(inputs=names, statement=statement))
     if tally is not None:
-        tally.print_warning(sanitizer)
+        hint = tally.describe_language(is_english=sanitizer.bundle.is_builtin, option="--language")
+        if hint:
+            print_message(f"textveil: {hint}")
     if run_ledger is not None:
         run_ledger.print_summary(arguments.output.quiet)
 
@@ -128,7 +131,8 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 
     The caller calls the first with texts before they are sanitized, and prints the second after the run.
     """
-    from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally, UnknownWordsWarning
+    from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning
+    from textveil_cli.console import KeptWordsTally
 
     return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
 

@@ -112,7 +112,7 @@ class _UnsupportedModel(ValueError):
 def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
     model = _parse_message(content, schema.MODEL, "the model")
     if not model["graph"] or not model["opset_import"]:
-        raise MalformedMessage("there is no graph")
+        raise MalformedMessage("the model has no graph")
     for entry in model["opset_import"]:
         if decode_text(parse_message(entry, schema.OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
             raise _UnsupportedModel("needs operators of an unknown domain: export the encoder with textveil-export")
@@ -159,7 +159,7 @@ def _check_tensor(tensor: memoryview) -> str:
     if any(fields["data_location"]):  # onnxruntime could truncate another number to the value that means "external"
         raise ForbiddenField(schema.EXTERNAL_DATA)
     if not fields["data_type"] or fields["data_type"][0] not in _TENSOR_TYPES:
-        raise ForbiddenField("a tensor of an unknown type")
+        raise ForbiddenField("a tensor with an unknown type")
     dims = decode_numbers(fields["dims"])
     if len(dims) > MAX_AXES or min(dims, default=0) < 0 or prod(dims) > 2 * len(tensor):  # at most two per byte
         raise MalformedMessage("the size of a tensor differs from the size of its data")

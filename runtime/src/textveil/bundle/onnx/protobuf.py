@@ -122,7 +122,7 @@ def decode_text(values: list[memoryview]) -> str:
     try:
         return str(values[0], "utf-8") if values else ""
     except UnicodeDecodeError as error:
-        raise MalformedMessage("a name is not UTF-8") from error
+        raise MalformedMessage("a text field is not UTF-8") from error
 
 
 def _iterate_fields(message: memoryview, message_name: str) -> Iterator[tuple[int, int, int | memoryview]]:
@@ -178,7 +178,7 @@ def _read_varint(message: memoryview, position: int, message_name: str) -> tuple
         if byte < 0x80:
             break
     else:
-        raise MalformedMessage(f"a number in {message_name} does not end")
+        raise MalformedMessage(f"a number in {message_name} is incomplete")
     if value >= 1 << 64:
         raise MalformedMessage(f"a number in {message_name} is out of range")
     return value, position

@@ -59,7 +59,7 @@ class FbddStatistics:
 def measure_fbdd(
     fbdd: Fbdd, words: Integers, draws: int, random_uint64: RandomUint64, *, eta: float = 0.0
 ) -> FbddStatistics:
-    """Estimate ``N_w`` and ``S_w`` of words from samples.
+    """Estimate from samples how often words are unchanged (``N_w``), and how many outputs are likely (``S_w``).
 
     Args:
         fbdd: The mechanism at one epsilon.

@@ -106,7 +106,7 @@ class SanTextTable:
             raise BundleDamaged("table.safetensors: shapes, types or constants do not match mechanism.json")
         ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # faster than sorting 16-bit values
         if (ordered[:, 1:] == ordered[:, :-1]).any():
-            raise BundleDamaged("table.safetensors: a row stores a neighbor twice")
+            raise BundleDamaged("table.safetensors: a row has the same neighbor twice")
         if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
             raise BundleDamaged("table.safetensors: neighbors or scores are out of range")
         santext, santext_plus, kept = (
@@ -117,7 +117,7 @@ class SanTextTable:
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():
             raise BundleDamaged("table.safetensors: a set of outputs is empty, or has a word that santext+ may keep")
         if not santext[neighbors].all():
-            raise BundleDamaged("table.safetensors: a row stores a neighbor that cannot be an output")
+            raise BundleDamaged("table.safetensors: a row has a neighbor that is not a possible output")
         return cls(neighbors=neighbors, scores=scores, roles=roles, grid=definition["grid"], tensors=tensors)
 
     @property
@@ -147,10 +147,10 @@ class SanTextTable:
         ):
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
         if find_wrong_weight(weights, exponent, self.grid) is not None:
-            raise BundleDamaged("table.safetensors: the weights of a level differ from those of its exponent")
+            raise BundleDamaged("table.safetensors: the weights of a level do not match its exponent")
         if base is not None and (base.dtype not in _BASE_TYPES or base.shape != self.roles.shape):
             raise BundleDamaged(
-                "table.safetensors: a base measure must have one weight for each word of the vocabulary"
+                "table.safetensors: the factors of outputs must have one entry for each word of the vocabulary"
             )
         base_sum, largest_base = (
             (self.symbol_count, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
@@ -173,7 +173,7 @@ class SanTextTable:
             return outputs.astype(np.int64)
         base = np.where(outputs, parameters.base, 0).astype(np.int64)
         if (base[outputs] < 1).any():
-            raise BundleDamaged("table.safetensors: a base measure is zero for an output")
+            raise BundleDamaged("table.safetensors: the factor of an output is zero")
         return base
 
 

@@ -176,7 +176,7 @@ def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS
     """
     _check_reach(reach)
     if variance < 1:
-        raise OptionError("discrete Gaussian noise needs a variance of at least one grid step")
+        raise OptionError("discrete Gaussian noise needs a variance of at least 1 in grid steps: use a finer grid")
     with localcontext(prec=_DIGITS):
         exact = Decimal(variance.numerator) / variance.denominator
         first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 first**4 bounds all terms after the first
@@ -217,7 +217,11 @@ def _check_reach(reach: int) -> None:
 
 
 def _make_table(counts: list[int], bits: int) -> NoiseTable:
-    """Create a table: make the count of 0 even, and add the remaining counts up to ``2**bits`` to the end values."""
+    """Create a noise table from counts whose sum is below ``2**bits``.
+
+    The count of the value 0 is made even, so that the rest is divisible by two. Then the counts of the two end values
+    are increased until the sum is ``2**bits``.
+    """
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])
     if min(counts[-1], end) < 1 or counts[0] < counts[1]:

@@ -129,10 +129,10 @@ class VectorReleaser:
     """
 
     def __init__(self, parameters: ReleaseParameters) -> None:
-        """Build the noise.
+        """Build the noise distribution for the parameters.
 
         Raises:
-            OptionError: See ``build_noise``.
+            OptionError: No noise table is possible for the parameters (``build_noise``).
         """
         self.parameters = parameters
         self.noise: ReleaseNoise = build_noise(parameters)

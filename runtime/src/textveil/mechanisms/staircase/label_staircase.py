@@ -80,12 +80,14 @@ class LabelStaircase(Staircase):
             raise BundleDamaged("a randomizer: an array has a wrong shape or type")
         total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
-            raise BundleDamaged("a randomizer: a base weight is negative, or the sum of all is zero or too large")
+            raise BundleDamaged(
+                "a randomizer: a base weight is negative, or the sum of all base weights is zero or too large"
+            )
         if budget_matrix.min() < 0 or (budget_matrix > base).any():
-            raise BundleDamaged("a randomizer: a label has more extra weight than the base weight allows")
+            raise BundleDamaged("a randomizer: a label has more budget than its base weight")
         budget = int(budget_matrix[0].sum())
         if (budget_matrix.sum(axis=1) != budget).any() or not 1 <= budget <= total:
-            raise BundleDamaged("a randomizer: every row must have the same total of extra weight, above 0")
+            raise BundleDamaged("a randomizer: every row must have the same total budget, above 0")
         if not epsilon.is_finite():  # a comparison with NaN raises
             raise BundleDamaged("a randomizer: epsilon must be a number")
         table = StaircaseTable(_make_index_rows(label_count, label_count), base, np.zeros(label_count, np.uint8))
@@ -97,7 +99,7 @@ class LabelStaircase(Staircase):
             staircase.check_conditions()
         except BundleDamaged as error:
             raise BundleDamaged(
-                "a randomizer: its privacy loss exceeds its stated epsilon, or its numbers are too large"
+                "a randomizer: the privacy loss exceeds the stated epsilon, or the numbers are too large"
             ) from error
         return staircase
 

@@ -104,7 +104,7 @@ class StaircaseTable:
             ordered = neighbors[start : start + _BLOCK_ROWS].astype(np.uint32)  # faster than 16-bit values
             ordered.sort(axis=1)
             if (ordered[:, 1:] == ordered[:, :-1]).any():
-                raise BundleDamaged("staircase.safetensors: a row stores a neighbor twice")
+                raise BundleDamaged("staircase.safetensors: a row has the same neighbor twice")
             highest = max(highest, int(ordered[:, -1].max()))
         if highest >= symbols or (neighbors[:, 0] != np.arange(symbols)).any():
             raise BundleDamaged(
@@ -281,10 +281,10 @@ class Staircase:
             raise BundleDamaged("mechanism.json: a level of the staircase is out of range")
         if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
             raise BundleDamaged(
-                "staircase.safetensors: there is no output, or the extra weight exceeds the base weight"
+                "staircase.safetensors: no output is possible, or the budget exceeds the sum of base weights"
             )
         if self.total >= MAX_TOTAL:
-            raise BundleDamaged("staircase.safetensors: the weights of a level sum to too large a number")
+            raise BundleDamaged("staircase.safetensors: the sum of the weights of a level is too large")
         with localcontext(prec=60):
             smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
             if not self.unit + self.factor <= smallest * self.unit:

@@ -8,9 +8,9 @@ whole sequence is replaced.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from textveil.lazy import CHARACTERS, decode_table, load_data
+from textveil.lazy import CHARACTERS, LazyPattern, decode_table, load_data
 
 #: Classes of characters. ``E``: an emoji by themselves, with or without U+FE0F. ``B``: emoji that take a skin tone.
 #: ``G``: persons with a woman and a man variant (two more, without a skin tone, are in the listed sequences).
@@ -23,12 +23,12 @@ EMOJI, KEYCAP = "emoji", "keycap"
 SKIN_TONES, TONE_PLACEHOLDER = "".join(_TABLES["tones"]), "x"
 
 
-def _compile_pattern(pattern: str) -> "re.Pattern[str]":
+def _fill_classes(pattern: str) -> str:
     for name, table in _TABLES["classes"].items():
         bounds = decode_table(table)
         ranges = (f"{chr(start)}-{chr(end - 1)}" for start, end in zip(bounds[::2], bounds[1::2], strict=True))
         pattern = pattern.replace(f"{{{name}}}", "".join(ranges))
-    return re.compile(pattern)
+    return pattern
 
 
 def _list_spare() -> tuple[str, ...]:
@@ -43,8 +43,13 @@ _LAYOUTS = str.maketrans({"\u200d": "+", **dict.fromkeys(SKIN_TONES, TONE_PLACEH
 _KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
 
 
-_SEQUENCE, _LISTED = _compile_pattern(_TABLES["sequence"]), _compile_pattern("|".join(_TABLES["listed"]))
-find_sequences: Callable[[str], Iterator[re.Match[str]]] = _SEQUENCE.finditer
+_SEQUENCE = LazyPattern(re.compile, lambda: _fill_classes(_TABLES["sequence"]))
+_LISTED = LazyPattern(re.compile, lambda: _fill_classes("|".join(_TABLES["listed"])))
+
+
+def find_sequences(text: str) -> Iterator[re.Match[str]]:
+    """Yield the match of each emoji sequence in a text, whether it is on the list or not."""
+    return _SEQUENCE.finditer(text)
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:

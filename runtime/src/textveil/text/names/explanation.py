@@ -11,6 +11,7 @@ from textveil.bundle.names_files import FUNCTION, NamesLists
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.explanation import FUNCTION_WORD, ExplainedPiece
 from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.fact_strings import is_cased_unit
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -178,7 +179,8 @@ class _OptionReasons:
 
         Returns:
             ``identifier`` for a part of an identifier. ``typing-error`` for a corrected word. The name of a list of
-            facts that contains the word. For other words ``heading`` or the entity type of the word.
+            facts that contains the word. ``unit`` for a unit with a capital. For other words ``heading`` or the entity
+            type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"
@@ -189,5 +191,7 @@ class _OptionReasons:
                     return name
         if entity_type == "word" and self._plan.corrects(folded):
             return "typing-error"
+        if mention.span.entity_type in _CAPITALIZED_TYPES and is_cased_unit(word):
+            return "unit"
         is_heading = mention.span.entity_type in _CAPITALIZED_TYPES and folded in self._plan.lists.common_words
         return "heading" if is_heading else entity_type

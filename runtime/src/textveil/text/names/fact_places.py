@@ -366,7 +366,10 @@ class LinePlaces:
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether a sentence ends before an item with a word of at least three lower-case letters."""
+        """Return whether the item before an index ends a sentence.
+
+        This item must be a word of at least three lower-case letters.
+        """
         is_end = _SENTENCE_END.search(self.gaps[index]) is not None
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 

@@ -40,6 +40,11 @@ _PERSON_LISTS = ("given", "family", "given-abroad")
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
+def is_cased_unit(text: str) -> bool:
+    """Return whether a string is a unit or a scale of temperature that is written with a capital."""
+    return text in _CASED_UNITS or text in _DEGREES
+
+
 class FactStrings:
     """Sets of public strings for one value of the option ``facts``.
 

@@ -256,7 +256,9 @@ class FactRules:
         if not strings.is_useful:
             return False
         if entity_type == "group":
-            if strings.begins_as_group(span.text) and place.begins_sentence(index, self._facts.start_followers):
+            followers = self._facts.start_followers
+            begins = place.begins_sentence(index, followers) or place.begins_clause(index, followers)
+            if begins and strings.begins_as_group(span.text):
                 return True
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)

@@ -176,7 +176,7 @@ def mark_digits_beside_months(
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         dates: Words of dates of the language.
-        has_readable_key: Returns for the index of a word, and ``end``, whether a decision may depend on its key.
+        has_readable_key: Function of the index of a word and ``end``: whether a decision may depend on its key.
     """
     for month in months:
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []

@@ -78,7 +78,7 @@ class _PatternParser:
         """Parse the pattern, and return its syntax tree."""
         node = self._parse_alternatives()
         if self._at < len(self._text):
-            raise _PatternError("has a closing bracket without an opening one")
+            raise _PatternError("has a closing bracket without an opening one: add the opening one")
         return node
 
     def _parse_alternatives(self, depth: int = 0) -> _Node:
@@ -108,7 +108,7 @@ class _PatternParser:
                 self._at += 2
             node = self._parse_alternatives(depth + 1)
             if not self._text.startswith(")", self._at):
-                raise _PatternError("has a group without a closing bracket")
+                raise _PatternError("has a group without a closing bracket: add the bracket")
             self._at += 1
             return node
         if character == "[":
@@ -116,7 +116,7 @@ class _PatternParser:
         if character == "\\":
             return _Node(kind="class", members=self._parse_escape())
         if character in "?*+{":
-            raise _PatternError("has a repetition with nothing before it")
+            raise _PatternError("has a repetition with nothing before it: write what to repeat")
         if character in _SPECIAL:
             raise _PatternError(f"has the special character {character}: {_SUPPORTED}")
         return _Node(kind="class", members=_check_character(character))
@@ -143,17 +143,17 @@ class _PatternParser:
             self._at += 1
             last = self._parse_member()
             if len(first) != 1 or len(last) != 1 or first > last:
-                raise _PatternError("has a range of characters in the wrong order")
+                raise _PatternError("has a range of characters in the wrong order: begin with the lower one")
             members.update(chr(code) for code in range(ord(first), ord(last) + 1) if chr(code) in _ALPHABET)
         self._at += 1
         if not members:
-            raise _PatternError("has an empty class")
+            raise _PatternError("has an empty class: add a character between [ and ]")
         return "".join(sorted(members))
 
     def _parse_member(self) -> str:
         character = self._text[self._at : self._at + 1]
         if not character:
-            raise _PatternError("has a character class without a closing ]")
+            raise _PatternError("has a character class without a closing ]: add the bracket")
         self._at += 1
         return self._parse_escape() if character == "\\" else _check_character(character)
 
@@ -176,13 +176,13 @@ class _PatternParser:
         if most is None and node.kind != "class":
             raise _PatternError(f"repeats a group without a limit: {_SUPPORTED}")
         if most is not None and (most < least or most == 0):
-            raise _PatternError("has a repetition whose maximum is 0 or below its minimum")
+            raise _PatternError("has a repetition whose maximum is 0 or below its minimum: raise the maximum")
         return _Node(kind="repetition", children=(node,), least=least, most=most)
 
 
 def _check_character(character: str) -> str:
     if character not in _ALPHABET:
-        raise _PatternError('has a character that is not printable ASCII, or one of " \\ [ ] { }')
+        raise _PatternError('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it')
     return character
 
 

@@ -16,7 +16,7 @@ from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
-from textveil.text.names.surrogates import SurrogateDeck, SurrogatePools
+from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import escape_tags
@@ -31,6 +31,33 @@ _MAX_DEFERRED_ELEMENTS = 1 << 11
 #: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
 _PlannedOutput = str | list[int] | None
 _TagGroup = tuple[str | tuple[str, ...], ...]
+
+
+class SurrogateDeck:
+    """The surrogates of one pool that a document has not used yet.
+
+    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The method is a partial Fisher-Yates
+    shuffle.
+    """
+
+    __slots__ = ("_left", "_moved", "free")
+
+    def __init__(self, size: int) -> None:
+        #: Number of surrogates that are neither dealt nor reserved for a planned draw. ``_left`` counts reserved ones.
+        self.free: int = size
+        self._left = size
+        self._moved: dict[int, int] = {}
+
+    def deal(self, index: int) -> int:
+        """Remove one of the remaining surrogates and return its index in the pool.
+
+        Args:
+            index: A random number below the number of remaining surrogates.
+        """
+        self._left = left = self._left - 1
+        dealt = self._moved.get(index, index)
+        self._moved[index] = self._moved.get(left, left)
+        return dealt
 
 
 class DocumentDraws:

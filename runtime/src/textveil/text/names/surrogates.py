@@ -40,32 +40,6 @@ _TIME_RANGE = re.compile("([0:.apmhAPMH]+)([^0:.apmhAPMH])(.+)")
 _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
-class SurrogateDeck:
-    """The surrogates of one pool that a document has not used yet: a partial Fisher-Yates shuffle.
-
-    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice.
-    """
-
-    __slots__ = ("_left", "_moved", "free")
-
-    def __init__(self, size: int) -> None:
-        #: Number of surrogates that are neither dealt nor reserved for a planned draw. ``_left`` counts reserved ones.
-        self.free: int = size
-        self._left = size
-        self._moved: dict[int, int] = {}
-
-    def deal(self, index: int) -> int:
-        """Remove one of the remaining surrogates and return its index in the pool.
-
-        Args:
-            index: A random number below the number of remaining surrogates.
-        """
-        self._left = left = self._left - 1
-        dealt = self._moved.get(index, index)
-        self._moved[index] = self._moved.get(left, left)
-        return dealt
-
-
 class SurrogatePools:
     """The surrogate pools of all entity types of a bundle.
 

@@ -112,7 +112,13 @@ def _rank_input(distances: Ids, x: int) -> int:
 
 
 def attack_nearest(metric: WordMetric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
-    """Measure how often the input is the symbol nearest to the output, or among the ten nearest."""
+    """Measure how often the input is the symbol nearest to the output, or among the ten nearest.
+
+    Args:
+        metric: Distances of symbols.
+        released: Texts and their outputs.
+        report: Called with the numbers of finished and of all tokens.
+    """
     rank = rank_inputs(metric, released.inputs, released.outputs, report)
     return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
 

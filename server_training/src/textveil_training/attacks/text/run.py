@@ -211,7 +211,18 @@ def _run_token_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks that work token by token, and add their results to ``result``."""
+    """Run the attacks that work token by token, and add their results to ``result``.
+
+    Args:
+        randomizer: The mechanism.
+        examples: Raw texts of each example.
+        settings: Settings of the attacks.
+        wanted: Names of the attacks to run.
+        result: Results so far; changed in place.
+        report: Called with progress.
+        device: Device of the masked language model.
+        save: Function that stores the results; called after each attack.
+    """
     reader = _open_reader(randomizer, settings, device) if set(wanted) & set(WITH_MODEL) else None
     released = release_texts(randomizer, examples)
     sample = _sample_tokens(released, settings)
@@ -245,7 +256,19 @@ def _run_template_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks on the hidden words of a template, and add their results to ``result``."""
+    """Run the attacks on the hidden words of a template, and add their results to ``result``.
+
+    Args:
+        subject: The mechanism.
+        examples: Raw texts of each example.
+        known: Raw texts that the attacker knows; may be empty.
+        settings: Settings of the attacks.
+        wanted: Names of the attacks to run.
+        result: Results so far; changed in place.
+        report: Called with progress.
+        device: Device of the masked language model.
+        save: Function that stores the results; called after each attack.
+    """
     reader = _open_reader(None, settings, device) if "mask" in wanted else None
     released = release_templates(subject, examples)
     sample = _sample_tokens(released, settings)
@@ -298,6 +321,17 @@ def _run_model_attacks(
     """Run mask-token inference and the contextual Bayes attack, and return their results.
 
     Both use the model's logits in the sanitized texts, which are computed once.
+
+    Args:
+        randomizer: The mechanism.
+        released: Texts and their outputs.
+        sample: Indices of the attacked tokens.
+        unigrams: Prior probabilities of inputs, by name.
+        settings: Settings of the attacks.
+        wanted: Names of the attacks to run.
+        reader: The masked language model, a ``MaskedLMReader``.
+        device: Device of the model.
+        report: Called with progress.
     """
     from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import get_device

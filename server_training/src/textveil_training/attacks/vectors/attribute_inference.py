@@ -112,7 +112,11 @@ def infer_from_label(
 
 
 def infer_from_frequency(present: dict[str, Bits]) -> AttributeLeak:
-    """Measure an attacker who sees no vector, and guesses each attribute by its training frequency."""
+    """Measure an attacker who sees no vector, and guesses each attribute by its training frequency.
+
+    Args:
+        present: For each split, whether each text has each attribute, shape ``(texts, attributes)``.
+    """
     common = present["train"].mean(axis=0)
     dev, test = (np.broadcast_to(common, (1, *present[split].shape)) for split in ("dev", "test"))
     return measure_leak(dev, present["dev"], test, present["test"])

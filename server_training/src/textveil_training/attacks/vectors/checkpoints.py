@@ -102,6 +102,11 @@ def fit_decisions(
 
     The model is a logistic regression on the train split's vectors before the noise. The function does not use the
     checkpoint's own classifier: that one is trained for noise and, at a small epsilon, prefers the larger classes.
+
+    Args:
+        model: A trained representation.
+        features: Pooled vectors of each split, a copy for each word dropout, shape ``(copies, texts, width)``.
+        task: Labels of the texts.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

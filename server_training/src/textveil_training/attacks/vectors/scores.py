@@ -213,6 +213,10 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
     """Find the threshold with the best F on dev.
 
     The threshold is between two observed scores, or below all of them.
+
+    Args:
+        scores: Attacker's scores of one attribute, shape ``(draws, texts)``.
+        present: Whether each text has the attribute, shape ``(texts,)``.
     """
     flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
     order = np.argsort(-flat, kind="stable")
@@ -225,7 +229,12 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """Compute ``_TextContributions.placements`` of scores; a tie counts one half."""
+    """Compute ``_TextContributions.placements`` of scores; a tie counts one half.
+
+    Args:
+        scores: Attacker's scores, shape ``(draws, texts, attributes)``.
+        present: Whether each text has each attribute, shape ``(texts, attributes)``.
+    """
     total = np.zeros(present.shape)
     for draw in scores:
         for attribute, (column, truth) in enumerate(zip(draw.T, present.T, strict=True)):

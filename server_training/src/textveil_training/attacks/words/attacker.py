@@ -153,7 +153,13 @@ def _report_draw(
 
 
 def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
-    """Randomize texts, each by a mechanism that is chosen at random, as training data of the network."""
+    """Randomize texts, each by a mechanism that is chosen at random, as training data of the network.
+
+    Args:
+        releases: Mechanisms, each with the texts as arrays and its finder of candidates.
+        rows: Number of rows in the table of word vectors.
+        texts: Indices of the texts.
+    """
     by = np.random.default_rng().integers(len(releases), size=len(texts))
     found: list[TrainingDraw] = []
     for number, (release, reading, considered) in enumerate(releases):
@@ -174,12 +180,22 @@ def _draw_candidates(
 
 
 def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Return the score arrays that the combined attack adds; the last one is the context-free score."""
+    """Return the score arrays that the combined attack adds; the last one is the context-free score.
+
+    Args:
+        scores: Scores of candidates by name of an attack.
+        found: The candidates.
+    """
     return [*scores.values(), found.likelihood + found.prior]
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Return the weighted sum of log score arrays; an entry without a candidate stays -inf."""
+    """Return the weighted sum of log score arrays; an entry without a candidate stays -inf.
+
+    Args:
+        parts: Arrays of log scores, all of one shape; the last is the context-free score.
+        weights: Weight of each array.
+    """
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
     return np.where(np.isneginf(parts[-1]), -np.inf, total)
 

@@ -75,6 +75,10 @@ def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
     """Return the rows whose text is not part of the text of another row.
 
     The words of a contained text would be counted twice.
+
+    Args:
+        cut: Texts, each as a list of segments.
+        rows: Indices of texts.
     """
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
     seen: dict[tuple[str, ...], list[str]] = {}

@@ -1,0 +1,61 @@
+"""Counts of kept and replaced words of a run, and the hint that its texts may be in another language."""
+
+from collections.abc import Sequence
+
+from textveil.formatting import format_count
+from textveil.text import KeptWords, Result
+
+#: Print a hint about a run if at least one document in this many may be in another language.
+_HINT_IF_ONE_IN = 20
+
+
+class KeptWordsTally:
+    """Counter of the kept and the replaced words of a run in the mode ``names``.
+
+    Privacy:
+        Both counts follow from the template of each document, which its output reveals.
+    """
+
+    def __init__(self) -> None:
+        self._documents = self._mostly_replaced = self._kept = self._replaced = 0
+
+    def add_results(self, results: Sequence[Result]) -> None:
+        """Add the kept and the replaced words of some documents to the counts."""
+        for words in (result.kept_words for result in results):
+            if words is not None:
+                self._documents += 1
+                self._mostly_replaced += words.may_be_foreign
+                self._kept += words.kept
+                self._replaced += words.replaced
+
+    def describe_language(self, *, is_english: bool, option: str) -> str:
+        """Return a hint that the texts may be in another language; see ``describe_language``."""
+        return describe_language(
+            KeptWords(self._kept, self._replaced),
+            documents=self._documents,
+            mostly_replaced=self._mostly_replaced,
+            is_english=is_english,
+            option=option,
+        )
+
+
+def describe_language(
+    words: KeptWords, *, documents: int, mostly_replaced: int, is_english: bool, option: str = "--language"
+) -> str:
+    """Return a hint that the texts of a run may be in another language.
+
+    The hint is an empty string if the run kept enough words.
+
+    Args:
+        words: Numbers of kept and of replaced words in all documents.
+        documents: Number of documents.
+        mostly_replaced: Number of documents with at least 12 words of which less than half are kept.
+        is_english: Whether the bundle is the built-in English one.
+        option: Name of the option that selects another language.
+    """
+    if not (words.may_be_foreign or (mostly_replaced and _HINT_IF_ONE_IN * mostly_replaced >= documents)):
+        return ""
+    percent = 100 - round(100 * (words.share or 0))
+    scope = "" if documents < 2 else f" (over half in {mostly_replaced:,} of {format_count(documents, 'text')})"
+    language = f"English ({option} for another one)" if is_english else "in the language of the bundle"
+    return f"{percent} % of the words were replaced{scope}: the text may not be {language}"
