@@ -7,8 +7,8 @@ import type { RegionScanner } from "./regions.js";
 /** Region of a character of a reply. */
 export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
 /**
- * Role of a character of JSON: a separator ends a chunk, an ignored character has no effect, a spoiler spoils its
- * chunk.
+ * Role of a character of JSON: a separator ends a chunk, an ignored character has no effect, and a spoiler prevents
+ * restoring in its chunk.
  */
 export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
 
@@ -89,8 +89,8 @@ export class OpenRegion {
   /** A tag if a reader finds its end in the paragraph, else text. */
   lost = false;
   /**
-   * Whether an empty line splits a fence that begins as HTML for some readers; for a definition, whether its address has
-   * a quotation mark.
+   * For a fenced block: whether an empty line splits it, because for some programs it begins as HTML. For a link
+   * definition: whether its address has a quotation mark.
    */
   torn = false;
   info = "";
@@ -120,7 +120,7 @@ export class OpenRegion {
 export class RegionState {
   /** The region of the last character. */
   region: Region = "prose";
-  /** The role of the last character in JSON; `text` elsewhere. */
+  /** Role of the last character in JSON; `text` outside JSON. */
   role: JsonRole = "text";
   openRegions: OpenRegion[] = [];
   isTainted = false;
@@ -132,7 +132,7 @@ export class RegionState {
   tag = false;
   afterTag = false;
   tagColon = false;
-  /** Text that begins with a bracket directly after a tag, until the tag is settled; else empty. */
+  /** Text since a bracket directly after a tag, until it is decided whether the tag is replaced; otherwise empty. */
   tagLink = "";
   phase = START;
   quotes = 0;

@@ -62,8 +62,8 @@ export class RegionScanner extends RegionState {
   }
 
   /**
-   * Whether no option permits the current region: the opening line of a fence, a fence that readers display as a
-   * picture, and text on which readers disagree.
+   * Whether no option permits the current region: the opening line of a fenced block, a block that programs display as
+   * a picture, and text on which programs disagree.
    */
   get isSealed(): boolean {
     const openRegion = this.topRegion;
@@ -126,8 +126,8 @@ export class RegionScanner extends RegionState {
   }
 
   /**
-   * Mark the end of the text as a tag to replace, so that `[person 1]: ` and `[person 1](` begin no link. The caller
-   * passes the outcome to `settleTag` where the chunk ends, or once it keeps its surrogates.
+   * Declare that the text so far ends with a tag that may be replaced, so that `[person 1]: ` and `[person 1](` begin no
+   * link. At the end of the chunk, or earlier, the caller must pass to `settleTag` whether the tag was replaced.
    */
   markTag(): void {
     this.tag = true;

@@ -16,8 +16,8 @@ const MAPPING_FORMAT = "textveil-mapping";
 const MAPPING_VERSION = 1;
 
 /**
- * Mapping from outputs to originals, which restores an output that has a single original. It undoes the protection:
- * together with the sanitized text it reveals the text.
+ * Mapping from outputs (surrogates) to originals, for restoring outputs that have a single original. It undoes the
+ * protection: together with the sanitized text, it reveals the original text.
  */
 export class Restorer {
   readonly #segmenter: Segmenter;
@@ -72,7 +72,7 @@ export class Restorer {
     return `<Restorer of ${formatCount(this.size, "word")}>`;
   }
 
-  /** Return the mapping as JSON, to be stored on this device: it is as private as the text. */
+  /** Return the mapping as JSON. It is as private as the text, so store it only on this device. */
   toJsonText(): string {
     const pairs = [...this.#pairs.values()];
     const originals = Object.fromEntries(
@@ -139,10 +139,10 @@ export class Restorer {
   }
 
   /**
-   * Return a reply with the original words in place of the outputs in it, and a report. It recognizes outputs in the
-   * plural, in another case, with clitics, with grouped digits, as a date in another order, and across line ends.
-   * Only running text is restored, unless the options permit more regions. Numbers of the sanitized text are not
-   * reported as unknown.
+   * Replace the outputs in a reply by their originals, and return the reply with a report. Outputs are also recognized
+   * in the plural, in another case, with clitics, with grouped digits, as a date in another order, and across line ends.
+   * Originals are restored only in running text, unless the options permit more regions. The report of unknown numbers
+   * omits the numbers of the sanitized text.
    */
   restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
     const stream = this.openStream(options, sanitized);
@@ -157,8 +157,9 @@ export class Restorer {
   }
 
   /**
-   * Return all forms; `undefined` for a form with several originals. Of two pairs with one form, the pair with that
-   * form as its unchanged output takes precedence. The order of the pairs has no effect: a file keeps none.
+   * Return all forms with their pairs; `undefined` for a form with several originals. If two pairs have the same form,
+   * the pair whose output equals the form has precedence. The order of the pairs has no effect, because saved mappings
+   * do not preserve it.
    */
   #buildIndex(): FormIndex {
     if (this.#formIndex !== undefined) return this.#formIndex;
@@ -259,8 +260,8 @@ export function escapeTags(text: string): string {
 }
 
 /**
- * Return whether two originals differ in case and kind of apostrophe alone. A letter of mathematics such as U+1D465
- * and the plain letter have one surrogate, but are different for a reader.
+ * Return whether two originals differ only in case and in the kind of apostrophe. A mathematical letter such as U+1D465
+ * and the plain letter have the same surrogate, but do not count as equal.
  */
 function areAlike(first: string, second: string): boolean {
   const foldCase = (text: string): string => text.normalize("NFC").toLowerCase().replaceAll("\u2019", "'");

@@ -1,23 +1,23 @@
-/** Options of restoring: permitted regions, and the reasons for which surrogates stay. */
+/** Options of restoring: the permitted regions, and the reasons why surrogates are not restored. */
 
 import { OptionError } from "../errors.js";
 import { isCollection } from "./options.js";
 import { isWordCharacter } from "./replyChunk.js";
 
-/** A region that an option permits; `all` permits every region, links and markup too. */
+/** A region in which an option permits restoring. `all` permits every region, including links and markup. */
 export type RestorePlace = "code" | "json" | "math" | "all";
 
 /** Options of restoring. By default originals are restored in running text only. */
 export interface RestoreOptions {
-  /** Permitted regions; `all` only for a reply that nothing displays or fetches. */
+  /** Permitted regions. Use `all` only for a reply that no program displays or fetches. */
   readonly restorePlaces?: Iterable<RestorePlace> | "all" | undefined;
-  /** Hosts whose links are restored, each with its port if it has one, such as `docs.example.com`. */
+  /** Hosts, with their port if they have one, such as `docs.example.com`. Originals are also restored in their links. */
   readonly restoreHosts?: Iterable<string> | undefined;
 }
 
 /**
- * Reason for which a surrogate stays in a reply: its region; `ambiguous`, it has several originals; or `word`, it
- * may be a word of the reply itself.
+ * Reason why a surrogate is not restored: its region; `ambiguous` if it has several originals; or `word` if it may be a
+ * word of the reply itself.
  */
 export type SkipReason = "link" | "code" | "math" | "json" | "markup" | "active" | "chunk" | "ambiguous" | "word";
 
@@ -26,7 +26,7 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/;
 /** Address with a plain authority: no user, no escape, no backslash, and a single `//`. */
 const ADDRESS = /^(https?:\/\/)([A-Za-z0-9.:-]+)([/?#][!-~]*)/i;
 const DISPUTED_MARKS = /\/\/|[\\<>[\]`{}|^]/;
-/** Marks at which some readers end an address, so that another may follow. */
+/** Marks at which some programs end an address, so that another address may follow. */
 const ENDS = /[()"']/;
 const LEADING_MARKS = /^[("'*_]*/;
 

@@ -26,8 +26,8 @@ export interface Result {
   /** Mapping for restoring after consistent outputs; undefined otherwise. It undoes the protection. */
   readonly mapping: Restorer | undefined;
   /**
-   * Share of words that the mode `names` kept: below a half the text may not be English. Names, numbers and
-   * identifiers are not counted. Undefined in other modes and without words.
+   * Share of words that the mode `names` kept, without counting names, numbers and identifiers. If it is below one half,
+   * the text may not be English. Undefined in other modes, and if the text has no words.
    */
   readonly keptShare: number | undefined;
   /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */
@@ -103,8 +103,8 @@ export class Sanitizer {
    * Open a bundle, and check hashes and structure of every file.
    *
    * @param source The bundle, or for mixed texts the packs of several languages.
-   * @param expected Requirements; `language: "es+en"` names the languages of a list of packs in their order. A word is
-   *   kept if one of them keeps it, unless another one lists it as a name and does not keep it.
+   * @param expected Requirements on the bundle. For a list of packs, `language: "es+en"` names their languages in order.
+   *   A word is kept if one pack keeps it, unless another pack lists it as a name and does not keep it.
    * @throws BundleError The bundle cannot be used, or is not the expected one.
    * @throws OptionError The bundle is of another language.
    */
@@ -131,7 +131,7 @@ export class Sanitizer {
   }
 
   /**
-   * Sanitize one text. Every call samples again: the same text again is a second release, and weakens the first.
+   * Sanitize one text. Every call samples again, so sanitizing the same text again weakens its protection.
    *
    * @throws OptionError The bundle does not support the value of an option.
    * @throws InputError The text is not a string, or too long for consistent outputs.
@@ -173,8 +173,8 @@ export class Sanitizer {
   }
 
   /**
-   * Return each token and gap of a text with its treatment, without sampling: pairs, or with `explain: true` pieces with
-   * their positions and the list or rule that decides. The result is as private as the text.
+   * Return each token and gap of a text with its treatment, without sampling. With `explain: true`, also return the
+   * position of each piece and the list or rule that decides its treatment. The result is as private as the text.
    */
   preview(text: string, options: Options & { readonly explain: true }): ExplainedPiece[];
   preview(text: string, options?: Options & { readonly explain?: false | undefined }): [string, string][];

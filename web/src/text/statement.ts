@@ -1,4 +1,4 @@
-/** Privacy statements of releases, in figures and in words: functions of the output and of public parameters. */
+/** Privacy statements of releases, in numbers and in words. They depend only on the output and public parameters. */
 
 import { FACTS } from "../constants.js";
 import { statements } from "../data.js";

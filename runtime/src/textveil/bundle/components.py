@@ -6,7 +6,7 @@ of the mode ``names`` are parsed at their first use, so that bundles open quickl
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -151,6 +151,7 @@ class NamesFiles:
     entity_types: tuple[str, ...]
     pool_types: tuple[str, ...]
     contents: Mapping[str, bytes] = field(repr=False)
+    _: KW_ONLY
     is_checked: bool = False
 
     @cached_property
@@ -319,7 +320,9 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool
 
         check_list_sizes(contents, names)
     names += [RULES] if RULES in contents else []
-    return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names), is_checked))
+    return NamesComponent(
+        names_files=NamesFiles(entity_types, pool_types, contents.select_files(names), is_checked=is_checked)
+    )
 
 
 def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

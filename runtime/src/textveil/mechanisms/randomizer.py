@@ -179,7 +179,9 @@ class ScoreRandomizer(Randomizer):
         return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)
 
     def compute_input_weights(self, inputs: Ids) -> Integers:
-        """Return the exact weights ``q(y) W[c(x, y)]`` of all outputs ``y`` for the given inputs ``x``.
+        """Return the exact integer weights ``q(y) W[c(x, y)]`` of all outputs ``y`` for the given inputs ``x``.
+
+        The class describes ``q``, ``W`` and ``c``.
 
         Returns:
             Weights, shape ``(n, symbols)``, one row for each input.
@@ -189,7 +191,9 @@ class ScoreRandomizer(Randomizer):
         return weights
 
     def compute_output_weights(self, outputs: Ids) -> Integers:
-        """Return the exact weights ``q(y) W[c(x, y)]`` of the given outputs ``y`` for all inputs ``x``.
+        """Return the exact integer weights ``q(y) W[c(x, y)]`` of the given outputs ``y`` for all inputs ``x``.
+
+        The class describes ``q``, ``W`` and ``c``.
 
         Returns:
             Weights, shape ``(n, inputs)``, one row for each output.

@@ -59,8 +59,8 @@ export class Segmenter {
   constructor(readonly characters: CharacterClasses) {}
 
   /**
-   * Emit the type and the text of each segment, in order. Gaps are whole except for `:` and `;`. With `loneClitics`,
-   * a clitic after a blank (`they 're`) is a word with its apostrophe.
+   * Emit the type and the text of each segment, in order. A gap is one segment, but `:` and `;` are separate segments.
+   * With `loneClitics`, a clitic after a blank (as in `they 're`) is a word with its apostrophe.
    */
   iterateSegments(text: string, emit: (kind: number, segment: string) => void, loneClitics = false): void {
     if (text === "") return;
@@ -88,7 +88,7 @@ export class Segmenter {
     return [stripped, this.splitText(stripped).flatMap(([kind, segment]) => (kind === GAP ? [] : [segment]))];
   }
 
-  /** Return the end of the lone clitic at an index; the index itself without one. */
+  /** Return the end of the lone clitic that begins at an index; the index itself if none begins there. */
   #findLoneCliticEnd(text: CodePoints, index: number): number {
     const point = text.at(index);
     if ((point !== APOSTROPHE && point !== CURLY) || !this.characters.matches(text.at(index - 1), BLANK)) return index;
@@ -156,7 +156,7 @@ export class Segmenter {
     return isW(text.at(index - 1)) && isW(text.at(index - 2)) && isW(text.at(index - 3));
   }
 
-  /** Return the end of the ordinary word at an index; the index itself without one. */
+  /** Return the end of the ordinary word that begins at an index; the index itself if none begins there. */
   findWordEnd(text: CodePoints, index: number): number {
     const { characters } = this;
     let end = this.#findLettersEnd(text, index);
@@ -171,14 +171,14 @@ export class Segmenter {
     return end;
   }
 
-  /** Return the end of the bracketed word at an index; the index itself without one. */
+  /** Return the end of the bracketed word that begins at an index; the index itself if none begins there. */
   #findBracketedEnd(text: CodePoints, index: number): number {
     if (!OPENING.has(text.at(index)) || !this.isSolid(text.at(index - 1))) return index;
     const end = this.findWordEnd(text, index + 1);
     return end > index + 1 && CLOSING.has(text.at(end)) && this.isSolid(text.at(end + 1)) ? end + 1 : index;
   }
 
-  /** Return the end of the emoticon at an index; the index itself without one. */
+  /** Return the end of the emoticon that begins at an index; the index itself if none begins there. */
   findEmoticonEnd(text: CodePoints, index: number): number {
     const eyes = text.at(index);
     if (

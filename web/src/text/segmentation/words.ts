@@ -52,7 +52,7 @@ export function isLong(word: string): boolean {
 /** Return a word with U+0027 for each apostrophe. */
 export const foldApostrophes = (word: string): string => word.replace(/[\u2019\u2018\u02bc]/g, "'");
 
-/** Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027; a too long word unchanged. */
+/** Return the lookup key of a word: NFKC, lower case, apostrophes as U+0027. Too long words are not changed. */
 export function foldWord(word: string): string {
   if (isLong(word)) return word;
   return ASCII.test(word) ? word.toLowerCase() : foldApostrophes(word.normalize("NFKC").toLowerCase());

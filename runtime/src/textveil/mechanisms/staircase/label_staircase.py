@@ -56,9 +56,10 @@ class LabelStaircase(Staircase):
     ) -> Self:
         """Check the conditions of the privacy theorem on the integers used for sampling, and create the mechanism.
 
-        The conditions, in the symbols of the module's docstring: ``b >= 0``; ``0 <= a <= b``; every row of ``a`` has
-        the same sum ``H``; ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in decimal arithmetic with directed rounding;
-        ``G S + F H < 2**62``.
+        The conditions are: No base weight ``b`` is negative. No label gets more of the budget than its base weight. All
+        inputs have the same total budget ``H``, from 1 to the sum ``S`` of the base weights. If ``G`` and ``F`` are the
+        weights of one unit of base and of budget, ``G + F <= exp(epsilon) G``, in decimal arithmetic with directed
+        rounding. The total weight ``G S + F H`` is below ``2**62``.
 
         Args:
             name: Name of the randomizer.

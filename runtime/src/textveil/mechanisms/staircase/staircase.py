@@ -4,12 +4,14 @@
 
 ``b(y)`` is the public base weight of output ``y``, the same for all inputs. ``a'(x, y)`` is the part of the budget
 ``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs, and goes to the outputs near ``x``,
-with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget. So the total weight
-is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the factor ``1 + F / G
-<= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). This requires that no row of the bundle's table
-has an id twice, and that no base weight is zero (conditions 4 and 1). Such mechanisms with two probabilities for each
-output are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014). Geng and Viswanath's mechanism for
-numbers has the same name but is a different mechanism.
+with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget.
+
+So the total weight is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the
+factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). This requires that no row of
+the bundle's table has an id twice, and that no base weight is zero (conditions 4 and 1).
+
+Such mechanisms with two probabilities for each output are extremal for local differential privacy (Kairouz, Oh,
+Viswanath 2014). Geng and Viswanath's mechanism for numbers has the same name but is a different mechanism.
 """
 
 from dataclasses import dataclass
