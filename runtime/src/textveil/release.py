@@ -229,4 +229,5 @@ def round_up(value: float, decimals: int = 4) -> float:
 
 def round_down(value: float, decimals: int = 4) -> float:
     """Round ``value`` down to ``decimals`` decimals. Use this for printing a lower bound."""
-    return -round_up(-value, decimals)
+    scale = 10**decimals
+    return math.floor(value * scale) / scale

@@ -355,6 +355,7 @@ def test_a_bound_is_rounded_down_and_printed_above_the_claim_that_it_refutes() -
     assert "pair           epsilon at least 5.72: " in describe(4)
     assert "REFUTED: epsilon is at least 5.728, above the claim" in describe(5.725)
     assert "REFUTED: epsilon is more than 0, above the claim" in describe(0, bound=0.0, ceiling=None)
+    assert "NOT REFUTED: epsilon is at least 0.00 at" in describe(4, bound=0.0, refutes=False)
 
 
 def test_a_result_names_the_largest_bound_if_the_claim_is_beyond_it() -> None:

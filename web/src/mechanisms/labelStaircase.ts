@@ -32,7 +32,7 @@ export class LabelStaircase {
     if (base.some((weight) => weight < 0n) || this.#mass < 1n)
       throw makeError("a base weight is negative, or the sum of all base weights is zero or too large");
     if (budgetMatrix.some((share, index) => share < 0n || share > (base[index % labelCount] ?? 0n))) {
-      throw makeError("an extra weight exceeds its base weight");
+      throw makeError("a label has more budget than its base weight");
     }
     const budgets = Array.from({ length: labelCount }, (_, label) =>
       this.#getRow(label).reduce((sum, share) => sum + share, 0n),

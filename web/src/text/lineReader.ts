@@ -1,6 +1,7 @@
 /**
  * Lines of a reply that a program may execute or treat as code although no Markdown mark opens a region: shell commands,
- * calls such as `search(NAME)`, and code with an indentation of four columns (docs/restoring.md, line_reader.py).
+ * calls such as `search(NAME)`, addresses in quotation marks, and code with an indentation of four columns
+ * (docs/restoring.md, line_reader.py).
  */
 
 const CODE_INDENT = 4;
@@ -17,7 +18,8 @@ const COMMAND_HEAD = new RegExp(
 );
 const OPTION = /[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])/;
 const OPTION_BEFORE_VALUE = /[ \t]-[A-Za-z]$/;
-const TAIL_CHARACTERS = 4;
+const QUOTED_ADDRESS = /(["'])(?:(?:[a-z][a-z0-9+.-]{0,10}:)?\/\/|www\.|(?:mailto|sms|data|javascript|file):)/gi;
+const TAIL_CHARACTERS = 16;
 
 /** Reads the lines of a reply, and decides which positions of running text a program may treat as code. */
 export class LineReader {
@@ -34,10 +36,13 @@ export class LineReader {
   #quotationMarks = 0;
   #calls = 0;
   #isInSurrogate = false;
+  /** The mark that ends the address in quotation marks; empty outside of one. */
+  #addressMark = "";
 
   /** Whether a program may treat text at this position as code. */
   get isCode(): boolean {
-    return this.isIndented || this.#isCommand || this.#calls > 0 || OPTION_BEFORE_VALUE.test(this.#tail);
+    const isCommand = this.#isCommand || OPTION_BEFORE_VALUE.test(this.#tail);
+    return this.isIndented || isCommand || this.#calls > 0 || this.#addressMark !== "";
   }
 
   /** Process the start of a line. */
@@ -76,9 +81,10 @@ export class LineReader {
       this.#head = (this.#head + text).slice(0, HEAD_CHARACTERS);
       this.#isCommand = COMMAND_HEAD.test(this.#head);
     }
-    const joined = this.#tail + text;
+    let joined = this.#tail + text;
     this.#isCommand ||= joined.includes("-") && OPTION.test(joined);
     if (this.#calls > 0 || text.includes("(")) this.#countCalls(joined, this.#tail.length);
+    if (this.#addressMark || /["']/.test(joined)) joined = this.#findQuotedAddresses(joined, this.#tail.length);
     this.#tail = joined.slice(-TAIL_CHARACTERS);
     this.#quotationMarks += text.split('"').length - 1;
   }
@@ -110,6 +116,29 @@ export class LineReader {
     if (isEmpty) {
       this.#isAfterBlankLine = true;
       this.#calls = 0;
+      this.#addressMark = "";
+    }
+  }
+
+  /** Read the marks of addresses after `start`; return the text without marks that ended one. */
+  #findQuotedAddresses(text: string, start: number): string {
+    for (let at = start, read = text; ; ) {
+      if (this.#addressMark) {
+        at = read.indexOf(this.#addressMark, at);
+        if (at < 0) return read;
+        this.#addressMark = "";
+        read = `${read.slice(0, at)}\0${read.slice(at + 1)}`;
+      }
+      let end = 0;
+      for (const match of read.matchAll(QUOTED_ADDRESS)) {
+        end = match.index + match[0].length;
+        if (end > at) {
+          this.#addressMark = match[1] ?? "";
+          break;
+        }
+      }
+      if (!this.#addressMark) return read;
+      at = end;
     }
   }
 

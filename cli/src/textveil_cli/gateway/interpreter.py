@@ -37,10 +37,25 @@ def return_large_blocks() -> bool:
     Returns:
         Whether the C library supports this setting. glibc does; other libraries always return such blocks, or never do.
     """
+    return _call_c_library("mallopt", _M_MMAP_THRESHOLD, _MIN_MAPPED_BYTES)
+
+
+def return_free_pages() -> bool:
+    """Return the free pages between smaller blocks to the operating system, as far as the C library can.
+
+    This takes some milliseconds, so it is for the end of large requests.
+
+    Returns:
+        Whether pages were returned.
+    """
+    return _call_c_library("malloc_trim", 0)
+
+
+def _call_c_library(name: str, *arguments: int) -> bool:
     if sys.platform != "linux":
         return False
     with contextlib.suppress(ImportError, OSError, AttributeError):
         import ctypes
 
-        return bool(ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _MIN_MAPPED_BYTES))
+        return bool(getattr(ctypes.CDLL(None), name)(*arguments))
     return False

@@ -36,6 +36,7 @@ from textveil_cli.gateway.headers import (
     hash_client,
     select_request_headers,
 )
+from textveil_cli.gateway.interpreter import return_free_pages
 from textveil_cli.gateway.memory_estimates import refuse_heavy_body
 from textveil_cli.gateway.request_fields import CheckedRequest, check_request, rewrite_request
 from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
@@ -112,6 +113,8 @@ class GatewayRequestHandler:
         self._gateway.observer.end_request(call.request_id, call.status)
         if call.work_size > MAX_SHORT_CHARACTERS:  # freeing a large mapping takes long
             self._workers.free_in_thread(call.free_memory)
+        if call.work_size > MAX_MEDIUM_CHARACTERS:
+            self._workers.free_in_thread(return_free_pages)
 
     def collect_garbage(self) -> None:
         """Run the garbage collector, but not while objects of a large request exist.

@@ -1,8 +1,8 @@
 """Search for lines of a reply that a program may treat as code, without code marks of Markdown.
 
-These are shell commands, calls such as ``search(NAME)``, and lines with an indentation of four columns. Surrogates in
-them are not restored by default. The decision on a position depends only on the text before it, so the result does not
-depend on how a stream is split.
+These are shell commands, calls such as ``search(NAME)``, addresses in quotation marks up to the second mark, and lines
+with an indentation of four columns. Surrogates in them are not restored by default. The decision on a position depends
+only on the text before it, so the result does not depend on how a stream is split.
 """
 
 import re
@@ -27,7 +27,12 @@ _COMMAND_HEAD = re.compile(
 #: An option of a command: of one letter (``-x``), or with two hyphens. The second pattern is an option of one letter
 #: that a surrogate follows directly, as its value. In running text a single hyphen before a word may be a dash.
 _OPTION, _OPTION_BEFORE_VALUE = re.compile(r"[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])"), re.compile(r"[ \t]-[A-Za-z]\Z")
-_TAIL_CHARACTERS = 4
+#: Start of an address in quotation marks. Diagrams and settings outside of code marks have such strings, in which an
+#: address continues after a blank.
+_QUOTED_ADDRESS = re.compile(
+    r"([\"'])(?:(?:[a-z][a-z0-9+.-]{0,10}:)?//|www\.|(?:mailto|sms|data|javascript|file):)", re.ASCII | re.IGNORECASE
+)
+_TAIL_CHARACTERS = 16
 #: Last characters of a line whose command continues on the next line.
 _CONTINUES = frozenset("\\^|&")
 _IN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -43,8 +48,8 @@ class LineReader:
     """
 
     __slots__ = (
-        "_after_blank_line", "_calls", "_head", "_in_surrogate", "_items", "_mark_end", "_quotation_marks", "_quotes",
-        "_tail", "is_command", "is_indented",
+        "_address_mark", "_after_blank_line", "_calls", "_head", "_in_surrogate", "_items", "_mark_end",
+        "_quotation_marks", "_quotes", "_tail", "is_command", "is_indented",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -55,11 +60,13 @@ class LineReader:
         self._items: list[int] = []
         self._head, self._tail = "", ""
         self._quotation_marks, self._calls, self._in_surrogate = 0, 0, False
+        #: The quotation mark that ends the address in quotation marks at this position; empty outside of one.
+        self._address_mark = ""
 
     @property
     def is_code(self) -> bool:
         """Whether a program may treat text at this position as code."""
-        return self.is_indented or self.is_command or self._calls > 0 or self._is_at_value
+        return self.is_indented or self.is_command or self._calls > 0 or self._is_at_value or self._address_mark != ""
 
     @property
     def _is_at_value(self) -> bool:
@@ -110,6 +117,8 @@ class LineReader:
             self.is_command = self.is_command or _OPTION.search(joined) is not None
         if "(" in text or self._calls:
             self._count_calls(joined, len(self._tail))
+        if self._address_mark or '"' in joined or "'" in joined:
+            joined = self._find_quoted_addresses(joined, len(self._tail))
         self._tail = joined[-_TAIL_CHARACTERS:]
         self._quotation_marks += text.count('"')
 
@@ -140,7 +149,7 @@ class LineReader:
         if not self.is_command:
             self._quotation_marks = 0
         if is_empty:
-            self._after_blank_line, self._calls = True, 0
+            self._after_blank_line, self._calls, self._address_mark = True, 0, ""
 
     def _count_calls(self, text: str, start: int) -> None:
         for match in _PARENTHESIS.finditer(text, start):
@@ -149,3 +158,19 @@ class LineReader:
                 self._calls = max(0, self._calls - 1)
             elif self._calls or (at and text[at - 1] in _IN_NAME):
                 self._calls += 1
+
+    def _find_quoted_addresses(self, text: str, start: int) -> str:
+        """Process the quotation marks of addresses after ``start``; return the text without marks that ended one."""
+        at = start
+        while True:
+            if self._address_mark:
+                at = text.find(self._address_mark, at)
+                if at < 0:
+                    return text
+                self._address_mark, text = "", f"{text[:at]}\0{text[at + 1 :]}"
+            match = _QUOTED_ADDRESS.search(text)
+            while match is not None and match.end() <= at:
+                match = _QUOTED_ADDRESS.search(text, match.end())
+            if match is None:
+                return text
+            self._address_mark, at = match[1], match.end()

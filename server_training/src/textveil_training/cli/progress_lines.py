@@ -41,9 +41,12 @@ class ProgressLines:
 
 @contextmanager
 def report_progress(every_s: float | None = None) -> Iterator[ProgressCallback]:
-    """Show progress bars on a terminal, or else write a line to standard error every ``every_s`` seconds (25 if None).
+    """Show progress bars on a terminal; elsewhere write lines to standard error at regular intervals.
 
-    A thread of its own writes the lines, so they also appear during a step that takes longer.
+    A separate thread writes the lines, so they also appear during a step that takes longer.
+
+    Args:
+        every_s: Seconds from one line to the next; ``None`` for ``LINE_EVERY_S``, 25 seconds.
 
     Yields:
         A callback that takes a stage, its finished steps and the total.
