@@ -52,7 +52,8 @@ class SurrogatePools:
     """
 
     def __init__(self, pools: Mapping[str, Sequence[str]], rules: Rules) -> None:
-        titles, self.rules = pools["title"], rules
+        titles = pools["title"]
+        self.rules: Rules = rules
         self._pools = {
             **pools,
             "title": [title for title in titles if title.lower() not in rules.title_layouts] or titles,
