@@ -174,7 +174,7 @@ class WorkerPool:
                 await self._wait_for_end(job)
             raise
 
-    def free_in_thread(self, free: Callable[[], None]) -> None:
+    def free_in_thread(self, free: Callable[[], object]) -> None:
         """Call a function that frees large objects, in the thread for long jobs."""
         assert self._loop is not None
         self._queues[-1].put(_Job(free, self._seconds, self._loop.create_future()))
