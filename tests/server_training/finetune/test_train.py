@@ -289,13 +289,13 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
     place = write_encoder(tmp_path)
     weights = load_file(place / "model.safetensors")
     save_file({f"other.{name}": tensor for name, tensor in weights.items()}, place / "model.safetensors")
-    with pytest.raises(CheckpointError, match="do not match its configuration: restore its folder"):
+    with pytest.raises(CheckpointError, match="do not match its configuration: copy its folder again"):
         tuned(settings(place), classes(), RunOptions(tmp_path / "renamed"))
     save_file(
         {name: tensor[:, :8].contiguous() if tensor.ndim > 1 else tensor for name, tensor in weights.items()},
         place / "model.safetensors",
     )
-    with pytest.raises(CheckpointError, match="do not match its configuration: restore its folder"):
+    with pytest.raises(CheckpointError, match="do not match its configuration: copy its folder again"):
         tuned(settings(place), classes(), RunOptions(tmp_path / "cut"))
 
 

@@ -63,16 +63,14 @@ def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(pretraining: 
     config = json.loads((less / "config.json").read_text())
     (less / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
     with pytest.raises(
-        CheckpointError, match="the weights of the encoder do not match its configuration: restore its folder"
+        CheckpointError, match="the weights of the encoder do not match its configuration: copy its folder again"
     ):
         load_masked_lm(str(less))
     with (longer / "vocab.txt").open("a") as file:
         file.write("more\n")
     with pytest.raises(
         CheckpointError,
-        match=(
-            "the vocabulary has more WordPieces than the embedding matrix has rows: restore the folder of the encoder"
-        ),
+        match=("the vocabulary has more WordPieces than the embedding matrix has rows: copy the encoder again"),
     ):
         trained(pretraining, "never", start=str(longer))
 

@@ -279,10 +279,10 @@ class RunCounts:
     Attributes:
         rows: Number of rows in the output.
         documents: Number of documents (a document is a cell or line, or several of them; see ``ColumnSelection``).
-        tokens: Number of tokens whose epsilon is spent; for the staircase mechanism, of randomized words.
+        tokens: Number of tokens that spend epsilon. With the staircase mechanism these are the randomized words.
         max_tokens: Number of such tokens in the longest document.
         rejected_rows: Number of rejected rows.
-        randomized_words: In the mode ``names``, the number of randomized words.
+        randomized_words: In the mode ``names``, the number of words that the option ``randomize`` lists.
         replaced_words: In the mode ``names``, the number of words that are on no list and are therefore replaced.
         mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept.
     """

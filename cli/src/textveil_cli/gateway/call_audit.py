@@ -217,7 +217,7 @@ class CallAudit:
             self._exclude_tool_results()
 
     def _observe_partial(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record partial arguments of the Responses API; in the last event of a call, its complete arguments."""
+        """Record a part of the arguments of a call (Responses API). The last event of a call has all of them."""
         place = ("item", str(data.get("output_index")))
         piece = data.get("delta")
         if event_type.endswith(".delta") and piece not in _EMPTY_VALUES:

@@ -23,8 +23,8 @@ def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) ->
     Args:
         bundle: The bundle of the devices.
         counts: The estimated counts.
-        as_json: Whether to print one JSON object for each label; if the class labels are clusters, also for each
-            cluster.
+        as_json: Whether to print JSON: one object for each label of the bundle. If devices release a cluster of labels,
+            there is also one object for each cluster.
 
     Raises:
         ReleaseError: No count is possible.

@@ -132,7 +132,9 @@ _SCANNED_AT_ONCE = 512
 def find_worst_ratios(
     pair_scores: PairScores, table: SanTextTable, losses: Sequence[LossBounds], progress: Progress = ignore_progress
 ) -> list[WorstPairs]:
-    """Find an upper bound of ``eps*``, the largest loss per unit of distance, for several mechanisms.
+    """Find the pairs of inputs with the largest loss per unit of distance, for several mechanisms.
+
+    The loss of the worst pair is an upper bound of ``eps*``.
 
     Args:
         pair_scores: Scores of all pairs.

@@ -56,7 +56,8 @@ def _assign_sentences(contents: LabelBundleContents, sentences: Sequence[str]) -
     """
     if len(sentences) < len(contents.labels):
         raise SourceError(
-            f"the bundle has {len(contents.labels)} clusters and the file {len(sentences)} sentences: add some"
+            f"the bundle has {len(contents.labels)} clusters and the file {len(sentences)} sentences: add one for each "
+            "cluster"
         )
     extractor = make_extractor(contents.extractor)
     scores = np.array([contents.weight @ extractor.extract_vector(one).vector + contents.bias for one in sentences])

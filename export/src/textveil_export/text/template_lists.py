@@ -63,7 +63,7 @@ def _open_built_in() -> TemplateFiles:
 
 
 def read_english_template() -> TemplateLists:
-    """Read the English lists of the built-in bundle (artifacts/lists names their sources)."""
+    """Read the English lists of the built-in bundle (for their sources, see ``artifacts/lists``)."""
     return check_template_lists(_open_built_in())
 
 

@@ -385,7 +385,10 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Return the items that clients send again as separate messages; otherwise a list with the whole reply."""
+    """Return the items of a reply that clients send again as separate messages.
+
+    A reply without such items is returned whole, as the only item of a list.
+    """
     if isinstance(reply, list) and any(is_response_item(entry) for entry in reply):
         return reply
     return [reply]

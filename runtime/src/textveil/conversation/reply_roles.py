@@ -76,7 +76,10 @@ def claim_reply(
 
 
 class CallIds:
-    """Identifiers of calls that replace the upstream's identifiers for the client.
+    """Replacements for identifiers of tool calls: the client receives them in place of the upstream's identifiers.
+
+    An upstream could hide a guess in an identifier, which the client would send back. So each identifier that contains
+    a guess is replaced.
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.

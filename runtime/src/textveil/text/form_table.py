@@ -195,7 +195,9 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store the first characters of the forms of each pair, without the forms.
+        """Store only the first characters of the forms of each pair, that is of its spellings in a reply.
+
+        The forms themselves are computed when a reply has such a character.
 
         Args:
             ambiguous_texts: Texts that have several originals.

@@ -82,7 +82,7 @@ class InnerScanner(Protocol):
         ...
 
     def read_character(self, character: str) -> Region:
-        """Read one character and return its region."""
+        """Read one character and return its region, such as plain text, code, a link or JSON."""
         ...
 
 

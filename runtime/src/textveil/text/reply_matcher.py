@@ -158,9 +158,9 @@ class StreamRestorer(ReportProperties):
             self._pending.append("")
 
     def look_ahead(self, text: str) -> None:
-        """Search a part of the reply for active content before ``feed`` reads it.
+        """Search the next part of the reply for active content (links, HTML), before ``feed`` reads this part.
 
-        If it has active content, no surrogate before it is restored either.
+        If the part has active content, ``feed`` restores no surrogate of the part, before or after that content.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)

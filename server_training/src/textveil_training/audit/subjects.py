@@ -179,7 +179,7 @@ class CommandMechanism:
                     if open_line > self._max_line_bytes or len(read) > limit:
                         raise RewriterError(
                             f"the program wrote more than {self._max_line_bytes:,} bytes for a line, or {limit:,} in "
-                            "all: one line of text in must give one line of output"
+                            "all: it must write exactly one line for each line that it reads"
                         )
                     if done > lines:
                         raise _make_line_error(f"more than {lines:,}", lines)

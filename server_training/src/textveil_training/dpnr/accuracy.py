@@ -266,7 +266,7 @@ def load_or_compute_features(
         model: The networks of the checkpoint, on the device.
         description: Content of ``checkpoint.json`` for these networks.
         part: Texts of the split.
-        split: Name of the split, or ``None``.
+        split: Name under which training stored the vectors. With ``None`` they are always computed.
         device: Device of the networks.
         report: Called with progress.
 

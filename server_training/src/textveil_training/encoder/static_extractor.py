@@ -84,12 +84,13 @@ class _StaticObjective:
 
     Args:
         words: Share of each word in a text, times ``sqrt(n)`` with n the number of words in the text, shape
-            ``(texts, words + 2)``.
+            ``(texts, words + 2)``. The last two columns are for numbers and unknown words.
         used_words: Words with trained rows, ascending.
-        pairs: Share of each pair bucket in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
+        pairs: Share of each hash bucket of word pairs in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
         used_pairs: Buckets with trained rows, ascending.
         roots: ``sqrt(n)`` of each text, shape ``(texts, 1)``.
-        public: Public rows, shape ``(words + 2, dimension)``.
+        public: Word vectors of the public model, from which the penalty keeps the trained rows close, shape
+            ``(words + 2, dimension)``.
         classes: Class id of each text.
         class_count: Number of classes.
         strength: Inverse weight of the penalty (``StaticSettings.strength``).

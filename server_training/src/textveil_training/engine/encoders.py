@@ -124,10 +124,10 @@ def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool
         ) from error
     except RuntimeError as error:
         raise CheckpointError(
-            "the weights of the encoder do not match its configuration: restore its folder"
+            "the weights of the encoder do not match its configuration: copy its folder again"
         ) from error
     if found["mismatched_keys"] or any(not name.startswith("pooler.") for name in found["missing_keys"]):
-        raise CheckpointError("the weights of the encoder do not match its configuration: restore its folder")
+        raise CheckpointError("the weights of the encoder do not match its configuration: copy its folder again")
     if vocabulary is None:
         raise CheckpointError("the encoder has no vocab.txt: only WordPiece encoders can run on a device")
     return encoder, Path(vocabulary), lowercase

@@ -124,7 +124,7 @@ def pretrain(
     tokenizer = EncoderTokenizer(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
     if max(tokenizer.ids.values()) >= model.config.vocab_size:
         raise CheckpointError(
-            "the vocabulary has more WordPieces than the embedding matrix has rows: restore the folder of the encoder"
+            "the vocabulary has more WordPieces than the embedding matrix has rows: copy the encoder again"
         )
     if randomizer is not None and not loaded.lowercase:
         raise EncoderMismatch(

@@ -71,10 +71,14 @@ class NoiseTable:
     def compute_largest_ratio(self, clamped_from: int) -> Fraction:
         """Return the largest factor by which shifting an input by one step changes an output's probability, exactly.
 
-        Outputs are clamped: beyond a limit, all noise values give the same output. So the result is the largest of
-        ``Pr[n] / Pr[n + 1]`` and its inverse over values ``n`` below ``reach``, and of ``Pr[noise >= n] / Pr[noise >= n
-        + 1]`` over all ``n`` at which clamping can begin. If inputs differ by ``d`` steps in total, over any number of
-        coordinates, a probability changes at most by the ``d``-th power of the result.
+        Outputs are clamped: beyond a limit, all noise values give the same output. The result is the largest of
+
+        - ``Pr[noise = n] / Pr[noise = n + 1]`` and its inverse, for outputs that are not clamped, ``n + 1 < reach``,
+          where ``reach`` is the largest value of the noise;
+        - ``Pr[noise >= n] / Pr[noise >= n + 1]``, for clamped outputs, ``clamped_from <= n < reach``.
+
+        If inputs differ by ``d`` steps in total, over any number of coordinates, a probability changes at most by the
+        ``d``-th power of the result.
 
         Args:
             clamped_from: Smallest ``n >= 0`` at which clamping can begin: for some input, all noise values from ``n``

@@ -50,7 +50,7 @@ class ReplacementStyle:
         drop: Types that are removed without a replacement.
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
-        linked: Whether equal strings of all documents under one key get equal surrogates.
+        linked: Whether equal strings in different documents get equal surrogates, if the secret key is the same.
         value_tags: Entity types that are written as tags because the option ``facts`` keeps some of their strings.
             Numbers of five or more digits are an exception: they get surrogates.
     """

@@ -86,7 +86,10 @@ class MaskedText:
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
 
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield the tokens and gaps of a text, with the next match in place of each placeholder."""
+        """Yield the tokens and gaps of a masked text, with each placeholder replaced by the match that it stands for.
+
+        ``mask_text`` has put the placeholders there, one for each match of the user's types, in the order of the text.
+        """
         for token in tokens:
             if PLACEHOLDER not in token.text:
                 yield token

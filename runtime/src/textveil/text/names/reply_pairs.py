@@ -291,7 +291,7 @@ def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
 
 
 def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs for a season such as ``2023/24``: with the other marks, and for the year in which it begins."""
+    """Yield pairs for a season such as ``2023/24``: its other spellings (``2023-24``), and its first year."""
     yield from (SurrogatePair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
     yield SurrogatePair(output[:4], original[:4])
 

@@ -14,10 +14,11 @@ There are three exceptions, which the gaps reveal:
 
 - Emoticons are recognized only between blanks.
 - A string of more than 1,000 characters counts as an unknown word.
-- If two tokens touch, the second one is a clitic. If the mode randomizes function words, it may be any clitic.
+- If two tokens touch, the second one is a clitic, which this gap reveals. In the mode ``all``, which randomizes
+  function words too, its output may be any clitic.
 
 The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
-So a randomized word at such a position is never one of the six clitics, but its output may be.
+So a randomized word at such a position is never a clitic (``CLITICS``), but its output may be.
 
 In a bundle without entity types, strings are not exchangeable with words: adjacent numbers are joined, and text that
 touches a string becomes a part of it.
