@@ -17,8 +17,15 @@ import sources as src
 FROZEN = src.HERE / "frozen"
 #: Packages of npm with the versions that are read.
 NPM = src.HERE / "npm.txt"
-#: Languages whose frequent words are listed, and how many of the most frequent words are candidates.
-FOREIGN_LANGUAGES, FOREIGN_CANDIDATES = ("de", "es", "fr", "it", "pt"), 2_000
+#: Languages whose frequent words are listed, each with how many of the most frequent words are candidates.
+FOREIGN_LANGUAGES = dict.fromkeys(("de", "es", "fr", "it", "pt"), 4_000)
+FOREIGN_LANGUAGES |= dict.fromkeys(("cs", "da", "hu", "id", "nl", "pl", "ro", "sh", "sv"), 1_200)
+#: So many of the first words of the first five languages need no dictionary.
+FOREIGN_FREE = {"de": 2_000, "es": 2_000, "fr": 2_000, "it": 2_000, "pt": 2_000}
+#: Fewest letters of a word that needs one, and least share of lower case among its spellings.
+FOREIGN_LETTERS, FOREIGN_SHARE = 3, 0.5
+#: Codes of languages in the tables of base forms and in CLDR, where they are not those of wordfreq.
+CODES = {"sh": "hr"}
 _SPELLING = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\+\+|#|\.js)?")
 
 
@@ -112,7 +119,7 @@ def list_languages() -> list[str]:
 
 def list_public_groups(code: str) -> set[str]:
     """Return words of a language for languages, countries, months and weekdays (CLDR), folded."""
-    locale = _locale(code)
+    locale = _locale(CODES.get(code, code))
     names = [*locale.languages.values(), *locale.territories.values()]
     names += [name for width in ("wide", "abbreviated") for name in locale.months["format"][width].values()]
     names += [name for width in ("wide", "abbreviated") for name in locale.days["format"][width].values()]
@@ -120,9 +127,29 @@ def list_public_groups(code: str) -> set[str]:
 
 
 def list_foreign(code: str) -> list[str]:
-    """Return the most frequent words of a language that consist of letters."""
-    words = list(src.wordfreq_words(code, "small"))[:FOREIGN_CANDIDATES]
-    return [word for word in words if word == src.fold(word) and re.fullmatch(r"[^\W\d_]{2,}", word)]
+    """Return frequent words of a language that consist of letters.
+
+    All but the very first ones are in a dictionary of the language, and are written in lower case at least as often as
+    with a capital where that is counted.
+    """
+    words = list(src.wordfreq_words(code, "small"))[: FOREIGN_LANGUAGES[code]]
+    free, known, spelled = FOREIGN_FREE.get(code, 0), _list_forms(code), src.read_word_probabilities(code)
+    chosen = []
+    for rank, word in enumerate(words):
+        if word != src.fold(word) or re.fullmatch(r"[^\W\d_]{2,}", word) is None:
+            continue
+        counts = spelled.get(word, 0.0), spelled.get(word.title(), 0.0)
+        is_lower = sum(counts) == 0 or counts[0] >= FOREIGN_SHARE * sum(counts)
+        if rank < free or (word in known and len(word) >= FOREIGN_LETTERS and is_lower):
+            chosen.append(word)
+    return chosen
+
+
+def _list_forms(code: str) -> set[str]:
+    """Return the forms and base forms in lower case that the tables of `spacy_lookups_data` have for a language."""
+    tables = src.read_tables(f"{CODES.get(code, code)}_lemma_lookup*")
+    words = (word for table in tables for entry in table.items() for word in entry if isinstance(word, str))
+    return {src.fold(word) for word in words if word == word.lower()}
 
 
 def split_spellings(name: str) -> list[str]:

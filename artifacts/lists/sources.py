@@ -154,10 +154,22 @@ def countries() -> tuple[list[str], list[str]]:
     return sorted(single), sorted({token for name in names for token in tokens(name) if len(token) > 2})
 
 
-def read_word_probabilities() -> dict[str, float]:
-    """Return the probability of each spelling in `spacy_lookups_data`; a word with a capital has its own."""
-    counted = _folder("spacy_lookups_data") / "data" / "en_lexeme_prob.json.gz"
-    return {word: math.exp(log) for word, log in json.loads(gzip.decompress(counted.read_bytes())).items()}
+def read_tables(pattern: str) -> list[dict[str, object]]:
+    """Return the tables of `spacy_lookups_data` with a name."""
+    files = sorted((_folder("spacy_lookups_data") / "data").glob(f"{pattern}.json.gz"))
+    return [json.loads(gzip.decompress(file.read_bytes())) for file in files]
+
+
+def read_word_probabilities(language: str = "en") -> dict[str, float]:
+    """Return the probability of each spelling in `spacy_lookups_data`; a word with a capital has its own.
+
+    It is empty for a language that has none there.
+    """
+    return {
+        word: math.exp(float(str(log)))
+        for table in read_tables(f"{language}_lexeme_prob")
+        for word, log in table.items()
+    }
 
 
 def companies() -> Counter[str]:

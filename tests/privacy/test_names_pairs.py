@@ -31,6 +31,7 @@ def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
     return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({"facts": "none"})
 
 
+@pytest.mark.slow
 def test_what_differs_is_in_the_table_of_the_proof(plan: NamesPlan) -> None:
     found, explained = unexplained(plan, 1, 6_000)
     assert found == []
@@ -54,6 +55,7 @@ def test_an_ampersand_joins_letters_as_a_blank_does(plan: NamesPlan, text: str, 
     assert not has_other_skeleton(plan, text, other)
 
 
+@pytest.mark.slow
 def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted fault: a name ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')

@@ -135,6 +135,7 @@ def test_no_output_has_a_word_of_a_listed_person(sanitizer: Sanitizer) -> None:
     assert not find_leak(sanitizer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["[ab]{4}[0-9]{2}", "x[0-9a-f]{3}"])
 def test_a_surrogate_is_uniform_among_the_strings_of_its_layout(sanitizer: Sanitizer, layout: str) -> None:
     """Chi-square, 1e-9: the smallest layout has 1,600 strings, which are counted in 16 groups."""

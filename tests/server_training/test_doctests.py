@@ -7,6 +7,7 @@ import textveil_training
 from docstring_examples import list_missing_examples, list_modules, run_examples
 
 
+@pytest.mark.slow
 def test_every_public_name_has_an_example() -> None:
     assert list_missing_examples("textveil_training") == []
 

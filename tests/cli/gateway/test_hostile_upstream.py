@@ -218,6 +218,7 @@ def tagging(up: Upstream, tmp_path: Path) -> Iterator[Server]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_hostile_upstream_gets_no_original_with_tags(tagging: Server, watched: Upstream) -> None:
     attack_all(tagging, watched, 14)
 

@@ -115,6 +115,7 @@ def test_the_list_that_ships_is_the_one_of_the_card() -> None:
     assert {word for pair in pairs(OPPOSITES.read_text("utf-8")) for word in pair} <= known
 
 
+@pytest.mark.slow
 def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_into_an_alarming_one() -> None:
     bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
     assert bundle.staircase_table is not None

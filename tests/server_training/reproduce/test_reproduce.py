@@ -318,6 +318,7 @@ def test_a_record_has_the_inputs_and_is_read_again(run: Run, tmp_path: Path) -> 
         read_record({"format": "something else"})
 
 
+@pytest.mark.slow
 def test_the_studies_are_imported_without_the_libraries_of_encoders() -> None:
     """The extra ``bundle`` installs neither; only encoders need them."""
     blocked = "import sys; sys.modules.update(onnx=None, onnxruntime=None); import textveil_training.reproduce.run"

@@ -39,6 +39,7 @@ def test_the_sum_never_uses_the_hidden_text(
         assert np.array_equal(guess[hidden], of_swapped[name][hidden]), name
 
 
+@pytest.mark.slow
 def test_all_attacks_name_more_than_what_came_out() -> None:
     release, _, _ = considered("2")
     found = attack_words(
