@@ -81,11 +81,12 @@ export class LineReader {
       this.#head = (this.#head + text).slice(0, HEAD_CHARACTERS);
       this.#isCommand = COMMAND_HEAD.test(this.#head);
     }
-    let joined = this.#tail + text;
+    const joined = this.#tail + text;
     this.#isCommand ||= joined.includes("-") && OPTION.test(joined);
     if (this.#calls > 0 || text.includes("(")) this.#countCalls(joined, this.#tail.length);
-    if (this.#addressMark || /["']/.test(joined)) joined = this.#findQuotedAddresses(joined, this.#tail.length);
+    const start = this.#tail.length;
     this.#tail = joined.slice(-TAIL_CHARACTERS);
+    if (this.#addressMark || /["']/.test(joined)) this.#findQuotedAddresses(joined, start);
     this.#quotationMarks += text.split('"').length - 1;
   }
 
@@ -120,25 +121,24 @@ export class LineReader {
     }
   }
 
-  /** Read the marks of addresses after `start`; return the text without marks that ended one. */
-  #findQuotedAddresses(text: string, start: number): string {
-    for (let at = start, read = text; ; ) {
+  /** Process the quotation marks of addresses after `start`. A mark that ends an address begins no other. */
+  #findQuotedAddresses(text: string, start: number): void {
+    const tailStart = text.length - this.#tail.length;
+    for (let at = start, searchStart = 0; ; ) {
       if (this.#addressMark) {
-        at = read.indexOf(this.#addressMark, at);
-        if (at < 0) return read;
+        at = text.indexOf(this.#addressMark, at);
+        if (at < 0) return;
         this.#addressMark = "";
-        read = `${read.slice(0, at)}\0${read.slice(at + 1)}`;
+        searchStart = at + 1;
+        const place = at - tailStart;
+        if (place >= 0) this.#tail = `${this.#tail.slice(0, place)}\0${this.#tail.slice(place + 1)}`;
       }
-      let end = 0;
-      for (const match of read.matchAll(QUOTED_ADDRESS)) {
-        end = match.index + match[0].length;
-        if (end > at) {
-          this.#addressMark = match[1] ?? "";
-          break;
-        }
-      }
-      if (!this.#addressMark) return read;
-      at = end;
+      QUOTED_ADDRESS.lastIndex = searchStart;
+      let match = QUOTED_ADDRESS.exec(text);
+      while (match && QUOTED_ADDRESS.lastIndex <= at) match = QUOTED_ADDRESS.exec(text);
+      if (!match) return;
+      this.#addressMark = match[1] ?? "";
+      at = searchStart = QUOTED_ADDRESS.lastIndex;
     }
   }
 

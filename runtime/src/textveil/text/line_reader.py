@@ -117,9 +117,9 @@ class LineReader:
             self.is_command = self.is_command or _OPTION.search(joined) is not None
         if "(" in text or self._calls:
             self._count_calls(joined, len(self._tail))
+        start, self._tail = len(self._tail), joined[-_TAIL_CHARACTERS:]
         if self._address_mark or '"' in joined or "'" in joined:
-            joined = self._find_quoted_addresses(joined, len(self._tail))
-        self._tail = joined[-_TAIL_CHARACTERS:]
+            self._find_quoted_addresses(joined, start)
         self._quotation_marks += text.count('"')
 
     def begin_surrogate(self) -> None:
@@ -159,18 +159,21 @@ class LineReader:
             elif self._calls or (at and text[at - 1] in _IN_NAME):
                 self._calls += 1
 
-    def _find_quoted_addresses(self, text: str, start: int) -> str:
-        """Process the quotation marks of addresses after ``start``; return the text without marks that ended one."""
-        at = start
+    def _find_quoted_addresses(self, text: str, start: int) -> None:
+        """Process the quotation marks of addresses after ``start``. A mark that ends an address begins no other."""
+        at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:
                 at = text.find(self._address_mark, at)
                 if at < 0:
-                    return text
-                self._address_mark, text = "", f"{text[:at]}\0{text[at + 1 :]}"
-            match = _QUOTED_ADDRESS.search(text)
+                    return
+                self._address_mark, search_start = "", at + 1
+                if at >= tail_start:
+                    self._tail = f"{self._tail[: at - tail_start]}\0{self._tail[at - tail_start + 1 :]}"
+            match = _QUOTED_ADDRESS.search(text, search_start)
             while match is not None and match.end() <= at:
                 match = _QUOTED_ADDRESS.search(text, match.end())
             if match is None:
-                return text
+                return
             self._address_mark, at = match[1], match.end()
+            search_start = at
