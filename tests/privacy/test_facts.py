@@ -44,6 +44,8 @@ British English|US English|in Polish and German|van|GP|C and|F|37.5°C|Left the|
 """)
 #: Texts, and what no value of the option may keep of each.
 HIDDEN = [
+    ("Eve Good called, and I spoke to Eve Love today", "Eve Good Love"),
+    ("he is a pupil at Hillside Primary School in May", "Hillside Primary School"),
     ("born on the 12th in June 1961", "12th June 1961"),
     ("In 1961, in June, on the 12th, at 3:15 we left", "1961 June 12th 3:15"),
     ("Dial 5, 5, 5, 0, 1, 4, 2 now", "5 5 5 0 1 4 2"),

@@ -1,5 +1,7 @@
 """The context of a word decides whether the mode ``names`` keeps it."""
 
+import re
+
 import pytest
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlanFactory
@@ -89,3 +91,21 @@ def test_a_quoted_word_is_no_clitic(plans: NamesPlanFactory) -> None:
     assert slots(plans, "the 'zorbl' and 'red' and 'M. Novak") == "the '<word>' and 'red' and '<person>"
     (read,) = plans.make_plan({"deny": ["re"]}).make_reader().read_texts(["they 're here"])
     assert [entry.entity_type for entry in read.elements if not isinstance(entry, str)] == ["word"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("To: Anna Hope, Ben Price, Tom Wise", "To: <R>, <R>, <R>"),
+        ("TO: ANNA HOPE, BEN PRICE", "TO: <R>, <R>"),
+        ("Team: Anna Novak; Ben Hope; Tom Wise; Eve Kovac", "Team: <R>; <R>; <R>; <R>"),
+        ("Anna Hope and Ben Love, Tom Day, Eve Kovac", "<R> and <R>, <R>, <R>"),
+        ("To: Anna Hope Kovac, Ben Price, Tom Wise", "To: <R>, <R>, <R>"),
+        ("With Mr. Hope, Mr. Price, Mr. Wise, Mr. Day, Mr. Good, Mr. Short", "With " + ", ".join(["<R>. <R>"] * 6)),
+        ("Kovac Makes New Plan For The Great House Today", "<R> Makes New Plan For The Great House Today"),
+        ("New Plan For The Great House Of Kovac Today", "New Plan For The Great House Of <R>"),
+    ],
+)
+def test_surnames_of_a_headline_are_replaced(plans: NamesPlanFactory, text: str, expected: str) -> None:
+    """A list of persons is a headline too; a surname that is a common word is replaced behind a replaced word."""
+    assert re.sub("<[a-z]+>", "<R>", slots(plans, text)) == expected

@@ -284,7 +284,8 @@ export class FactStrings {
 
   /**
    * Return whether all words of a run in Title case are common words or terms that name no person and no place. At
-   * least one of them begins sentences. The others may be words of institutions.
+   * least one of several words begins sentences, not all of them are names in a census, and the last one is no word of
+   * institutions.
    */
   isHeading(tokens: readonly NamesToken[]): boolean {
     if (tokens.some((token) => token.tokenClass !== CAPITALIZED || (token.case !== TITLE && token.case !== UPPER)))
@@ -298,6 +299,9 @@ export class FactStrings {
       const isPlain = !this.isCompany(tokens[0]?.text ?? "") && !this.words.addressWords.has(key);
       if (isPlain && !((flags[0] ?? 0) & RARE)) return true;
     }
+    const last = tokens[tokens.length - 1]?.key ?? "";
+    const mayBePerson = flags.every((mask) => (mask & CENSUS) > 0);
+    if (tokens.length > 1 && (mayBePerson || this.lists.getMembers("institution-word").has(last))) return false;
     return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
   }
 

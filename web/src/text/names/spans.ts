@@ -306,13 +306,7 @@ export class SpanFinder implements TokenLine {
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
     if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= MIN_HEADLINE_WORDS)) {
-      for (const index of capitalized) {
-        if (
-          this.#followsParticleOrInitials(index) ||
-          !(this.#getWord(index).flags & (KEPT_AT_START | KEPT_AT_SENTENCE))
-        )
-          this.#hideMember(index);
-      }
+      this.#hideInHeadline(capitalized);
       return;
     }
     let first = 0;
@@ -325,6 +319,29 @@ export class SpanFinder implements TokenLine {
         first = last;
       }
     }
+  }
+
+  /**
+   * Mark the capitalized words of a headline that are replaced. Words that may begin a sentence are kept. But such a
+   * word is replaced after a title, and after a replaced word if it ends the sequence or another replaced word follows
+   * it: a list of persons is a headline too, and a surname may be a common word.
+   */
+  #hideInHeadline(capitalized: readonly number[]): void {
+    const isReplaced = capitalized.map(
+      (index) =>
+        !(this.#getWord(index).flags & (KEPT_AT_START | KEPT_AT_SENTENCE)) ||
+        this.#followsParticleOrInitials(index) ||
+        this.#followsTitle(index),
+    );
+    const isJoined = capitalized.map((index, number) => {
+      const next = capitalized[number + 1];
+      return next !== undefined && this.#findMemberEnd(index) === next && includesWord(data.joins, this.#getGap(next));
+    });
+    capitalized.forEach((index, number) => {
+      const followsName = isJoined[number - 1] && isReplaced[number - 1];
+      const endsName = !isJoined[number] || isReplaced[number + 1];
+      if (isReplaced[number] || (followsName && endsName)) this.#hideMember(index);
+    });
   }
 
   /** Return whether a capitalized word follows a particle or initials, and so is no word of a headline. */

@@ -103,6 +103,10 @@ class FactStrings:
         return frozenset().union(*(self.lists.members_by_type[name] for name in _PLACE_LISTS))
 
     @cached_property
+    def _institution_words(self) -> frozenset[str]:
+        return self.lists.members_by_type["institution-word"]
+
+    @cached_property
     def _terms(self) -> frozenset[str]:
         lists = self.lists.fact_lists
         spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
@@ -272,7 +276,8 @@ class FactStrings:
         """Return whether a span of capitalized words may be a heading.
 
         It must consist of common words and terms that are not names of persons or places. If it has several words, at
-        least one of them must be a word that often begins sentences.
+        least one of them must be a word that often begins sentences. Then not all of them may be names in a census
+        (*Eve Good*), and the last one may not be a word of institutions (*Hillside Primary School*).
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False
@@ -286,6 +291,8 @@ class FactStrings:
             return True
         if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
             return True
+        if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or keys[-1] in self._institution_words):
+            return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def _is_plain_heading(self, token: NamesToken) -> bool:

@@ -10,7 +10,7 @@ decide that it is replaced.
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import dropwhile, islice
+from itertools import compress, dropwhile, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
@@ -46,6 +46,7 @@ from textveil.text.names.tokens import (
     NamesToken,
     TextElement,
     TokenWindow,
+    add_surnames,
     create_tuple,
     find_run_case,
     is_emphasized,
@@ -323,11 +324,18 @@ class SpanFinder:
         words = self._words
         title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
-            for place in capitalized:
-                if self._follows_particle_or_initials(place) or not words[place].flags & (
-                    KEPT_AT_START | KEPT_AT_SENTENCE
-                ):
-                    self._hide_member(place, end)
+            is_replaced = [
+                not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
+                or self._follows_particle_or_initials(place)
+                or self._follows_title(place)
+                for place in capitalized
+            ]
+            is_joined = [
+                self._find_member_end(before, end) == place and self._gaps[place] in _RUN_JOINS
+                for before, place in pairwise(capitalized)
+            ]
+            for place in compress(capitalized, add_surnames(is_replaced, is_joined)):
+                self._hide_member(place, end)
             return
         group = [capitalized[0]]
         for place in capitalized[1:]:

@@ -166,3 +166,22 @@ def is_title_case(token: NamesToken) -> bool:
 def is_emphasized(token: NamesToken) -> bool:
     """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
     return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
+
+
+def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
+    """Return which capitalized words of a headline are replaced, surnames that are common words included.
+
+    In a headline, common words that may begin a sentence are kept. But a list of persons is a headline too (``To: Anna
+    Hope, Daniel Love, ...``). So a common word is replaced if it follows a replaced word and ends the sequence of
+    joined words, or stands between two replaced ones.
+
+    Args:
+        is_replaced: For each capitalized word, whether it is replaced by itself.
+        is_joined: For each of these words but the first, whether a blank or hyphen joins it to the word before.
+    """
+    joins = [False, *is_joined, False]
+    replaced = [False, *is_replaced, False]
+    return [
+        replaced[number] or (joins[number - 1] and replaced[number - 1] and (not joins[number] or replaced[number + 1]))
+        for number in range(1, len(replaced) - 1)
+    ]
