@@ -215,8 +215,8 @@ def find_points(results: Path) -> list[Point]:
 
 
 def pictures(results: Path) -> dict[str, Figure]:
-    """Return the picture of the page."""
-    drawn = find_points(results)
+    """Return the picture of the page. A setting that several readers judged has the point of the last reader."""
+    drawn = [*{point.label: point for point in find_points(results)}.values()]
     with rc_context(STYLE):
         figure = make_figure(_title(drawn), (9.5, 5.6))
         axes = figure.subplots()
