@@ -74,7 +74,7 @@ class LanguageSources:
         found = dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
         # wordfreq writes "ss" for "ß". Restore the "ß" in the words that other tables spell with "ß".
         sharp = {word.lower() for word in self.cased if "ß" in word and word.isalpha()}
-        found |= {word: found[word.casefold()] for word in sharp if word.casefold() in found}
+        found |= {word: found[word.casefold()] for word in sorted(sharp) if word.casefold() in found}
         return dict(sorted(found.items(), key=lambda entry: -entry[1])) if sharp else found
 
     def _read_dictionary(self, path: Path | None) -> set[str]:
