@@ -126,7 +126,7 @@ def find_leak(sanitizer: Sanitizer) -> bool:
     for _ in range(250):
         text = write_pair(chance)[0]
         (((output,), *_),) = plan.make_rewriter().rewrite([[text]])
-        if re.search(r"zorbquax|quilmo|hopkinson|kitchen|garden\.example", output, re.IGNORECASE):
+        if re.search(r"zorbquax|quilmo|hopkinson|kitchen(?!er)|garden\.example", output, re.IGNORECASE):
             return True
     return False
 
