@@ -18,8 +18,10 @@ FROZEN = src.HERE / "frozen"
 #: Packages of npm with the versions that are read.
 NPM = src.HERE / "npm.txt"
 #: Languages whose frequent words are listed, each with how many of the most frequent words are candidates.
-FOREIGN_LANGUAGES = dict.fromkeys(("de", "es", "fr", "it", "pt"), 4_000)
-FOREIGN_LANGUAGES |= dict.fromkeys(("cs", "da", "hu", "id", "nl", "pl", "ro", "sh", "sv"), 1_200)
+FOREIGN_LANGUAGES: dict[str, int] = {
+    **dict.fromkeys("de es fr it pt".split(), 4_000),
+    **dict.fromkeys("cs da hu id nl pl ro sh sv".split(), 1_200),
+}
 #: So many of the first words of the first five languages need no dictionary.
 FOREIGN_FREE = {"de": 2_000, "es": 2_000, "fr": 2_000, "it": 2_000, "pt": 2_000}
 #: Fewest letters of a word that needs one, and least share of lower case among its spellings.
