@@ -406,7 +406,7 @@ def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]
 
 def may_have_json(text: str) -> bool:
     """Return whether JSON may begin in a text."""
-    return '"' in text and _START.search(text) is not None
+    return ('"' in text or "[" in text) and _START.search(text) is not None
 
 
 def split_json(text: str) -> Iterator[JsonPart]:
