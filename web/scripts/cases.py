@@ -344,7 +344,6 @@ def main() -> None:
     sanitizer, mixed = Sanitizer.load(folder), [*damaged.MOVED, *damaged.MOVED.values(), *"Aa1. "]
     for number, options in enumerate(every[::13], len(every) * 1000):
         options = spread_facts(options, facts)
-        options.pop("known", None)  # an open difference: docs/decisions/0038-second-readers.md
         made = record(number, options, [[odd(chance, mixed)] for _ in range(each)], sanitizer)
         made.pop("restored", None)  # what a form is depends on the platform's Unicode
         print(json.dumps(made))

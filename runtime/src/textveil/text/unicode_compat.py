@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import regex
@@ -19,6 +20,7 @@ from textveil.bundle.character_classes import parse_character_classes
 from textveil.bundle.layout import CHARACTER_CLASSES
 from textveil.errors import EngineFailed
 from textveil.lazy import LazyPattern
+from textveil.text.word_characters import is_word_character
 
 if TYPE_CHECKING:
     from textveil.text.statement import RewrittenDocument
@@ -29,6 +31,8 @@ _MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0
 _PATTERNS = {name: LazyPattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
 #: The last ideograph of Unicode 15, and the last private-use character, which has no classes.
 _LAST_IDEOGRAPH, _LAST_PRIVATE = 0x2EBE0, 0xFFFFD
+#: Number of characters of equal classes among which one is searched that is also equal as a word character.
+_MAX_SIMILAR = 2_000
 
 
 class CharacterSwap:
@@ -93,12 +97,14 @@ def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
         if not text.isascii() and _MAY_DIFFER.search(text):
             disputed.update(filter(_MAY_DIFFER.match, set(text)))  # a list of all matches may be as long as the text
     replacements: dict[str, str] = {}
-    free: dict[frozenset[str], Iterator[str]] = {}
+    free: dict[tuple[frozenset[str], bool], Iterator[str]] = {}
+    used = set(disputed)
     for character in sorted(disputed):
         if _differs(classes, character):
-            bundle_classes = _get_bundle_classes(classes, character)
-            others = free.setdefault(bundle_classes, _iterate_free(classes, bundle_classes))
-            replacements[character] = next((other for other in others if other not in disputed), "")
+            kind = _get_bundle_classes(classes, character), is_word_character(character)
+            others = free.setdefault(kind, _iterate_similar(classes, *kind))
+            replacements[character] = next((other for other in others if other not in used), "")
+            used.add(replacements[character])
             if not replacements[character]:
                 raise EngineFailed(
                     "the Unicode tables of this Python are too old for a character of the text: use a newer Python"
@@ -140,6 +146,16 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
                 same = {other.lower(), other.upper(), other.title(), unicodedata.normalize("NFKC", other)} == {other}
                 if same and not unicodedata.combining(other):
                     yield other
+
+
+def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
+    """Yield the characters of ``_iterate_free``, first those that are word characters as ``is_word`` states.
+
+    Word characters have a table of their own. The spellings of the option ``known`` end where it has no character.
+    """
+    first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
+    yield from (other for other in first if is_word_character(other) == is_word)
+    yield from _iterate_free(classes, wanted_classes)
 
 
 @lru_cache(1 << 16)
