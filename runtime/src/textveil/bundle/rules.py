@@ -478,7 +478,7 @@ def _check_words(found: Mapping[str, Any]) -> None:
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
-    """Check that each template is well-formed and refers only to existing lists, none of which is empty or too long."""
+    """Check the surrogates of the rules: templates are well-formed, and all lists exist and have a valid length."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
     if not all(lists) or "letter" not in choices or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):

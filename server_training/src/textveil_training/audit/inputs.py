@@ -55,7 +55,7 @@ class InputPair:
 
 @dataclass(frozen=True)
 class InputSet:
-    """Inputs for the identification test, any two of which are neighbors under the claim.
+    """Inputs for the identification test. Any two of them are neighbors under the claim.
 
     Attributes:
         inputs: At least two different inputs.

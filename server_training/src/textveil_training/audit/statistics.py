@@ -118,7 +118,7 @@ def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta:
 
 @lru_cache
 def find_half_power(outputs: int, draws: int, alpha: float, *, identification: bool) -> float | None:
-    """Find the smallest epsilon of k-ary randomized response of which a test reports at least half.
+    """Find the smallest epsilon at which a test of k-ary randomized response reports at least half of epsilon.
 
     k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)``, and otherwise
     returns one of the other outputs. The power is exact for a known event, the output that equals the input; an audit

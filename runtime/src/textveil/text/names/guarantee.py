@@ -28,7 +28,7 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types of which the option ``facts`` keeps some strings, but not all.
+    """Return the entity types that the option ``facts`` keeps in part: some strings are kept, others are replaced.
 
     Example: at ``useful`` an age below 90 is kept, and a larger one is replaced.
 

@@ -86,7 +86,7 @@ class MaskedText:
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
 
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield the tokens and gaps of a masked text, with each placeholder replaced by the match that it stands for.
+        """Yield the tokens and gaps of a masked text, and put the match back in place of each placeholder.
 
         ``mask_text`` has put the placeholders there, one for each match of the user's types, in the order of the text.
         """
