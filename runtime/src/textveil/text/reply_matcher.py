@@ -29,8 +29,6 @@ from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 
-#: A form of a surrogate may begin at the start of a word or at a mark.
-_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD_CHARACTERS`` characters decide.
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
 _ESCAPED_IN_JSON = re.compile(r'["\\\x00-\x1f]')
@@ -172,11 +170,7 @@ class StreamRestorer(ReportProperties):
     def _release_decided(self, undecided: str, is_final: bool) -> str:
         text, position = self._behind + undecided, len(self._behind)
         done = position
-        while (match := _START.search(text, position)) is not None:
-            index = match.start()
-            if not self._index.may_begin(text, index):
-                position = index + 1
-                continue
+        while (index := self._index.find_start(text, position)) >= 0:
             match_found = self._index.find_longest_form(text, index, is_final=is_final, is_cut=self._is_cut)
             if match_found is NEEDS_MORE:
                 break
