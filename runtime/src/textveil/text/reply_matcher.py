@@ -2,8 +2,8 @@
 
 Whole replies and streams use this code. It decides on a surrogate when the chunk (the text up to the next blank) has
 ended, and no longer form of a surrogate can match. So the result does not depend on how a stream is split, except for
-active content such as scripts. Until the decision the code holds back text: at most the rest of the chunk, up to 1,024
-characters, or one form of a surrogate and one character.
+active content such as scripts. A part may end with half of a character (in UTF-16). Until the decision the code holds
+back text: at most the rest of the chunk, up to 1,024 characters, or one form of a surrogate and one character.
 """
 
 import json
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from textveil.sequences import join_utf16_halves
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.form_index import BLANKS, NEEDS_MORE, FormIndex, FormMatch
 from textveil.text.inflections import (
@@ -85,6 +86,7 @@ class StreamRestorer(ReportProperties):
         self._numbers = NumberFinder(find_known_numbers) if index.has_numbers else None
         self._index, self._held, self._behind, self._code_block = index, "", "", ""
         self._policy, self._scanner = policy, RegionScanner()
+        self._half = ""  # the first UTF-16 half of a character whose second half is in the next part
         self._active, self._chunk = ActiveContentDetector(), ReplyChunk()
         self._joined_scanner: RegionScanner | None = None
         self._continued, self._last_characters, self._in_address = False, "", False
@@ -109,6 +111,10 @@ class StreamRestorer(ReportProperties):
 
     def feed(self, delta: str) -> str:
         """Read the next part of a reply, and return the text that is ready. ``close`` returns the rest."""
+        if self._half or not delta.isascii():
+            delta = join_utf16_halves(self._half + delta)
+            self._half = delta[-1:] if "\ud800" <= delta[-1:] <= "\udbff" else ""
+            delta = delta.removesuffix(self._half)
         if not self._policy.permits_everything:
             self._active.feed(delta)
         return self._release_decided(self._held + delta, False)
@@ -165,7 +171,8 @@ class StreamRestorer(ReportProperties):
 
     def close(self) -> str:
         """End the reply and return the rest of its text."""
-        return self._release_decided(self._held, True)
+        half, self._half = self._half, ""
+        return self._release_decided(self._held + half, True)
 
     def _release_decided(self, undecided: str, is_final: bool) -> str:
         text, position = self._behind + undecided, len(self._behind)

@@ -65,10 +65,7 @@ def _find_open_end(text: str) -> int:
 
     This end consists of the characters after the last blank, and the line end and the indentation before them.
     """
-    if not text or text[-1].isspace():
-        start = len(text)
-    else:
-        start = len(text) - len(text.rsplit(None, 1)[-1])
+    start = len(text) if not text or text[-1].isspace() else len(text) - len(text.rsplit(None, 1)[-1])
     indent = text[max(0, start - _MAX_RUN_CHARACTERS - 2) : start]
     line_end = indent.rstrip(" \t")
     return start - len(indent) + len(line_end) - 1 if line_end.endswith("\n") else start
