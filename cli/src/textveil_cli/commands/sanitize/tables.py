@@ -220,11 +220,10 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return the numbers of kept and of replaced words in all documents.
-
-        Both numbers are 0 in modes other than ``names``.
-        """
-        return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
+        """Return the numbers of kept and of replaced words in all documents, which are 0 in modes but ``names``."""
+        if self.terms.mechanism != "names":
+            return KeptWords()
+        return KeptWords(counts.tokens, counts.replaced_words, counts.foreign_words)
 
     def print_language_warning(self, result: RunResult) -> None:
         """Print a warning if the run kept few words, since its texts may be in another language."""
