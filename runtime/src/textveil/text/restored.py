@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 from textveil.errors import RestoredNotJson
 from textveil.text.restore_policy import SkipReason
 
+if TYPE_CHECKING:
+    from textveil.text.marked_html import HtmlFragment
+
 
 class NotRestored(NamedTuple):
     """A surrogate in a reply that restoring leaves unchanged.
@@ -149,6 +152,25 @@ class Restored(metaclass=_JsonRefusingType):
         """Return the numbers of restored surrogates and of others, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML for a notebook, without the restored text, since a notebook saves its outputs."""
+        return str(self.to_html())
+
+    def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
+        """Return the report on the surrogates as HTML for a notebook: each with its number of places and treatment.
+
+        >>> from textveil.text.restore import Restorer
+        >>> restored = Restorer([("Gomez", "Novak")]).restore("Ask Gomez.")
+        >>> "Novak" in str(restored.to_html()), "Novak" in str(restored.to_html(show_originals=True))
+        (False, True)
+
+        Args:
+            show_originals: Whether the restored text is above the report. A notebook saves it in its file.
+        """
+        from textveil.text.restored_html import make_report_fragment  # lazy: only notebooks need it
+
+        return make_report_fragment(self.report, self.text, show_originals=show_originals)
 
     def __format__(self, specification: str) -> str:
         return format(self.text, specification)

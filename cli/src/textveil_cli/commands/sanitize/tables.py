@@ -93,6 +93,9 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     else:
         print_unless_quiet(run.format_statement(result), quiet)
     _print_notes(sources, result, quiet)
+    has_several = result.counts.documents > (result.counts.rows if run.is_table else len(result.files))
+    if has_several and (hint := arguments.describe_tag_numbers()):
+        print_unless_quiet(hint, quiet)
     if not quiet:
         run.print_language_warning(result)
     if run_ledger is not None:
@@ -250,6 +253,11 @@ class _TableRun:
         }
 
     @property
+    def is_table(self) -> bool:
+        """Return whether the files have columns or keys."""
+        return self.selection.format != "lines"
+
+    @property
     def writes_folder(self) -> bool:
         """Return whether the outputs are files in a folder, which have the same names as the inputs."""
         return self.sources.folder is not None
@@ -267,7 +275,7 @@ class _TableRun:
         """Return the facts about the run that a report states besides the texts."""
         from textveil_cli.changes import ReportFacts
 
-        counts, is_table = result.counts, self.selection.format != "lines"
+        counts, is_table = result.counts, self.is_table
         return ReportFacts(
             inputs=[*result.files],
             statement=self.terms.statement(counts.tokens, counts.randomized_words).format_line(),
