@@ -1,8 +1,7 @@
 """Summary of a restored reply in one line: how many surrogates were restored, and why others were not."""
 
 from textveil.formatting import format_count
-from textveil.text import RestoreReport, SkipReason
-from textveil.text.restore_policy import REASON_PHRASES
+from textveil.text import REASON_PHRASES, RestoreReport, SkipReason
 
 #: Option that restores the surrogates with a reason.
 _OPTIONS = {

@@ -83,11 +83,10 @@ class RestoredReply(ReportProperties):
         Args:
             show_originals: Whether the restored reply is above the report: its text, or the JSON of a message.
         """
-        from textveil.text.restored_html import make_report_fragment  # lazy: only notebooks need it
-
-        reply = self.reply
-        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False, indent=2)
-        return make_report_fragment(self.report, text, show_originals=show_originals)
+        if not show_originals:
+            return self.report.make_html()
+        is_text = isinstance(self.reply, str)
+        return self.report.make_html(self.reply if is_text else json.dumps(self.reply, ensure_ascii=False, indent=2))
 
     @property
     def restored(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textveil.text.level_summary import LevelSummary, summarize_levels
     from textveil.text.levels import format_epsilon
     from textveil.text.options import DEFAULT_FACTS, Options
-    from textveil.text.restore_policy import RestorePolicy, SkipReason
+    from textveil.text.restore_policy import REASON_PHRASES, RestorePolicy, SkipReason
     from textveil.text.restored import Restored, RestoreReport
     from textveil.text.rewrite import SanitizingPlan
     from textveil.text.sanitizer import Sanitizer, make_plan
@@ -35,6 +35,7 @@ __all__ = [
     "DEFAULT_FACTS",
     "LOWER",
     "NOTION",
+    "REASON_PHRASES",
     "SHAPES",
     "EntityTypes",
     "KeptWords",
