@@ -208,9 +208,7 @@ def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: P
 
 
 def test_it_logs_once_which_option_reads_another_language(up: Upstream, tmp_path: Path) -> None:
-    german = (
-        "Bitte schicken Sie mir einen neuen Stuhl, oder erstatten Sie mir das Geld auf mein Konto, weil er alt ist."
-    )
+    german = "Bitte schicken Sie mir einen neuen Stuhl und das Geld auf mein Konto, weil er kaputt bei uns war."
     with gateway(tmp_path, up.url) as server:
         for text in (TEXT, german, f"{german} Danke!"):
             server.ask("POST", CHAT, asked(CHAT, text), KEY)

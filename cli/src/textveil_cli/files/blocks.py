@@ -5,7 +5,7 @@ A row consists of bytes to copy and cells to rewrite. A block consists of comple
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from io import BytesIO
 from itertools import groupby, islice
 from typing import Any, NamedTuple, Protocol, cast
@@ -301,17 +301,8 @@ class RunCounts:
     mostly_replaced_documents: int = 0
 
     def __add__(self, other: "RunCounts") -> "RunCounts":
-        return RunCounts(
-            rows=self.rows + other.rows,
-            documents=self.documents + other.documents,
-            tokens=self.tokens + other.tokens,
-            max_tokens=max(self.max_tokens, other.max_tokens),
-            rejected_rows=self.rejected_rows + other.rejected_rows,
-            randomized_words=self.randomized_words + other.randomized_words,
-            replaced_words=self.replaced_words + other.replaced_words,
-            foreign_words=self.foreign_words + other.foreign_words,
-            mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
-        )
+        sums = {name: count + getattr(other, name) for name, count in asdict(self).items()}
+        return RunCounts(**sums | {"max_tokens": max(self.max_tokens, other.max_tokens)})
 
 
 def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
