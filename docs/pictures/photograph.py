@@ -73,13 +73,14 @@ def make_diff() -> str:
 
 
 def make_report(folder: Path) -> str:
-    """Return the page of ``sanitize --report`` for a table."""
+    """Return the page of ``sanitize --report`` for a table, with a fixed time."""
     with open(folder / "tickets.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(ROWS)
     options = ["--column", "note", "--style", "tag", "--facts", "useful", "-o", "sent.csv", "--report", "report.html"]
     command = [sys.executable, "-m", "textveil_cli", "sanitize", "-q", "tickets.csv", *options]
     subprocess.run(command, cwd=folder, check=True)
-    return (folder / "report.html").read_text("utf-8")
+    page = (folder / "report.html").read_text("utf-8")
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d{4}", "2026-11-28 09:00 +0000", page)
 
 
 def make_notebook() -> str:
