@@ -47,7 +47,7 @@ ROWS = [
     ("3", "", "Please call Daniel Keller about order 88213."),
 ]
 #: Width and height of each picture.
-SIZES = {"diff": (960, 210), "report": (960, 1720), "notebook": (960, 190), "gateway": (960, 640)}
+SIZES = {"diff": (960, 210), "report": (960, 1840), "notebook": (960, 190), "gateway": (960, 640)}
 OPTIONS: Any = {"style": "tag", "facts": "useful"}
 #: Red and green of a terminal, whose theme decides them, on a light and a dark page.
 TERMINAL_COLORS = {"#800000": "light-dark(#b42318,#ff8a80)", "#008000": "light-dark(#1a7f37,#7ee787)"}
