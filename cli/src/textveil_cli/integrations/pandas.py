@@ -128,7 +128,8 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     ):
         raise ColumnError("column= needs a DataFrame: pass the DataFrame, or omit column=")
     if isinstance(data, pandas.Series):
-        return _sanitize_columns([data], sanitizer, by_row=by_row)[0]
+        columns: list[Any] = _sanitize_columns([data], sanitizer, by_row=by_row)
+        return columns[0]
     if isinstance(data, str):
         return sanitizer(data)
     if pandas.api.types.is_scalar(data) and pandas.isna(data) is True:
