@@ -69,7 +69,7 @@ def find_language_pack(language: str) -> Path:
 
 @dataclass(frozen=True)
 class JoinedNamesFiles(NamesFiles):
-    """Files of the first of several languages, with the joined lists of all these languages."""
+    """Files of several languages: the files of the first language, and the joined lists of all languages."""
 
     joined: "NamesLists | None" = None
 

@@ -38,9 +38,9 @@ _Pool = tuple[str, str]
 class ConversationDraws(DocumentDraws):
     """Draws (random choices of surrogates) of a conversation so far.
 
-    No surrogate occurs twice while its pool has unused ones. This also holds for types whose equal strings do not get
-    equal surrogates. Surrogates of months are never common words, and neither are those of types whose equal strings
-    get equal surrogates.
+    No surrogate occurs twice while its pool has unused ones, whether equal strings of its type get equal surrogates or
+    not. If equal strings of a type get equal surrogates, or if the type is the month, no surrogate of the type is a
+    common word.
 
     Args:
         style: Options for the replacement of spans.

@@ -175,7 +175,7 @@ class _OptionReasons:
         Args:
             word: The word.
             entity_type: The entity type of the word without this option.
-            mention: The mention that contains the word without this option.
+            mention: The mention that would contain the word without this option.
 
         Returns:
             ``identifier`` for a part of an identifier. ``typing-error`` for a corrected word. The name of a list of

@@ -449,8 +449,8 @@ def count_layout_surrogates(layout: str) -> int:
 def spell_layout_surrogate(layout: str, index: int) -> str:
     """Return the surrogate of a layout with the given index.
 
-    The index is a mixed-radix number. Each of its digits selects a character of one class, the last digit that of the
-    last class.
+    The index is a mixed-radix number. Each of its digits selects a character of one class. The last digit belongs to
+    the last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)

@@ -298,7 +298,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether a name or its particles begin at ``index``, so that initials before them belong to it."""
+        """Return whether a name, or a particle of a name, begins at ``index``. Initials before it are part of it."""
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
             return False
