@@ -62,8 +62,8 @@ def find_language_pack(language: str) -> Path:
         if (Path(folder) / "bundle" / MANIFEST).is_file():
             return Path(folder) / "bundle"
     raise BundleNotFound(
-        f"no pack for the language {language} is installed, and none is on an index yet: build its wheel in a clone "
-        f"(packs/README.md), then pip install textveil_{language}-*.whl"
+        f"no pack for the language {language} is installed, and no package index has one yet: build its wheel in "
+        f"a clone (packs/README.md), then pip install textveil_{language}-*.whl"
     )
 
 

@@ -157,7 +157,8 @@ class PatternParser {
     if (mark === "{") {
       BOUNDS.lastIndex = this.#at;
       const match = BOUNDS.exec(this.#text);
-      if (match === null) throw new PatternProblem('has a "{" without a repetition such as {2}');
+      if (match === null)
+        throw new PatternProblem('has a "{" without a repetition such as {2}: write one, or remove the bracket');
       least = Number(match[1]);
       most = match[2] === undefined ? least : match[3] ? Number(match[3]) : undefined;
       this.#at = BOUNDS.lastIndex;

@@ -164,7 +164,7 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError('has a "{" without a repetition such as {2}')
+                raise _PatternError('has a "{" without a repetition such as {2}: write one, or remove the bracket')
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
