@@ -219,14 +219,12 @@ class TextBlock:
     @property
     def groups(self) -> list[DocumentGroup]:
         """Return the groups of documents that are all released or all withheld, in order."""
+        rows = [row for row in self.rows if row.texts]
         if self._document == "key":
-            documents = (of_key for _, of_key in groupby(_select_rows_with_texts(self.rows), lambda row: row.key))
+            documents = (of_key for _, of_key in groupby(rows, lambda row: row.key))
             return [DocumentGroup(tuple(dict.fromkeys(row.privacy_unit for row in of_key)), 1) for of_key in documents]
         per_cell = self._document == "cell"
-        return [
-            DocumentGroup((row.privacy_unit,), len(row.texts) if per_cell else 1)
-            for row in _select_rows_with_texts(self.rows)
-        ]
+        return [DocumentGroup((row.privacy_unit,), len(row.texts) if per_cell else 1) for row in rows]
 
     def insert_texts(self, rewritten: RewrittenDocuments) -> list[bytes]:
         """Return the bytes of the rows with their rewritten texts.
@@ -351,12 +349,11 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
         texts: Rewritten texts of each document.
         results: Result of each document, with its counts.
     """
-    randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
         [one.tokens for one in results],
-        randomized_words=randomized,
-        replaced_words=replaced,
+        randomized_words=[one.randomized_words for one in results],
+        replaced_words=[one.replaced_words for one in results],
     )
 
 
@@ -499,12 +496,7 @@ def _count_texts(rows: list[TableRow], document: str) -> list[int]:
     """
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
+    rows = [row for row in rows if row.texts]  # a blank line between rows does not divide a document
     if document == "key":
-        documents = groupby(_select_rows_with_texts(rows), lambda row: row.key)
-        return [sum(len(row.texts) for row in of_key) for _, of_key in documents]
-    return [len(row.texts) for row in _select_rows_with_texts(rows)]
-
-
-def _select_rows_with_texts(rows: list[TableRow]) -> list[TableRow]:
-    """Return the rows that have texts, so that a blank line between rows does not divide a document."""
-    return [row for row in rows if row.texts]
+        return [sum(len(row.texts) for row in of_key) for _, of_key in groupby(rows, lambda row: row.key)]
+    return [len(row.texts) for row in rows]
