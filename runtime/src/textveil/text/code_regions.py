@@ -108,7 +108,7 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
 
 
 def _close_fence(state: RegionState, frame: OpenRegion) -> None:
-    """Close a fenced block. For Python-Markdown both marks must have the same length and no indentation."""
+    """Close a fenced block. For Python-Markdown, both fences must have the same length and no indentation."""
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact
     _close_code(state, frame)
@@ -234,7 +234,7 @@ def _may_be_picture(info: str) -> bool:
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Process a character of a link in a fenced block, for Markdown viewers without fenced blocks.
+    """Process a character of a link in a fenced block, for viewers that do not support fenced blocks.
 
     While a link is open, ``frame.depth`` is positive. While the definition of a link is open, ``frame.quote`` is not
     empty.

@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of a word at this position, by open brackets and the line; ``None`` for running text."""
+        """Region that open brackets or the line give to a word at this position; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:

@@ -320,8 +320,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
 
-        A list or the form of the string must determine its type. The string must not also be on a list of a type that
-        is not kept.
+        This requires that a list, or the form of the string, determines the type of the mention. The string must not
+        also be on a list of another type that the option does not cover.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]

@@ -440,8 +440,8 @@ class LinePlaces:
     def is_variety_place(self, index: int) -> bool:
         """Return whether a mention may be the country in the name of a language: ``in US English``.
 
-        The name of a group must follow the mention, but no noun: in ``to US Catholic schools`` the group is an
-        adjective.
+        The name of a group must follow the mention, and no noun may follow the group: in ``to US Catholic schools`` the
+        group is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False

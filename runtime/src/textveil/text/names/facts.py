@@ -265,7 +265,7 @@ class FactRules:
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a word is kept because of a kept word next to it.
 
-        It must be a function word of another language, or a part of the name of a language.
+        The word must be a function word of another language, or a part of the name of a language.
 
         Args:
             place: The lines that contain the word.
@@ -301,7 +301,7 @@ class FactRules:
         return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span has a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether a span has words such as ``HttpClient``, and all its other words may be in headings."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.strings.is_heading(others))
 

@@ -115,7 +115,8 @@ def find_number(
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         rules: Rules of the language.
-        has_readable_key: Function of the index of a word and ``end``: whether a decision may depend on its key.
+        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
+            on the key of the word.
     """
     token = words[index]
     is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS

@@ -217,8 +217,8 @@ class SpanFinder:
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word with an entity type is only a common word in its context.
 
-        This is a title or an office without a name after it, or a clitic after an apostrophe and a stray blank (``it'
-        s``).
+        This holds for a title or an office without a name after it, and for a clitic after an apostrophe and a stray
+        blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:

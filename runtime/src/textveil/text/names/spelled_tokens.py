@@ -254,9 +254,10 @@ class _SpelledSpanFinder:
     # --- letters
 
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
-        """Return the index of the first of the consecutive single letters to which a letter belongs.
+        """Return the index of the first letter in the sequence of single letters that contains ``index``.
 
-        Earlier letters may be missing from the caller's list, since *a* is kept in every context.
+        The caller cannot look this up in ``special_indices``, which lacks the letter *a* because it is kept in every
+        context.
         """
         while index > lower_bound and self._is_letter_element(index - 1) and self.is_joined(index, LETTER_JOINS):
             index -= 1
