@@ -8,7 +8,10 @@ import { joinReplyData } from "./replyRules.js";
 import { Rules } from "./rules.js";
 
 const LANGUAGES = /^[a-z]{2,3}(?:\+[a-z]{2,3}){0,3}$/;
-/** Entity types whose members are names. A word that a pack lists as a name and does not keep is never kept. */
+/**
+ * Entity types whose members are names. The joined lists never keep a word that a pack lists as a name and does not
+ * keep.
+ */
 const NAME_TYPES = [...types.closed, ...types.whole];
 
 /**

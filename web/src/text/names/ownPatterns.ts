@@ -36,7 +36,7 @@ type Node =
   | { readonly kind: "alternatives" | "sequence"; readonly nodes: readonly Node[] }
   | { readonly kind: "repetition"; readonly node: Node; readonly least: number; readonly most: number | undefined };
 
-/** Error for an unsupported pattern. Its message is a sentence whose subject is the pattern. */
+/** Error for an unsupported pattern. Its message is the end of a sentence that begins "pattern 1". */
 class PatternProblem extends Error {}
 
 function checkCharacter(character: string): string {
