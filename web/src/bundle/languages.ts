@@ -25,7 +25,8 @@ export function splitLanguages(language: unknown, count: number): string[] {
   }
   const languages = language.split("+");
   if (new Set(languages).size < languages.length) throw new OptionError("language: name each language once");
-  if (languages.length !== count) throw new OptionError("language: name one language for each bundle, in their order");
+  if (languages.length !== count)
+    throw new OptionError("language: name one language for each bundle, in the order of the bundles");
   return languages;
 }
 
@@ -34,7 +35,7 @@ export function checkLanguage({ language: found }: { readonly language: string }
   const [wanted] = splitLanguages(language, 1);
   if (found !== wanted) {
     throw new OptionError(
-      `this bundle is for the language ${found}, not ${wanted}: leave out language, or pass a bundle of it`,
+      `this bundle is for the language ${found}, not ${wanted}: omit language, or choose another bundle`,
     );
   }
 }
