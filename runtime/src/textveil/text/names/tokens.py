@@ -46,6 +46,8 @@ JSON_NUMBER_CASE = 3
 NOUN_ROLE, NAME_ROLE = "noun", "name"
 #: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
 RANDOMIZED = "drawn"
+#: Entity type and layout of a word that the option ``randomize`` randomizes, which gets no surrogate.
+RANDOMIZED_POOL = ("word", RANDOMIZED)
 create_tuple: Callable[..., Any] = tuple.__new__  # creates a named tuple in a third of the time of its class
 
 
