@@ -93,7 +93,7 @@ def test_a_record_that_cannot_be_used_is_refused_for_what_it_is(
     content = json.loads(record.read_text())
     for written, said in (
         (json.dumps(content | {"format_version": 2}), "has format version 2, and this textveil-training reads 3"),
-        (json.dumps({name: value for name, value in content.items() if name != "seal"}), "lacks the key seal"),
+        (json.dumps({name: value for name, value in content.items() if name != "seal"}), "the key seal is missing"),
         (json.dumps(content | {"release": []}), "a value has another type"),
         ("{", "cannot be read"),
     ):
