@@ -1,4 +1,4 @@
-"""Count marked personal data that stays in outputs, by type of span (data of presidio-research)."""
+"""Count the marked personal data that outputs still contain, by type of span (data of presidio-research)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ _COMMONEST = 12
 
 
 class Span:
-    """Describe a span of a sentence.
+    """Marked span of a sentence.
 
     Attributes:
-        kind: Its type in the data set.
-        inside: Numbers of its tokens over all sentences, gaps left out.
-        content: Those of words of at least three letters that are not function words.
-        known: Those of the content words that are in the vocabulary, with the word.
+        kind: Type of the span in the data set.
+        inside: Numbers of the tokens of the span, without gaps, counted over all sentences.
+        content: Numbers of those tokens with at least three letters that are not function words.
+        known: Number and word of those content tokens that are in the vocabulary.
     """
 
     def __init__(
