@@ -58,9 +58,8 @@ def measure(
 
     Returns:
         By type of span, sums over the draws: ``spans``, ``whole`` (the whole span is unchanged), ``any`` (a content
-            word
-        of at least three letters is), ``words`` (content words in the vocabulary), ``same`` (how many of these are
-        unchanged) and ``commonest`` (which of these are unchanged most often).
+        word of at least three letters is unchanged), ``words`` (content words in the vocabulary), ``same`` (how many of
+        these words are unchanged) and ``commonest`` (which of these words are unchanged most often).
     """
     cut = [split_text(record["text"]) for record in records]
     firsts = np.cumsum([0, *map(len, cut)])

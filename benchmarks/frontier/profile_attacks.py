@@ -65,11 +65,10 @@ def identify_by_style(
 def identify_by_repeats(reading: ReadElements, outputs: Ints, length: int) -> float:
     """Return how often a paragraph is identified by the positions of equal words among its first randomized words.
 
-    The attacker has all paragraphs. Of the released one, the attacker learns only which of its randomized words are
-        equal:
-    no output, no kept word, no punctuation. A paragraph is identified if no other one has its pattern. Under consistent
-    randomization equal words have equal outputs; unlike words may have equal outputs too. So the attacker requires of a
-    known paragraph only that its equal words have equal outputs.
+    The attacker has all paragraphs. Of the released paragraph, the attacker learns only which randomized words are
+    equal, but no outputs, no kept words and no punctuation. A paragraph is identified if no other one has its pattern.
+    Under consistent randomization equal words have equal outputs, but different words may have equal outputs too. So a
+    known paragraph matches if its equal words have equal outputs.
 
     Args:
         reading: The paragraphs.
