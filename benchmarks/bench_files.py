@@ -60,7 +60,10 @@ class Unchanged(Sanitizer):
 
     def sanitize_batch(self, texts: Iterable[str], **options: Any) -> Any:
         """Return results that contain the unchanged texts."""
-        return [SimpleNamespace(text=text, tokens=0, randomized_words=0, replaced_words=0) for text in texts]
+        return [
+            SimpleNamespace(text=text, tokens=0, randomized_words=0, replaced_words=0, foreign_words=0)
+            for text in texts
+        ]
 
 
 def main() -> None:

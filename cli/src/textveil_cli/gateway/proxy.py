@@ -87,7 +87,8 @@ class GatewayRequestHandler:
 
     def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
         self._gateway, self._workers = gateway, workers
-        self._has_reported_system_prompt, self._delayed_collections = False, 0
+        self._has_reported_system_prompt = self._has_reported_language = False
+        self._delayed_collections = 0
         self._admission, self._large = RequestAdmission(), asyncio.Semaphore(_MAX_LARGE_REQUESTS)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -206,6 +207,7 @@ class GatewayRequestHandler:
                     if requests:  # the request was not rewritten
                         self._workers.free_in_thread(requests.pop().free_memory)
                 call.exchange, call.kept_words = exchange, exchange.kept_words
+                self._report_language(call)
                 call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes
             if self._gateway.show_request is not None:
@@ -324,6 +326,15 @@ class GatewayRequestHandler:
             f"request {request_id}: the system prompt changed in {format_count(count, 'place')}, which --dry-run "
             "prints; --pass-through system sends it unchanged (reported once)"
         )
+
+    def _report_language(self, call: ClientRequest) -> None:
+        """Log, once, that the text of a request may be in another language, and which option reads that language."""
+        if self._has_reported_language or call.exchange is None or not call.kept_words.may_be_foreign:
+            return
+        self._has_reported_language = True
+        is_english = call.exchange.sanitizer.bundle.is_builtin
+        hint = call.kept_words.describe_language(is_english=is_english, option="--language, such as de,")
+        self._gateway.report(f"request {call.request_id}: {hint} (reported once)")
 
     async def _rewrite_request(
         self,

@@ -13,7 +13,7 @@ import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import InputError
 from textveil.sequences import list_items
-from textveil.text import Options, PrivacyTerms, Result, Sanitizer
+from textveil.text import LanguageWarning, Options, PrivacyTerms, Result, Sanitizer
 
 from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
@@ -86,7 +86,7 @@ class ConfiguredSanitizer:
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
-        If few words are kept, issue a ``UserWarning`` that the texts may be in another language.
+        If few words are kept, issue a ``LanguageWarning`` that the texts may be in another language.
 
         Args:
             cells: Strings, and any values that represent missing cells.
@@ -113,7 +113,7 @@ class ConfiguredSanitizer:
         tally.add_results(results)
         hint = tally.describe_language(is_english=self._sanitizer.bundle.is_builtin, option="language=")
         if hint:
-            warnings.warn(f"textveil: {hint}", stacklevel=_count_own_frames() + 1)
+            warnings.warn(f"textveil: {hint}", LanguageWarning, stacklevel=_count_own_frames() + 1)
 
     @overload
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...

@@ -57,6 +57,20 @@ class SanitizeArguments:
             return self.rows
         return replace(self.rows, document="cell" if self.is_table else "line")
 
+    def describe_tag_numbers(self) -> str:
+        """Return a hint that tags of several documents share their numbers; empty if the user selects documents.
+
+        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line.
+        """
+        has_selected = self.rows.document is not None or self.rows.document_key is not None
+        if self.text_options.protection.style != "tag" or not self.text_options.is_consistent or has_selected:
+            return ""
+        unit, whole, option = ("cell", "row", "row") if self.is_table else ("line", "file", "file")
+        return (
+            f"tags are numbered in each {unit} anew, so [person 1] of two {unit}s can be two persons: "
+            f"--document {option} numbers them in the whole {whole} (--document {unit} hides this hint)"
+        )
+
     @property
     def is_table(self) -> bool:
         """Return whether the format of the input files has columns or keys."""

@@ -26,6 +26,7 @@ from textveil.text.names.tokens import (
     KNOWN_PERSON,
     LONE_INITIAL,
     RANDOMIZED,
+    RANDOMIZED_POOL,
     EntitySpan,
     NamesToken,
     TextElement,
@@ -81,7 +82,7 @@ class MentionPart(NamedTuple):
     @property
     def is_randomized(self) -> bool:
         """Whether the option ``randomize`` randomizes the word, which then gets no surrogate."""
-        return self.layout == RANDOMIZED and self.entity_type == "word"
+        return self[:2] == RANDOMIZED_POOL
 
 
 class EntityMention(NamedTuple):

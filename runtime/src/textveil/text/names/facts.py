@@ -22,7 +22,7 @@ from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder
+from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
     AFTER_TITLE,
     CAPITALIZED_RUN,
@@ -31,7 +31,6 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     EntitySpan,
     NamesToken,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 

@@ -126,8 +126,8 @@ class NamesRewriter:
 
     def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[RewrittenDocument]:
         bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
-        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
         originals = [word for document, *_ in batch for word in document.randomized_words]
+        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
         words = iter(
             originals if self._word_list is None else self._word_list.randomize_words(originals, entropy.random_uint64)
         )
