@@ -1,6 +1,6 @@
 """Counts of kept and replaced words of a run, and the hint that its texts may be in another language."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textveil.formatting import format_count
 from textveil.text import KeptWords, Result
@@ -21,13 +21,16 @@ class KeptWordsTally:
 
     def add_results(self, results: Sequence[Result]) -> None:
         """Add the kept and the replaced words of some documents to the counts."""
-        for words in (result.kept_words for result in results):
-            if words is not None:
-                self._documents += 1
-                self._mostly_replaced += words.may_be_foreign
-                self._kept += words.kept
-                self._replaced += words.replaced
-                self._foreign += words.foreign
+        self.add_words(words for result in results if (words := result.kept_words) is not None)
+
+    def add_words(self, documents: Iterable[KeptWords]) -> None:
+        """Add the numbers of words of some documents to the counts."""
+        for words in documents:
+            self._documents += 1
+            self._mostly_replaced += words.may_be_foreign
+            self._kept += words.kept
+            self._replaced += words.replaced
+            self._foreign += words.foreign
 
     def describe_language(self, *, is_english: bool, option: str) -> str:
         """Return a hint that the texts may be in another language; see ``describe_language``."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, fold_word, is_gap, is_string, split_clitic, split_text
     from textveil.text.staircase_plans import StaircasePlanFactory
-    from textveil.text.statement import PrivacyTerms, Result
+    from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
     from textveil.text.token_rules import (
         SHAPES,
         EntityTypes,
@@ -47,6 +47,7 @@ __all__ = [
     "RestoreReport",
     "Restored",
     "Result",
+    "SanitizedDocument",
     "Sanitizer",
     "SanitizingPlan",
     "SkipReason",

@@ -14,6 +14,7 @@ from textveil_cli.commands.sanitize import SanitizeArguments
 from textveil_cli.console import (
     LineBatch,
     TextWriter,
+    get_safe_file_name,
     merge_line_batches,
     name_inputs,
     open_input,
@@ -92,9 +93,17 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
             receipt.write()
     if views is not None:
         from textveil_cli.changes import ReportFacts
+        from textveil_cli.commands.sanitize.changes import describe_run_options
 
         names = [name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"]
-        views.finish(ReportFacts(inputs=names, statement=statement))
+        facts = ReportFacts(
+            inputs=names,
+            statement=statement,
+            output="" if output is None else get_safe_file_name(output),
+            options=describe_run_options(arguments, sanitizer, options),
+            bundle=sanitizer.bundle.content_hash,
+        )
+        views.finish(facts)
     if tally is not None:
         hint = tally.describe_language(is_english=sanitizer.bundle.is_builtin, option="--language")
         if hint:

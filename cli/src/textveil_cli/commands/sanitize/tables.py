@@ -16,7 +16,7 @@ from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 from textveil_cli.columns import find_personal_columns, list_columns
 from textveil_cli.commands.sanitize import SanitizeArguments
 from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning, warn_about_language
-from textveil_cli.console import print_unless_quiet, show_byte_progress
+from textveil_cli.console import get_safe_file_name, print_unless_quiet, show_byte_progress
 from textveil_cli.files import (
     BlockSanitizer,
     ColumnSelection,
@@ -274,13 +274,18 @@ class _TableRun:
     def make_report_facts(self, result: RunResult) -> "ReportFacts":
         """Return the facts about the run that a report states besides the texts."""
         from textveil_cli.changes import ReportFacts
+        from textveil_cli.commands.sanitize.changes import describe_run_options
 
+        output = self.arguments.output.output
         counts, is_table = result.counts, self.is_table
         return ReportFacts(
             inputs=[*result.files],
             statement=self.terms.statement(counts.tokens, counts.randomized_words).format_line(),
             column_option=("--key" if self.selection.format == "jsonl" else "--column") if is_table else "",
             unit="row" if is_table else "line",
+            output="" if output is None else get_safe_file_name(output),
+            options=describe_run_options(self.arguments, self.sanitizer, self.options),
+            bundle=self.sanitizer.bundle.content_hash,
         )
 
     def format_statement(self, result: RunResult) -> str:
