@@ -3,6 +3,7 @@
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
+import { splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
 import { CAPITALIZED, type NamesToken } from "./tokens.js";
@@ -31,6 +32,16 @@ const CASED_UNITS: ReadonlySet<string> = new Set([
   ..."RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV mmHg pH".split(" "),
   "\u03bcL",
 ]);
+/** Printable ASCII characters, of which identifiers consist. */
+export const PIECES = /^[\x20-\x7e]+$/;
+const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
+/** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. */
+const FIRST_GROUP = /^[A-Z]{2}[0-9]{2}$/;
+/** Common words that are also names and are frequent in identifiers. They are kept next to a piece that is no name. */
+const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
+/** Numbers of three digits that are kept in identifiers. */
+const ROUND = new Set("100 200 256 404 500 512".split(" "));
+export const beginsWithDigit = (piece: string): boolean => /^[0-9]/.test(piece);
 const PERSON_LISTS = ["given", "family", "given-abroad"];
 const PLACE_LISTS = "street-word firm-word city country state place particle title group".split(" ");
 
@@ -312,5 +323,31 @@ export class FactStrings {
   #isHeadingWord(word: string): boolean {
     const flags = this.getFlags(word);
     return flags !== 0 && !(flags & NAME) && !this.isPerson(word) && !this.denied.has(word) && !this.#isPlace(word);
+  }
+
+  /** Return whether a word such as `getValue` or `HttpClient` is a plain identifier. */
+  isCamel(text: string): boolean {
+    return /^[A-Za-z]+$/.test(text) && CAMEL.test(text) && this.isPlain(text);
+  }
+
+  /**
+   * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
+   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate.
+   */
+  isPlain(text: string): boolean {
+    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
+    const pieces = splitIdentifier(text);
+    if (!this.hasPlainDigits(pieces)) return false;
+    const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
+    if (words.length > 1 && words.some((word) => this.words.namePrefixes.has(word))) return false;
+    const others = words.filter((word) => !this.isPiece(word));
+    if (!words.some((word) => word.length > 1 && !others.includes(word))) return false;
+    return others.every((word) => SHARED_PIECES.has(word) && this.isShared(word));
+  }
+
+  /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */
+  hasPlainDigits(pieces: readonly string[]): boolean {
+    const digits = pieces.filter(beginsWithDigit);
+    return digits.length <= 1 && digits.every((piece) => piece.length <= 2 || ROUND.has(piece));
   }
 }

@@ -53,7 +53,7 @@ class NumberFacts:
         self._strings, self._words = strings, strings.words
         self._before_values = strings.words.secret_words | strings.words.address_words
 
-    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
         """Return whether a rule keeps a number.
 
         Args:

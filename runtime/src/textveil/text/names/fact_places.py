@@ -86,14 +86,14 @@ class LinePlaces:
         #: Kept texts and mentions into which a mention was split, by the index of the mention.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
         self._elements = elements
-        #: The index of each mention, in order.
-        self._mention_indices: list[int] = []
+        #: The index of each mention, with the mention, in order.
+        self.hidden: list[tuple[int, EntityMention]] = []
         gaps, texts, mentions = self.gaps, self._words, self.mentions  # local names, since a text has many words
         gap = ""
         for element in elements:
             if not isinstance(element, str):
                 gaps.append(gap)
-                self._mention_indices.append(len(texts))
+                self.hidden.append((len(texts), element))
                 texts.append("")
                 mentions.append(element)
                 gap = ""
@@ -105,11 +105,6 @@ class LinePlaces:
             texts += parts[1::2]
             mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
-
-    def list_mentions(self) -> list[tuple[int, EntityMention]]:
-        """Return the index and the mention of each mention, even if ``keep`` turned it into a word."""
-        mentions = [element for element in self._elements if not isinstance(element, str)]
-        return [*zip(self._mention_indices, mentions, strict=True)]
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
         """Turn mentions into kept words, and return the number of tokens of these mentions.
@@ -127,12 +122,12 @@ class LinePlaces:
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions, in order. Several kept texts may follow each other."""
-        indices = iter(self._mention_indices)
+        hidden = iter(self.hidden)
         for element in self._elements:
             if isinstance(element, str):
                 yield element
                 continue
-            index = next(indices)
+            index, _ = next(hidden)
             if self.mentions[index] is None:
                 yield self._words[index]
             else:
