@@ -186,12 +186,12 @@ class _OptionReasons:
         Args:
             word: The word.
             entity_type: The entity type of the word without this option.
-            mention: The mention that contains the word without this option.
+            mention: The mention that would contain the word without this option.
 
         Returns:
-            ``identifier`` for a part of an identifier. ``typing-error`` for a corrected word. The name of a list of
-            facts that contains the word. ``unit`` for a unit with a capital. For other words ``heading`` or the entity
-            type of the word.
+            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the list of
+            facts that contains the word; ``unit`` for a unit with a capital; and for other words ``heading``, or the
+            entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"
