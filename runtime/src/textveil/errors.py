@@ -35,7 +35,7 @@ Every error message has one line. Every class has a code, which is stable across
     |-- ReceiptError                  receipt
     `-- RestoredNotJson               restored-not-json
 
-``MixedLossTypes`` is a ``TypeError``, which reports a mistake in a program. The module ``textveil_cli.errors`` has
+``MixedLossTypes`` is a ``TypeError``, which reports a mistake in a program. ``LanguageWarning`` is a warning. The module ``textveil_cli.errors`` has
 further errors of the command line, its services and its integrations.
 
 Privacy:
@@ -446,6 +446,14 @@ class ConversationChanged(OutputError, code="conversation-changed"):
 
     >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
     (True, 'conversation-changed')
+    """
+
+
+class LanguageWarning(UserWarning):
+    """Warning that texts may be in another language than the bundle; its message contains no word of a text.
+
+    >>> issubclass(LanguageWarning, UserWarning)
+    True
     """
 
 
