@@ -42,7 +42,7 @@ class ColumnSelection:
         columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
         document: Which texts form one document. Within a document, consistent replacement gives equal words equal
             outputs. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for all selected
-            cells of a row; or ``"key"`` for those of all rows with the same ``document_key``.
+            cells of a row; or ``"key"`` for all selected cells of the rows with the same ``document_key``.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
         header: Whether the first row of a delimited file has the column names. Otherwise columns are numbers from 1.
         delimiter: Character between cells; ``None`` for the usual character of the format.
@@ -243,10 +243,11 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 def find_personal_columns(names: Iterable[str]) -> list[str]:
     """Return the columns whose headings contain a word for a person, an address or a number of one person.
 
-    Words for persons are also the occupations and relatives of the rules for English. A heading that numbers something
-    that is not common to many persons counts too, as ``policy_id`` and ``order`` do. So do institutions, towns and
-    dates in the life of a person, such as ``school`` and ``appointment``. The headings ``id`` and ``date`` alone do not
-    count, since most tables have such columns, nor do amounts.
+    Words for persons include the occupations and relatives in the rules for English. A heading for a number counts too
+    if the number belongs to one person, such as ``policy_id`` and ``order``, but not ``product_id``, since many persons
+    share a product. Headings for institutions, towns and dates in a person's life also count, such as ``school`` and
+    ``appointment``. The headings ``id`` and ``date`` alone do not count, since most tables have such columns. Headings
+    for amounts do not count.
     """
     return [name for name in names if _is_personal([word.lower() for word in _WORD.findall(name)])]
 

@@ -120,8 +120,8 @@ class GatewayRequestHandler:
     def collect_garbage(self) -> None:
         """Run the garbage collector, but not while objects of a large request exist.
 
-        Collection takes long while such objects exist. The method skips it then, but only a limited number of times in
-        a row.
+        Collection takes long while such objects exist. The method then skips the collection, but only a limited number
+        of times in a row.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -133,8 +133,8 @@ class GatewayRequestHandler:
     async def _admit_request(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
         """Count a request as active inside the ``async with`` block, or refuse it if too many are active.
 
-        The size is first that of the ``Content-Length`` header. The yielded function corrects it once the body was
-        read.
+        The request first counts with the size in its ``Content-Length`` header. The yielded function corrects this size
+        after the body was read.
         """
         length = request.headers.get("content-length", "")
         size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
@@ -170,7 +170,10 @@ class GatewayRequestHandler:
             raise ClientDisconnect
 
     async def _send_error(self, call: ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
-        """Send an error to the client; if a stream has begun, as an event that client libraries recognize."""
+        """Send an error to the client.
+
+        If a stream has begun, the error is an event that client libraries recognize.
+        """
         self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
             call.status = refusal.status.value

@@ -184,7 +184,7 @@ class ConfiguredSanitizer:
 
 
 def _count_own_frames() -> int:
-    """Return the number of frames of this package above the line of the caller that a warning concerns."""
+    """Return the number of stack frames inside this package, so that a warning can name the caller's line."""
     folder, frame, count = os.path.dirname(__file__), sys._getframe(1), 1
     while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(folder):
         frame, count = frame.f_back, count + 1

@@ -48,10 +48,10 @@ class SanitizeArguments:
 
     @property
     def documents(self) -> RowOptions:
-        """Return the options for documents, with the default document of the mode ``names``.
+        """Return the options for documents; in the mode ``names`` with a default for ``--document``.
 
-        In this mode a document is a line of plain text, or a cell of a table. Consistent replacement in other modes has
-        no default, so the user must name the document.
+        The default document is a line of plain text, or a cell of a table. For consistent replacement in other modes
+        there is no default, so the user must pass ``--document``.
         """
         if not self.text_options.is_names_mode or self.rows.document is not None or self.rows.document_key is not None:
             return self.rows
