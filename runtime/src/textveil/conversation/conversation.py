@@ -199,7 +199,7 @@ class Conversation(SavedConversation, AsyncMethods):
     def history(self) -> "ExchangeHistory":
         """Record of the messages that were sent in this exchange, or in the whole conversation.
 
-        The record includes the exchange that this exchange continues. Pass it to ``start_exchange``.
+        The record includes the exchange that this exchange continues. Pass the record to ``start_exchange``.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)

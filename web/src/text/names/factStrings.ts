@@ -17,7 +17,10 @@ const PLURALS = [
   ["sses", "ss"],
   ["s", ""],
 ] as const;
-/** Fewest letters of a single word in Title case that is kept, of a term in Title case, and behind an elided word. */
+/**
+ * Minimum number of letters: of a kept single word in Title case, of a term in Title case, and of a word after an
+ * elision.
+ */
 const [MIN_HEADING, MIN_TERM, MIN_ELIDED] = [4, 3, 3];
 /** Words of a list without blanks, and the marks between them. */
 const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
@@ -48,7 +51,7 @@ const PLACE_LISTS = "street-word firm-word city country state place particle tit
 /** Words of the lists of a bundle in lower case: all surrogates, and the terms that are written with a capital. */
 interface ListedWords {
   readonly surrogates: ReadonlySet<string>;
-  /** Common words in lower case that only the pools of words have. */
+  /** Surrogates for unlisted words that are in no other surrogate pool. */
   readonly poolWords: ReadonlySet<string>;
   readonly spelled: ReadonlySet<string>;
 }
@@ -89,7 +92,7 @@ export class FactStrings {
     level: Facts,
     /** Keys of words that are always replaced. */
     readonly denied: ReadonlySet<string>,
-    /** Whether all types are written as tags, so that the words of the pools of words are no surrogates. */
+    /** Whether all types are written as tags, so that no word becomes a surrogate from the pools of words. */
     readonly onlyTags: boolean,
   ) {
     this.words = lists.rules.facts;
@@ -97,7 +100,7 @@ export class FactStrings {
     [this.isUseful, this.isPublic] = [number >= 2, number >= 3];
   }
 
-  /** Return whether a word is a surrogate that replies can have restored: no rule keeps one. */
+  /** Return whether a word is a surrogate. No rule keeps such a word, because restoring would replace it in a reply. */
   isSurrogate(word: string): boolean {
     return collectWords(this.lists).surrogates.has(word) && !this.#isPoolWord(word);
   }
@@ -156,7 +159,7 @@ export class FactStrings {
     return flags !== 0 && !(flags & (NAME | CENSUS)) && !this.isPerson(rest) && !this.denied.has(rest);
   }
 
-  /** Return whether a word is one of another language and none of the common words. */
+  /** Return whether a word belongs to another language, and is not one of the common words. */
   isForeignWord(word: string): boolean {
     return this.#isForeign(word) && !this.lists.commonWords.has(word);
   }
@@ -185,7 +188,7 @@ export class FactStrings {
     return CASED_UNITS.has(text) && this.words.units.has(text.toLowerCase());
   }
 
-  /** Return whether an initial is a scale of temperature, as in `37.5 °C`. */
+  /** Return whether a capital letter is the sign of a temperature scale, as in `37.5 °C`. */
   isDegree(text: string): boolean {
     return (text === "C" || text === "F") && !this.denied.has(text.toLowerCase());
   }
@@ -294,9 +297,9 @@ export class FactStrings {
   }
 
   /**
-   * Return whether all words of a run in Title case are common words or terms that name no person and no place. At
-   * least one of several words begins sentences, not all of them are names in a census, and the last one is no word of
-   * institutions.
+   * Return whether a span of capitalized words may be a heading. It must consist of common words and terms that are not
+   * names of persons or places. If it has several words, at least one of them often begins sentences, at least one is
+   * not a name in a census, and the last one is not a word of institutions.
    */
   isHeading(tokens: readonly NamesToken[]): boolean {
     if (tokens.some((token) => token.tokenClass !== CAPITALIZED || (token.case !== TITLE && token.case !== UPPER)))

@@ -268,7 +268,7 @@ export class FactRules {
     return this.strings.isUseful && correctWord(word, this.strings) !== "";
   }
 
-  /** Return whether a run consists of words such as `HttpClient` and of common words, but not of these alone. */
+  /** Return whether a span has words such as `HttpClient`, and all its other words may be in headings. */
   #isCode(tokens: readonly NamesToken[]): boolean {
     const others = tokens.filter(({ text }) => !this.strings.isCamel(text) || this.strings.isCompany(text));
     return others.length < tokens.length && (others.length === 0 || this.strings.isHeading(others));

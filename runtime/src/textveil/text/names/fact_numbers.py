@@ -129,8 +129,8 @@ class NumberFacts:
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
         """Return whether the context permits the rule to keep a month with its year.
 
-        They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
-        or account. No word for a secret, an address or an expiry may precede them.
+        The month and the year must not be a part of a full date, or belong to a card. So the sentence must contain no
+        day, and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False

@@ -103,7 +103,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Common words in lower case that are surrogates for unlisted words, and for no other type."""
+        """Surrogates for unlisted words that are in no other surrogate pool."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -196,13 +196,13 @@ class FactStrings:
         return text in _CASED_UNITS and text.lower() in self.words.units
 
     def is_degree(self, text: str) -> bool:
-        """Return whether an initial is a scale of temperature, as in ``37.5 °C``."""
+        """Return whether a capital letter is the sign of a temperature scale, as in ``37.5 °C``."""
         return text in _DEGREES and text.lower() not in self.denied
 
     def is_determined(self, text: str) -> bool:
         """Return whether a word is a listed noun that may also be a part of a name, such as *van*.
 
-        It must be in lower case. From the value ``useful`` of ``facts`` on it may also be in capitals.
+        The word must be in lower case. If ``facts`` is ``useful`` or ``public``, it may also be in capitals.
         """
         word = text.lower()
         has_case = text == word or (self.is_useful and text == word.upper())
@@ -288,9 +288,10 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether a span of capitalized words may be a heading.
 
-        It must consist of common words and terms that are not names of persons or places. If it has several words, at
-        least one of them must be a word that often begins sentences. Then not all of them may be names in a census
-        (*Eve Good*), and the last one may not be a word of institutions (*Hillside Primary School*).
+        It must consist of common words and terms that are not names of persons or places. If it has several words,
+        three more conditions must hold. At least one word often begins sentences. At least one word is not a name in a
+        census: *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is
+        not a heading.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False

@@ -7,7 +7,7 @@ text if two conditions hold:
 - its *place* allows the rule. A place is the kept text around the mention, and the types of the mentions next to it.
 
 The place never depends on a string that is replaced, and the set ``D`` is public. So the output remains a function of
-the template, and any other string of the same type outside ``D`` could be in each replaced span (docs/proofs/names.md,
+the template. A span that stays replaced could have any string of its type outside ``D`` (docs/proofs/names.md,
 "Facts"). The rules for numbers run in a second round, which reads the kept text of the first round.
 """
 
@@ -278,7 +278,7 @@ class FactRules:
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         """Return whether a word is kept because of a kept word next to it.
 
-        It must be a function word of another language, or a part of the name of a language.
+        The word must be a function word of another language, or a part of the name of a language.
 
         Args:
             place: The lines that contain the word.

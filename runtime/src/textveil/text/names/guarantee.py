@@ -223,7 +223,7 @@ class NamesGuarantee:
 
     @property
     def _replacement_phrase(self) -> str:
-        """Phrase of a statement that describes how other words than kept and randomized ones are replaced."""
+        """Phrase of a statement for the replacement of all words that are neither kept nor randomized."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(

@@ -206,8 +206,8 @@ class SurrogatePools:
 class Template:
     """Template of surrogates: fixed text, and fields with several values each.
 
-    The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field, the last digit
-    that of the last field.
+    The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field. The last digit
+    belongs to the last field.
 
     Args:
         template: The template, in the syntax of ``rules.json``.
@@ -254,7 +254,7 @@ _INTEGER_PARTS = {
 
 
 def _write_json_number(surrogate: str) -> str:
-    """Convert a surrogate to a valid JSON number, without marks between groups and leading zeros."""
+    """Convert a surrogate to a valid JSON number: remove leading zeros, and marks between groups of digits."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", surrogate):
         return surrogate if surrogate[0] != "." else f"0{surrogate}"
     return re.sub(r"[^0-9]", "", surrogate).lstrip("0") or "0"
