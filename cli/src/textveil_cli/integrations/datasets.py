@@ -125,9 +125,9 @@ def sanitize(
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one document. The
-        output reveals which cells are missing, other columns, and the order of rows. Every pass over an
-        ``IterableDataset`` samples new outputs, which is an additional release of the same texts.
+        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one. The output
+        reveals which cells are missing, other columns, and the order of rows. Every pass over an ``IterableDataset``
+        samples anew, which is one more release of the same texts.
     """
     sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, document=document, **settings)
     return _map_dataset(dataset, sanitize_columns)
