@@ -137,8 +137,7 @@ class Sanitizer:
         Returns:
             One ``SanitizedDocument`` for each document, in order.
         """
-        terms, rewritten = self._rewrite(check_documents(documents), options)
-        count_foreign = self._make_foreign_counter(terms, options)
+        _, count_foreign, rewritten = self._rewrite(check_documents(documents), options)
         return [
             SanitizedDocument(
                 [*texts],
@@ -285,8 +284,8 @@ class Sanitizer:
 
     def _sanitize_texts(self, documents: Sequence[tuple[str]], options: Options) -> list[Result]:
         """Sanitize documents that consist of one text each, and return one result for each."""
-        terms, rewritten = self._rewrite(documents, options)
-        results, count_foreign = list[Result](), self._make_foreign_counter(terms, options)
+        terms, count_foreign, rewritten = self._rewrite(documents, options)
+        results = list[Result]()
         for (text,), tokens, mapping, randomized, replaced, (outline,) in rewritten:
             foreign = min(tokens, count_foreign(text))
             counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
@@ -307,18 +306,21 @@ class Sanitizer:
 
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
-    ) -> tuple[PrivacyTerms, Iterable[RewrittenDocument]]:
-        """Return the privacy terms, and an iterable of the rewritten documents.
+    ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
+        """Return the privacy terms, a counter of words of other languages, and an iterable of the rewritten documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
+        count_foreign = self._make_foreign_counter(plan.terms, options)
         if swap is None:
-            return plan.terms, plan.make_rewriter().rewrite(documents)
+            return plan.terms, count_foreign, plan.make_rewriter().rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).make_rewriter()
-        return plan.terms, swap.restore_documents(
-            rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])
+        return (
+            plan.terms,
+            count_foreign,
+            swap.restore_documents(rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])),
         )
 
     def _find_swap(self, documents: Sequence[Sequence[str]], options: Options) -> "CharacterSwap | None":

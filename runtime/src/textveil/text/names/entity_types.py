@@ -299,11 +299,12 @@ class EntityClassifier:
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
+        # A generator, so that the spans are found when the caller asks for the first element.
         entries = chain.from_iterable(
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
-        return self._merge_kept(entries) if self._kept_types else entries
+        yield from self._merge_kept(entries) if self._kept_types else entries
 
     def _merge_kept(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         kept_texts: list[str] = []
