@@ -16,6 +16,7 @@ import {
   TYPES_WITH_PLUS,
 } from "./entitySpans.js";
 import {
+  findIbanEnd,
   findListNumber,
   findNumber,
   getGapBeforeDigits,
@@ -50,6 +51,7 @@ import {
   type NamesToken,
   NUMBER_WORD,
   REPLACED,
+  SURNAME,
 } from "./tokens.js";
 
 const { gaps: data } = characters;
@@ -111,6 +113,7 @@ export class SpanFinder implements TokenLine {
       this.#hasLowerWord = gaps[index] !== "-" && this.#isLowerWord(this.#getWord(index));
     }
     if (capitalized.length > 0) this.#hideCapitalized(capitalized);
+    this.#hideSurnames(capitalized);
     let keptText = elements.pop() as string;
     for (let index = this.start; index < this.end; ) {
       const word = this.#getWord(index);
@@ -131,6 +134,8 @@ export class SpanFinder implements TokenLine {
         span = this.#makeRun(index);
       } else if (word.flags & OUTWARD_HALF && this.#isInwardCode(index + 1)) {
         span = this.#makeSpan("postcode", index, index + 2);
+      } else if (findIbanEnd(this, index) > 0) {
+        span = this.#makeSpan("iban", index, findIbanEnd(this, index));
       } else if (word.tokenClass === DIGITS) {
         span = this.#makeNumberSpan(index);
         const sign = keptText.slice(-1);
@@ -342,6 +347,16 @@ export class SpanFinder implements TokenLine {
       const endsName = !isJoined[number] || isReplaced[number + 1];
       if (isReplaced[number] || (followsName && endsName)) this.#hideMember(index);
     });
+  }
+
+  /** Mark common words that are family names before a comma and a name, where they open an entry: `Hope, Daniel`. */
+  #hideSurnames(capitalized: readonly number[]): void {
+    for (const index of capitalized) {
+      const after = index + 1;
+      if (!(this.#getWord(index).flags & SURNAME) || after >= this.end || this.#getGap(after) !== ", ") continue;
+      const precedesName = this.#hidden[after] || this.#getWord(after).entityType === "title";
+      if (precedesName && (this.#followsBreak(index) || this.#startsSentence(index))) this.#hidden[index] = 1;
+    }
   }
 
   /** Return whether a capitalized word follows a particle or initials, and so is no word of a headline. */

@@ -9,9 +9,18 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from textveil.bundle.rules import DateWords, Patterns, english_rules
+from textveil.bundle.rules import DateWords, Patterns, Rules, english_rules
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, NamesToken
+from textveil.text.names.tokens import (
+    BESIDE_MONTH,
+    CAPITALIZED,
+    DIGIT_GROUP,
+    DIGITS,
+    IBAN_GROUP,
+    IBAN_HEAD,
+    NamesToken,
+)
+from textveil.text.segmentation import UPPER
 
 #: A number of at least this many digits, without marks between groups, is an identifier.
 MIN_IDENTIFIER_DIGITS = 7
@@ -95,6 +104,63 @@ class NumberRange(NamedTuple):
     entity_type: str
     layout: str
     stop: int
+
+
+def is_age(
+    words: Sequence[NamesToken],
+    gaps: Sequence[str],
+    index: int,
+    start: int,
+    end: int,
+    rules: Rules,
+    has_readable_key: Callable[[int, int], bool],
+) -> bool:
+    """Return whether the words beside the digits at ``index`` make them an age (``aged 7``, ``7 years old``).
+
+    Args:
+        words: The tokens of a text.
+        gaps: The gap before each token.
+        index: Index of the digits.
+        start: Index of the first word of their line.
+        end: Index after the last word of their line.
+        rules: Rules of the language.
+        has_readable_key: Function that returns whether the word at an index before ``end`` is a listed, kept word.
+    """
+    if index > start and has_readable_key(index - 1, end) and words[index - 1].key in rules.ages_before:
+        return get_gap_before_digits(gaps, index) == " "
+    if index + 1 >= end or not has_readable_key(index + 1, end) or gaps[index + 1] not in (" ", "-", ""):
+        return False
+    unit = words[index + 1].key
+    if unit in rules.ages_short:
+        return True
+    if unit not in rules.age_units or index + 2 >= end or gaps[index + 2] not in (" ", "-"):
+        return False
+    return has_readable_key(index + 2, end) and words[index + 2].key in rules.ages_behind
+
+
+def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> int:
+    """Return the index after an IBAN in groups (``GB29 NWBK 6016 1331 9268 19``) that begins at ``index``; 0 if none.
+
+    Two groups or more must follow the first one, each after a blank: four digits, or letters and digits. The first of
+    them may be a word in capitals, and a group of one to three digits may end the number.
+    """
+    if not words[index].flags & IBAN_HEAD:
+        return 0
+    stop = index + 1
+    while stop < end and gaps[stop] == " " and _is_iban_group(words[stop], stop == index + 1):
+        stop += 1
+    if stop < index + 3:
+        return 0
+    is_short = stop < end and words[stop].token_class == DIGITS and words[stop].layout in SHORT_NUMBER_LAYOUTS
+    return stop + (is_short and gaps[stop] == " ")
+
+
+def _is_iban_group(token: NamesToken, may_be_word: bool) -> bool:
+    if token.token_class == DIGITS:
+        return token.entity_type == "year" or (token.entity_type == "number" and token.layout == "4")
+    if token.token_class == CAPITALIZED:
+        return may_be_word and token.case == UPPER
+    return token.flags & (IBAN_HEAD | IBAN_GROUP) > 0
 
 
 def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> NumberRange:

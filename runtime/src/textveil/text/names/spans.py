@@ -42,6 +42,7 @@ from textveil.text.names.tokens import (
     OUTWARD,
     RANDOMIZED,
     REPLACED,
+    SURNAME,
     EntitySpan,
     NamesToken,
     TextElement,
@@ -146,6 +147,7 @@ class SpanFinder:
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitalized:
             self._hide_capitalized(capitalized, has_lower, end)
+            self._hide_surnames(capitalized, end)
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
@@ -178,6 +180,9 @@ class SpanFinder:
             ):
                 stop = index + 2
                 elements.append(self._make_span("postcode", LOWER, "", index, stop))
+            elif iban_end := numbers.find_iban_end(words, gaps, index, end):
+                stop = iban_end
+                elements.append(self._make_span("iban", LOWER, "", index, stop))
             else:
                 elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
                 takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
@@ -345,6 +350,20 @@ class SpanFinder:
             group.append(place)
         self._hide_group(group, end)
 
+    def _hide_surnames(self, capitalized: Sequence[int], end: int) -> None:
+        """Mark common words that are family names before a comma and a name: ``Hope, Daniel``.
+
+        The word must open a line, a sentence or an entry. Behind the comma there must be a replaced word or a title.
+        """
+        for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
+            if (
+                self._words[place].flags & SURNAME
+                and self._gaps[after] == ", "
+                and (self._hidden[after] or self._words[after].entity_type == "title")
+                and (self._follows_break(place) or self._starts_sentence(place))
+            ):
+                self._hidden[place] = True
+
     def _follows_particle_or_initials(self, index: int) -> bool:
         """Return whether a word follows a particle (``van``) or initials, so that it is a name in any line."""
         if index == 0:
@@ -464,7 +483,7 @@ class SpanFinder:
         """Append the span of the digits at ``index``, and return the index after its end."""
         token = self._words[index]
         is_short = token.entity_type == "number" and token.layout in numbers.SHORT_NUMBER_LAYOUTS
-        if is_short and self._is_age(index, start, end):
+        if is_short and numbers.is_age(self._words, self._gaps, index, start, end, self._rules, self._has_readable_key):
             elements.append(self._make_span("age", LOWER, "", index, index + 1))
             return index + 1
         number = numbers.find_number(self._words, self._gaps, index, start, end)
@@ -480,19 +499,6 @@ class SpanFinder:
             span = span._replace(text=sign + span.text)
         elements.append(span)
         return number.stop
-
-    def _is_age(self, index: int, start: int, end: int) -> bool:
-        words, gaps = self._words, self._gaps
-        if index > start and self._has_readable_key(index - 1, end) and words[index - 1].key in self._rules.ages_before:
-            return numbers.get_gap_before_digits(self._gaps, index) == " "
-        if index + 1 >= end or not self._has_readable_key(index + 1, end) or gaps[index + 1] not in (" ", "-", ""):
-            return False
-        unit = words[index + 1].key
-        if unit in self._rules.ages_short:
-            return True
-        if unit not in self._rules.age_units or index + 2 >= end or gaps[index + 2] not in (" ", "-"):
-            return False
-        return self._has_readable_key(index + 2, end) and words[index + 2].key in self._rules.ages_behind
 
     def _make_span(self, entity_type: str, case: int, layout: str, start: int, end: int) -> EntitySpan:
         first, stop, parts = 2 * start + 1, 2 * end, self._spellings

@@ -40,6 +40,10 @@ HOLDS_OWN = 16384
 #: Digits that a rule of the language joins to a month (``5 de marzo``); a noun that is kept with a capital outside of
 #: names (German).
 BESIDE_MONTH, KEPT_NOUN = 32768, 65536
+#: A common word that is also a family name: before a comma and a name it is replaced (``Hope, Daniel``).
+SURNAME = 131072
+#: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
+IBAN_HEAD, IBAN_GROUP = 262144, 524288
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
 #: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.
