@@ -56,7 +56,7 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """Copy of this index without ``quoted_pairs``, which never restores a surrogate of a single letter."""
+        """Copy of this index without ``quoted_pairs``. The copy never restores a surrogate of a single letter."""
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index

@@ -197,7 +197,7 @@ class FormTable:
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
         """Store only the first characters of the forms of each pair, that is of its spellings in a reply.
 
-        The forms themselves are computed when a reply has such a character.
+        The forms themselves are created when a reply contains these characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.

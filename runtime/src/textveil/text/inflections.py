@@ -250,7 +250,7 @@ def _write_initials(name: str) -> dict[str, str]:
 def match_case(written: str, output: str, original: str) -> str:
     """Return the original in the same case as the surrogate in the reply.
 
-    The original keeps its own spelling if ``written`` has the same case pattern as ``output``. It also does so if the
+    The original keeps its own spelling in two cases: if ``written`` has the case pattern of ``output``; and if the
     original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
     pattern of ``written``.
 
@@ -341,7 +341,7 @@ def find_word_before(text: str) -> str:
 def are_alike(one: str, other: str) -> bool:
     """Return whether two originals are equal except for case and the kind of apostrophe.
 
-    A mathematical letter such as U+1D465 and the plain letter have the same surrogate, but are different originals.
+    A mathematical letter such as U+1D465 is not equal to the plain letter, although both have the same surrogate.
     """
     return one == other or _fold_case(one) == _fold_case(other)
 

@@ -117,7 +117,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region, such as a link, is open at the end of this text, alone or after earlier texts."""
+        """Whether this text ends outside all regions such as links, both read alone and after the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
