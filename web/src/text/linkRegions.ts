@@ -40,6 +40,9 @@ const REGION_OPENERS = "<`$\\[]{}~\"'=";
 const NO_DESTINATION = /^[\0-\x08\x0b\x0c\x0e-\x1f"-)/:->@[-^`{-\x7f]$/;
 /** Characters in the address or title of an inline link with which programs disagree on the end of the link. */
 const UNLIKE_LINK = "<>[]{}()`|\\\"'\n\r";
+/** A tag such as `[city 1]` in the address of a link; and the start of one. */
+const TAG = /^\[[A-Za-z][A-Za-z_-]* ?[0-9]+\]$/;
+const TAG_START = /^\[(?:[A-Za-z][A-Za-z_-]*(?: ?[0-9]*)?)?$/;
 
 /** Process a character that may belong to a TeX command; return whether the character is consumed. */
 export function readCommand(state: RegionState, openRegion: OpenRegion | undefined, character: string): boolean {
@@ -199,12 +202,24 @@ export function readLink(state: RegionState, openRegion: OpenRegion, character: 
   return character === "(" || character === ")";
 }
 
-/** Process a character of `(address "title")`, which all Markdown viewers end in the same way. */
+/**
+ * Process a character of `(address "title")`, which all Markdown viewers end in the same way.
+ *
+ * The address may also contain tags such as `[city 1]`. Then some viewers see no link, but all others end it at the same
+ * position if it has no title and no round bracket after a tag.
+ */
 function readPlainLink(state: RegionState, openRegion: OpenRegion, character: string): void {
   const unlikeLink = UNLIKE_LINK.includes(character);
   const blank = character === " " || character === "\t";
+  const isInAddress =
+    !(openRegion.angle || openRegion.quote !== "" || openRegion.closing > 0) && openRegion.count === 1;
   let unlike: boolean;
-  if (openRegion.angle) {
+  if (openRegion.tag !== "" || (character === "[" && isInAddress)) {
+    openRegion.started = openRegion.torn = true;
+    unlike = !continuesTag(openRegion, character);
+  } else if (openRegion.torn && (isBlank(character) || (unlikeLink && character !== ")"))) {
+    unlike = true;
+  } else if (openRegion.angle) {
     openRegion.angle = character !== ">";
     openRegion.closing = openRegion.angle ? 0 : 1;
     unlike = isBlank(character) || (openRegion.angle && unlikeLink);
@@ -237,6 +252,13 @@ function readPlainLink(state: RegionState, openRegion: OpenRegion, character: st
     unlike = openRegion.closing > 0 || (character !== "(" && unlikeLink);
   }
   if (unlike) state.giveUp("link");
+}
+
+/** Whether a character continues, or ends, a tag such as `[city 1]` in the address of a link. */
+function continuesTag(openRegion: OpenRegion, character: string): boolean {
+  const tag = openRegion.tag + character;
+  openRegion.tag = character === "]" ? "" : tag;
+  return tag.length <= MAX_NAME_LENGTH && (openRegion.tag === "" ? TAG : TAG_START).test(tag);
 }
 
 /** Process a character of the definition of a link; return whether the definition ended before this character. */

@@ -85,7 +85,7 @@ export class OpenRegion {
   shifted = false;
   /** Depth of brackets and braces in code. */
   depth = 0;
-  /** Current part of a tag in code; empty outside tags. */
+  /** Current part of a tag in code, or of a tag such as `[city 1]` in an address; empty outside tags. */
   tag = "";
   /** Whether all viewers recognize the fence. */
   exact = true;
@@ -93,7 +93,7 @@ export class OpenRegion {
   lost = false;
   /**
    * For a fenced block: whether an empty line splits it, because for some programs it begins as HTML. For a link
-   * definition: whether its address has a quotation mark.
+   * definition: whether its address has a quotation mark. For a link: whether its address has a tag such as `[city 1]`.
    */
   torn = false;
   info = "";

@@ -21,6 +21,7 @@ from textveil.conversation.message_rewriter import (
 )
 from textveil.conversation.reply_view import ReplyView, find_displayed_texts
 from textveil.errors import InputError
+from textveil.sequences import join_utf16_halves
 from textveil.text.form_index import FormIndex
 from textveil.text.inflections import SurrogatePair
 from textveil.text.reply_matcher import StreamRestorer
@@ -331,7 +332,7 @@ class RecordedReplyStream(StreamRestorer):
             return ""
         rest = super().close()
         restored = "".join(self._restored_parts) + rest
-        self.model_text = "".join(self._model_parts)
+        self.model_text = join_utf16_halves("".join(self._model_parts))
         self._on_restored(restored, self.model_text, self.used_pairs)
         self.result = RestoredReply(reply=restored, report=self.report)
         return rest

@@ -54,6 +54,9 @@ _REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
 _NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(BLANK + ",.!?-_*+0123456789") - LETTERS
 #: If the destination or the title of an inline link contains one of these, viewers disagree on where the link ends.
 _UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
+#: A tag such as ``[city 1]`` in the address of a link; and the start of one.
+_TAG = re.compile(r"\[[A-Za-z][A-Za-z_-]* ?[0-9]+\]")
+_TAG_START = re.compile(r"\[(?:[A-Za-z][A-Za-z_-]*(?: ?[0-9]*)?)?")
 _TITLE = 2
 
 
@@ -230,14 +233,22 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
-    If the link differs from this form, all following text counts as a link.
+    The address may also contain tags such as ``[city 1]``. Then some viewers see no link, but all others end it at the
+    same position if it has no title and no round bracket after a tag. If the link differs from these forms, all
+    following text counts as a link.
 
     Args:
         state: State of the region scanner.
         frame: The region of the link.
         character: The next character.
     """
-    if frame.angle:
+    is_in_address = not (frame.angle or frame.quote or frame.closing) and frame.count == 1
+    if frame.tag or (character == "[" and is_in_address):
+        frame.started = frame.torn = True
+        unlike = not _continues_tag(frame, character)
+    elif frame.torn and (character in BLANK or (character in _UNLIKE_LINK and character != ")")):
+        unlike = True
+    elif frame.angle:
         frame.angle = character != ">"
         frame.closing = 0 if frame.angle else 1
         unlike = character in BLANK or (frame.angle and character in _UNLIKE_LINK)
@@ -263,6 +274,13 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
         unlike = frame.closing > 0 or (character != "(" and character in _UNLIKE_LINK)
     if unlike:
         state.give_up(Region.LINK)
+
+
+def _continues_tag(frame: OpenRegion, character: str) -> bool:
+    """Return whether a character continues, or ends, a tag such as ``[city 1]`` in the address of a link."""
+    tag = frame.tag + character
+    frame.tag = tag if character != "]" else ""
+    return len(tag) <= MAX_NAME_LENGTH and (_TAG_START if frame.tag else _TAG).fullmatch(tag) is not None
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:

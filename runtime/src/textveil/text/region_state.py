@@ -105,14 +105,15 @@ class OpenRegion:
     hazard: bool = False
     shifted: bool = False
     depth: int = 0  # of brackets and braces in code
-    #: Current part of a tag in code (empty outside of tags); whether all viewers recognize the fence.
+    #: Current part of a tag in code, or of a tag such as ``[city 1]`` in an address (empty outside of tags). Whether
+    #: all viewers recognize the fence.
     tag: str = ""
     exact: bool = True
     info: str = ""
     is_picture: bool = False  # whether some viewers display the code as a picture
     lost: bool = False  # whether it is a tag only for viewers that find its end in the same paragraph
     #: Whether some viewers end the code earlier, for example at an empty line. For a definition: whether its
-    #: address has a quotation mark.
+    #: address has a quotation mark. For a link: whether its address has a tag such as ``[city 1]``.
     torn: bool = False
     mark: str = "`"
     quotes: int = 0

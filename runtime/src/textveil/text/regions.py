@@ -146,12 +146,7 @@ class RegionScanner(RegionState):
                 at += 1
                 continue
             at = match.end()
-            if not self.frames:
-                self._note_address(match[0])
-                self.lines.read_text(match[0])
-            self.last, self.odd, self.after_tag = text[at - 1], False, False
-            self.role = JsonRole.TEXT
-            self.region = self.frames[-1].region if self.frames else Region.PROSE
+            self._read_skippable(match[0])
 
     def begin_tag(self) -> None:
         """Prepare for a tag such as ``[city 1]``, so that its bracket does not count as the start of JSON."""
@@ -213,8 +208,19 @@ class RegionScanner(RegionState):
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
-        self.feed(text)
+        self._record_tag_link(text)
+        self._read_skippable(text)
         return True
+
+    def _read_skippable(self, text: str) -> None:
+        """Read characters that the pattern of ``_find_skippable`` matches."""
+        if self.frames:
+            self.region = self.frames[-1].region
+        else:
+            self._note_address(text)
+            self.lines.read_text(text)
+            self.region = Region.PROSE
+        self.last, self.odd, self.after_tag, self.role = text[-1], False, False, JsonRole.TEXT
 
     def _find_skippable(self) -> re.Pattern[str] | None:
         """Return a pattern of the characters that do not change this state; ``None`` if any may change it."""
@@ -297,11 +303,13 @@ class RegionScanner(RegionState):
             self.in_attributes = self.in_attributes or "=" in text or "#" in text
         else:
             self.braces_went_on = self.in_attributes = False
+        if not self.address and _IN_ADDRESS.search(self.last + text) is None:  # most texts
+            return
         blank = max(map(text.rfind, BLANK))
         if blank >= 0:
             self.address = _IN_ADDRESS.search(text, blank + 1) is not None
         elif not self.address:
-            self.address = _IN_ADDRESS.search(self.last + text) is not None
+            self.address = True
 
     def _end_line(self) -> None:
         self.lines.end_line(is_empty=self.empty)
