@@ -5,13 +5,10 @@ it. The decision reads types and layouts of the mentions beside the word, and th
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL
-
-if TYPE_CHECKING:
-    from textveil.text.names.entity_types import EntityMention  # which imports this module
+from textveil.text.names.tokens import CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
 
 _CLOSED, _TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
 #: Types of words that may also be first names (``Christian``, ``June``).
@@ -30,9 +27,21 @@ _JOINS = {
 _NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
 
 
+class _HasSpan(Protocol):
+    """A mention: only its span is read."""
+
+    @property
+    def span(self) -> EntitySpan:
+        """The span of the mention."""
+        ...
+
+
+Mention = TypeVar("Mention", bound=_HasSpan)
+
+
 def merge_kept_mentions(
-    elements: "Iterable[str | EntityMention]", is_covered: "Callable[[EntityMention], bool]"
-) -> "Iterator[str | EntityMention]":
+    elements: Iterable[str | Mention], is_covered: Callable[[Mention], bool]
+) -> Iterator[str | Mention]:
     """Turn the mentions that an option covers into kept text, and yield kept texts and mentions in turn.
 
     Args:
@@ -41,7 +50,7 @@ def merge_kept_mentions(
     """
     kept_texts, gap = list[str](), list[str]()
     before, lead = _OTHER, ""
-    waiting: EntityMention | None = None  # a covered word, until the mention after it is read
+    waiting: Mention | None = None  # a covered word, until the mention after it is read
     for element in elements:
         if isinstance(element, str):
             gap.append(element)
@@ -77,7 +86,7 @@ def merge_kept_mentions(
     yield "".join((*kept_texts, *gap))
 
 
-def _find_part(mention: "EntityMention") -> str:
+def _find_part(mention: _HasSpan) -> str:
     """Return which part of a name a mention may be, as far as the word after it is concerned."""
     span = mention.span
     if span.entity_type in _TITLES:
@@ -87,7 +96,7 @@ def _find_part(mention: "EntityMention") -> str:
     return _INITIAL if span.layout == ENDS_IN_INITIAL else _NAME
 
 
-def _is_in_name(mention: "EntityMention", before: str, lead: str, gap: str, after: str, type_after: str) -> bool:
+def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str, type_after: str) -> bool:
     """Return whether a word of a closed type is beside a name, and so may be a part of it.
 
     Args:
