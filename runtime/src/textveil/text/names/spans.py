@@ -50,6 +50,7 @@ from textveil.text.names.tokens import (
     TokenWindow,
     add_surnames,
     create_tuple,
+    find_member_end,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -428,21 +429,7 @@ class SpanFinder:
 
     def _find_member_end(self, index: int, end: int) -> int:
         """Return the index after a word of a run (name) and after lower-case words that hyphens join to it."""
-        words, gaps = self._words, self._gaps
-        index += 1
-        while (
-            index < end
-            and gaps[index] == "-"
-            and words[index].case == LOWER
-            and words[index].token_class in (KEPT, KEPT_WITH_CAPITALS, REPLACED)
-        ):
-            token = words[index]
-            if token.token_class == KEPT and token.key in self._rules.suffixes:
-                break
-            if token.token_class == REPLACED and token.entity_type != "word":
-                break
-            index += 1
-        return index
+        return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
         """Append the span of the run (name) that begins at ``start``, and return the index after its end."""
