@@ -6,7 +6,7 @@ patterns and gaps, and the keys of kept words. So its decisions are the same for
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, final
 
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -42,6 +42,8 @@ HOLDS_OWN = 16384
 BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
+#: Largest number of connectors, such as ``of the``, between two words of a name.
+MAX_CONNECTORS = 3
 #: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.
 NOUN_ROLE, NAME_ROLE = "noun", "name"
 #: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
@@ -156,6 +158,37 @@ def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER
+
+
+def find_connectors_end(
+    words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, connectors: Collection[str]
+) -> int:
+    """Return the index after the connectors with which a run may go on (``of`` in ``Bank of America``).
+
+    A word in Title case for a group of people may precede them, as in ``Sociedad Chilena de Ostrander``: it is a part
+    of that name. A blank follows each word, but for an elision (``d'``), which the next word follows directly.
+
+    Args:
+        words: Tokens of the text.
+        gaps: The gap before each word.
+        index: Index of the word after the run; a blank precedes it.
+        end: Index after the last word of the line.
+        connectors: Lookup keys of the connectors of the language.
+
+    Returns:
+        The index; ``index`` itself if no connectors follow, or a gap after them ends the run.
+    """
+    first = index + (
+        words[index].token_class == REPLACED and words[index].entity_type == "group" and words[index].case == TITLE
+    )
+    after, joins = first, " "
+    while after < end and gaps[after] in (" ", joins) and after - first < MAX_CONNECTORS:
+        token = words[after]
+        if token.token_class != KEPT or token.case != LOWER or token.key not in connectors:
+            break
+        joins = "" if token.key.endswith("'") else " "
+        after += 1
+    return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
 def is_title_case(token: NamesToken) -> bool:
