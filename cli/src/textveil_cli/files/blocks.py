@@ -5,7 +5,7 @@ A row consists of bytes to copy and cells to rewrite. A block consists of comple
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from io import BytesIO
 from itertools import groupby, islice
 from typing import Any, NamedTuple, Protocol, cast
@@ -48,6 +48,8 @@ class RewrittenDocuments:
         randomized_words: In the mode ``names``, the number of randomized words in each document; otherwise empty.
         replaced_words: In the mode ``names``, the number of words in each document that are on no list and are
             therefore replaced; otherwise empty.
+        foreign_words: In the mode ``names``, the number of kept words of other languages in each document; otherwise
+            empty.
     """
 
     texts: Sequence[str | WithheldDocument]
@@ -55,6 +57,7 @@ class RewrittenDocuments:
     _: KW_ONLY
     randomized_words: Sequence[int] = ()
     replaced_words: Sequence[int] = ()
+    foreign_words: Sequence[int] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -219,14 +222,12 @@ class TextBlock:
     @property
     def groups(self) -> list[DocumentGroup]:
         """Return the groups of documents that are all released or all withheld, in order."""
+        rows = [row for row in self.rows if row.texts]
         if self._document == "key":
-            documents = (of_key for _, of_key in groupby(_select_rows_with_texts(self.rows), lambda row: row.key))
+            documents = (of_key for _, of_key in groupby(rows, lambda row: row.key))
             return [DocumentGroup(tuple(dict.fromkeys(row.privacy_unit for row in of_key)), 1) for of_key in documents]
         per_cell = self._document == "cell"
-        return [
-            DocumentGroup((row.privacy_unit,), len(row.texts) if per_cell else 1)
-            for row in _select_rows_with_texts(self.rows)
-        ]
+        return [DocumentGroup((row.privacy_unit,), len(row.texts) if per_cell else 1) for row in rows]
 
     def insert_texts(self, rewritten: RewrittenDocuments) -> list[bytes]:
         """Return the bytes of the rows with their rewritten texts.
@@ -284,7 +285,9 @@ class RunCounts:
         rejected_rows: Number of rejected rows.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` lists.
         replaced_words: In the mode ``names``, the number of words that are on no list and are therefore replaced.
-        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept.
+        foreign_words: In the mode ``names``, the number of kept words of other languages.
+        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept and
+            belong to no other language.
     """
 
     rows: int = 0
@@ -294,19 +297,12 @@ class RunCounts:
     rejected_rows: int = 0
     randomized_words: int = 0
     replaced_words: int = 0
+    foreign_words: int = 0
     mostly_replaced_documents: int = 0
 
     def __add__(self, other: "RunCounts") -> "RunCounts":
-        return RunCounts(
-            rows=self.rows + other.rows,
-            documents=self.documents + other.documents,
-            tokens=self.tokens + other.tokens,
-            max_tokens=max(self.max_tokens, other.max_tokens),
-            rejected_rows=self.rejected_rows + other.rejected_rows,
-            randomized_words=self.randomized_words + other.randomized_words,
-            replaced_words=self.replaced_words + other.replaced_words,
-            mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
-        )
+        sums = {name: count + getattr(other, name) for name, count in asdict(self).items()}
+        return RunCounts(**sums | {"max_tokens": max(self.max_tokens, other.max_tokens)})
 
 
 def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
@@ -341,6 +337,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
         [one.tokens[0] for one in separate_results],
         randomized_words=[sum(one.randomized_words) for one in separate_results],
         replaced_words=[sum(one.replaced_words) for one in separate_results],
+        foreign_words=[sum(one.foreign_words) for one in separate_results],
     )
 
 
@@ -351,12 +348,12 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
         texts: Rewritten texts of each document.
         results: Result of each document, with its counts.
     """
-    randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
         [one.tokens for one in results],
-        randomized_words=randomized,
-        replaced_words=replaced,
+        randomized_words=[one.randomized_words for one in results],
+        replaced_words=[one.replaced_words for one in results],
+        foreign_words=[one.foreign_words for one in results],
     )
 
 
@@ -499,12 +496,7 @@ def _count_texts(rows: list[TableRow], document: str) -> list[int]:
     """
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
+    rows = [row for row in rows if row.texts]  # a blank line between rows does not divide a document
     if document == "key":
-        documents = groupby(_select_rows_with_texts(rows), lambda row: row.key)
-        return [sum(len(row.texts) for row in of_key) for _, of_key in documents]
-    return [len(row.texts) for row in _select_rows_with_texts(rows)]
-
-
-def _select_rows_with_texts(rows: list[TableRow]) -> list[TableRow]:
-    """Return the rows that have texts, so that a blank line between rows does not divide a document."""
-    return [row for row in rows if row.texts]
+        return [sum(len(row.texts) for row in of_key) for _, of_key in groupby(rows, lambda row: row.key)]
+    return [len(row.texts) for row in rows]

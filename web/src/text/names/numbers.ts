@@ -3,17 +3,19 @@
  * values of digits. Only the number of a list item is compared with the number before it, and then it is kept.
  */
 
-import { includesWord } from "../../bundle/rules.js";
+import { includesWord, type Rules } from "../../bundle/rules.js";
 import { characters, type DateWords } from "../../data.js";
 import {
   CLOSING_BRACKETS,
   DIGIT_GROUP,
   ENDS_IN_BLANK,
+  type EntitySpan,
   LINE_BREAK,
   LIST_NUMBER_BLANKS,
   LIST_NUMBER_PREFIX,
   OPENING_BRACKET,
   SHORT_NUMBER_LAYOUTS,
+  TYPES_WITH_PLUS,
 } from "./entitySpans.js";
 import { BESIDE_MONTH, DIGITS, type NamesToken } from "./tokens.js";
 
@@ -66,11 +68,18 @@ export function markDigitsBesideMonths(
 }
 
 /** Return whether a number may be an age or an area code. */
-export const isShortNumber = ({ entityType, layout }: NamesToken): boolean =>
+const isShortNumber = ({ entityType, layout }: NamesToken): boolean =>
   entityType === "number" && SHORT_NUMBER_LAYOUTS.has(layout);
 
 /** Return the number that begins at `index` in a line. */
-export function findNumber(line: TokenLine, index: number): NumberRange {
+export function findNumber(
+  line: TokenLine,
+  index: number,
+  rules: Rules,
+  hasReadableKey: (index: number) => boolean,
+): NumberRange {
+  if (isShortNumber(getWord(line, index)) && isAge(line, index, rules, hasReadableKey))
+    return { entityType: "age", layout: "", stop: index + 1 };
   const { entityType, layout } = getWord(line, index);
   if (isBesideMonth(line, index)) {
     const isDay = entityType === "number" && (layout === "1" || layout === "2");
@@ -117,9 +126,23 @@ export function getGapBeforeDigits(line: TokenLine, index: number): string {
   return getGap(line, index).replace(/[+(]+$/, "");
 }
 
-/** Return whether a sign or opening bracket before the number at `index` may belong to the number. */
-export function mayHaveSign(line: TokenLine, index: number): boolean {
-  return !isBesideMonth(line, index) && isSeparateNumber(line, index);
+/** Return whether the plus sign or opening bracket before the number at `index` belongs to the span of the number. */
+export function includesSign(line: TokenLine, index: number, { entityType, text }: EntitySpan): boolean {
+  const sign = getGap(line, index).slice(-1);
+  const mayBegin = (sign === "+" && TYPES_WITH_PLUS.has(entityType)) || (sign === "(" && text.includes(")"));
+  return mayBegin && !isBesideMonth(line, index) && isSeparateNumber(line, index);
+}
+
+/** Return whether a kept word before or after a number shows that it is an age. */
+function isAge(line: TokenLine, index: number, rules: Rules, hasReadableKey: (index: number) => boolean): boolean {
+  const { before, short, units, behind } = rules.data.ages;
+  if (hasReadableKey(index - 1) && includesWord(before, getWord(line, index - 1).key))
+    return getGapBeforeDigits(line, index) === " ";
+  if (!hasReadableKey(index + 1) || ![" ", "-", ""].includes(getGap(line, index + 1))) return false;
+  const unit = getWord(line, index + 1).key;
+  if (includesWord(short, unit)) return true;
+  if (!includesWord(units, unit) || !hasReadableKey(index + 2)) return false;
+  return includesWord(behind, getWord(line, index + 2).key) && [" ", "-"].includes(getGap(line, index + 2));
 }
 
 /**
@@ -143,7 +166,7 @@ function isBesideMonth(line: TokenLine, index: number): boolean {
   return index + 1 < line.end && getWord(line, index + 1).entityType === "month" && line.gaps[index + 1] === " ";
 }
 
-/** Return whether digits are separate from the word before them even without the sign between them. */
+/** Return whether digits would be a separate number without the sign or bracket directly before them. */
 function isSeparateNumber(line: TokenLine, index: number): boolean {
   const rest = getGap(line, index).slice(0, -1);
   const first = index === line.start;

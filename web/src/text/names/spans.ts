@@ -13,15 +13,13 @@ import {
   OPENING_MARKS,
   SENTENCE_END,
   type TextElement,
-  TYPES_WITH_PLUS,
 } from "./entitySpans.js";
 import {
   findListNumber,
   findNumber,
   getGapBeforeDigits,
-  isShortNumber,
+  includesSign,
   markDigitsBesideMonths,
-  mayHaveSign,
   type TokenLine,
 } from "./numbers.js";
 import { APOSTROPHE } from "./spelledTokens.js";
@@ -80,7 +78,7 @@ export class SpanFinder implements TokenLine {
     this.#hidden = new Uint8Array(words.length);
   }
 
-  /** Return kept texts and entity spans; `hasCapitals` tells whether the document has a capital letter. */
+  /** Return kept texts and entity spans. `hasCapitals` states whether the document has a capital letter. */
   iterateElements(hasCapitals: boolean): TextElement[] {
     this.#hasCapitals = hasCapitals;
     const elements: TextElement[] = [""];
@@ -303,7 +301,7 @@ export class SpanFinder implements TokenLine {
     return this.#getWord(index).case === UPPER && (this.#getWord(index).flags & KEPT_FOR_EMPHASIS) !== 0;
   }
 
-  /** Mark the capitalized words of a line that are replaced, and lower-case words on hyphens after them. */
+  /** Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them. */
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
     if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= MIN_HEADLINE_WORDS)) {
@@ -472,28 +470,11 @@ export class SpanFinder implements TokenLine {
     return index;
   }
 
-  #isAge(index: number): boolean {
-    if (this.#hasReadableKey(index - 1) && includesWord(this.rules.data.ages.before, this.#getWord(index - 1).key)) {
-      return getGapBeforeDigits(this, index) === " ";
-    }
-    if (!this.#hasReadableKey(index + 1) || ![" ", "-", ""].includes(this.#getGap(index + 1))) return false;
-    const unit = this.#getWord(index + 1).key;
-    if (includesWord(this.rules.data.ages.short, unit)) return true;
-    if (!includesWord(this.rules.data.ages.units, unit) || !this.#hasReadableKey(index + 2)) return false;
-    return (
-      includesWord(this.rules.data.ages.behind, this.#getWord(index + 2).key) &&
-      [" ", "-"].includes(this.#getGap(index + 2))
-    );
-  }
-
   /** Return the span of the digits at an index; its text begins with U+0000 if it includes the sign before it. */
   #makeNumberSpan(index: number): EntitySpan {
-    if (isShortNumber(this.#getWord(index)) && this.#isAge(index)) return this.#makeSpan("age", index, index + 1);
-    const { entityType, layout, stop } = findNumber(this, index);
+    const { entityType, layout, stop } = findNumber(this, index, this.rules, (at) => this.#hasReadableKey(at));
     const span = this.#makeSpan(entityType, index, stop, LOWER, layout);
-    const sign = this.#getGap(index).slice(-1);
-    const includesSign = (sign === "+" && TYPES_WITH_PLUS.has(entityType)) || (sign === "(" && span.text.includes(")"));
-    if (includesSign && mayHaveSign(this, index)) span.text = `\0${span.text}`;
+    if (includesSign(this, index, span)) span.text = `\0${span.text}`;
     return span;
   }
 

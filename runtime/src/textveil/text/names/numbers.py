@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from textveil.bundle.rules import DateWords, Patterns, english_rules
+from textveil.bundle.rules import DateWords, Patterns, Rules, english_rules
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, NamesToken
+from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, EntitySpan, NamesToken
 
 #: A number of at least this many digits, without marks between groups, is an identifier.
 MIN_IDENTIFIER_DIGITS = 7
@@ -23,9 +23,9 @@ DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 #: Gaps that contain a line break.
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
-SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
+_SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
 #: Types of numbers that may begin with a plus sign.
-TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
+_TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the
@@ -97,7 +97,15 @@ class NumberRange(NamedTuple):
     stop: int
 
 
-def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> NumberRange:
+def find_number(
+    words: Sequence[NamesToken],
+    gaps: Sequence[str],
+    index: int,
+    start: int,
+    end: int,
+    rules: Rules,
+    has_readable_key: Callable[[int, int], bool],
+) -> NumberRange:
     """Return the number that begins at ``index`` in a line.
 
     Args:
@@ -106,8 +114,14 @@ def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, st
         index: Index of a word of the class ``DIGITS``.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
+        rules: Rules of the language.
+        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
+            on the key of the word.
     """
     token = words[index]
+    is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS
+    if is_short and _is_age(words, gaps, index, start, end, rules, has_readable_key):
+        return NumberRange("age", "", index + 1)
     if _is_beside_month(words, gaps, index, start, end):
         if token.entity_type == "number" and token.layout in ("1", "2"):
             return NumberRange("day", "", index + 1)
@@ -176,7 +190,8 @@ def mark_digits_beside_months(
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         dates: Words of dates of the language.
-        has_readable_key: Function of the index of a word and ``end``: whether a decision may depend on its key.
+        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
+            on the key of the word.
     """
     for month in months:
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
@@ -194,12 +209,39 @@ def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
     return gaps[index].rstrip("+(")
 
 
-def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a sign or opening bracket before the number at ``index`` may belong to the number.
+def includes_sign(
+    words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int, span: EntitySpan
+) -> bool:
+    """Return whether the plus sign or opening bracket before the number at ``index`` belongs to the number.
 
-    For the arguments see ``find_number``.
+    ``span`` is the span of the number without the sign. For the other arguments see ``find_number``.
     """
-    return not _is_beside_month(words, gaps, index, start, end) and _is_separate_number(words, gaps, index, start)
+    may_begin = span.entity_type in _TYPES_WITH_PLUS if gaps[index].endswith("+") else ")" in span.text
+    if not may_begin or _is_beside_month(words, gaps, index, start, end):
+        return False
+    return _is_separate_number(words, gaps, index, start)
+
+
+def _is_age(
+    words: Sequence[NamesToken],
+    gaps: Sequence[str],
+    index: int,
+    start: int,
+    end: int,
+    rules: Rules,
+    has_readable_key: Callable[[int, int], bool],
+) -> bool:
+    """Return whether a kept word before or after a number shows that it is an age. See ``find_number``."""
+    if index > start and has_readable_key(index - 1, end) and words[index - 1].key in rules.ages_before:
+        return get_gap_before_digits(gaps, index) == " "
+    if index + 1 >= end or not has_readable_key(index + 1, end) or gaps[index + 1] not in (" ", "-", ""):
+        return False
+    unit = words[index + 1].key
+    if unit in rules.ages_short:
+        return True
+    if unit not in rules.age_units or index + 2 >= end or gaps[index + 2] not in (" ", "-"):
+        return False
+    return has_readable_key(index + 2, end) and words[index + 2].key in rules.ages_behind
 
 
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
@@ -225,7 +267,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits are separate from the word before them even without the sign between them.
+    """Return whether digits would be a separate number without the sign or bracket directly before them.
 
     For the arguments see ``find_number``.
     """
@@ -262,7 +304,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
     Such a number has short digits, then digits in brackets, then further digits. For the arguments see ``find_number``.
     """
     token = words[index]
-    if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
+    if token.entity_type != "number" or token.layout not in _SHORT_NUMBER_LAYOUTS:
         return False
     last = index + 2
     while _joins_digits(words, gaps, last, start, end) and gaps[last] not in CLOSES_BRACKET:

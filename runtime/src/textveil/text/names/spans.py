@@ -32,6 +32,7 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
+    KEPT_FOR_EMPHASIS,
     KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
@@ -49,11 +50,8 @@ from textveil.text.names.tokens import (
     add_surnames,
     create_tuple,
     find_connectors_end,
-    find_run_case,
-    is_emphasized,
-    is_title_case,
 )
-from textveil.text.segmentation import LOWER, TITLE
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
@@ -220,8 +218,8 @@ class SpanFinder:
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word with an entity type is only a common word in its context.
 
-        This is a title or an office without a name after it, or a clitic after an apostrophe and a stray blank (``it'
-        s``).
+        This holds for a title or an office without a name after it, and for a clitic after an apostrophe and a stray
+        blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -321,9 +319,9 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words of a line that are replaced, and lower-case words on hyphens after them."""
+        """Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them."""
         words = self._words
-        title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
+        title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
             is_replaced = [
                 not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
@@ -369,11 +367,11 @@ class SpanFinder:
         if words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            is_kept = all(is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
+            is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
             indices = () if is_kept else indices
         if not self._follows_title(first):
             indices = [*dropwhile(lambda at: words[at].flags & KEPT_NOUN, indices)]
-        if not all(is_emphasized(words[at]) for at in indices):
+        if not all(_is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
@@ -429,7 +427,7 @@ class SpanFinder:
         case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
-        title_case_words = 0 if has_lower else sum(map(is_title_case, tokens))
+        title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))
         preceding_word, gap = "", self._gaps[start]
         if gap == " " and start > self._after_last_span and self._words[start - 1].token_class == KEPT:
             preceding_word = self._words[start - 1].key
@@ -441,7 +439,7 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the index of the next word of a run (name) that ends before ``index``; ``None`` if none."""
+        """Return the index of the next word of the run (name) whose last word so far ends before ``index``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None
@@ -452,37 +450,16 @@ class SpanFinder:
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
         """Append the span of the digits at ``index``, and return the index after its end."""
-        token = self._words[index]
-        is_short = token.entity_type == "number" and token.layout in numbers.SHORT_NUMBER_LAYOUTS
-        if is_short and self._is_age(index, start, end):
-            elements.append(self._make_span("age", LOWER, "", index, index + 1))
-            return index + 1
-        number = numbers.find_number(self._words, self._gaps, index, start, end)
+        words, gaps = self._words, self._gaps
+        number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
         # The sign of an international number and a bracket that closes inside the number belong to its span. This holds
         # only if the rest of the gap joins nothing, so that a second pass over the template finds the same spans.
-        sign = self._gaps[index][-1:]
-        includes_sign = (sign == "+" and span.entity_type in numbers.TYPES_WITH_PLUS) or (
-            sign == "(" and ")" in span.text
-        )
-        if includes_sign and numbers.may_have_sign(self._words, self._gaps, index, start, end):
+        if (sign := gaps[index][-1:]) in ("+", "(") and numbers.includes_sign(words, gaps, index, start, end, span):
             elements[-1] = str(elements[-1])[:-1]
             span = span._replace(text=sign + span.text)
         elements.append(span)
         return number.stop
-
-    def _is_age(self, index: int, start: int, end: int) -> bool:
-        words, gaps = self._words, self._gaps
-        if index > start and self._has_readable_key(index - 1, end) and words[index - 1].key in self._rules.ages_before:
-            return numbers.get_gap_before_digits(self._gaps, index) == " "
-        if index + 1 >= end or not self._has_readable_key(index + 1, end) or gaps[index + 1] not in (" ", "-", ""):
-            return False
-        unit = words[index + 1].key
-        if unit in self._rules.ages_short:
-            return True
-        if unit not in self._rules.age_units or index + 2 >= end or gaps[index + 2] not in (" ", "-"):
-            return False
-        return self._has_readable_key(index + 2, end) and words[index + 2].key in self._rules.ages_behind
 
     def _make_span(self, entity_type: str, case: int, layout: str, start: int, end: int) -> EntitySpan:
         first, stop, parts = 2 * start + 1, 2 * end, self._spellings
@@ -490,3 +467,22 @@ class SpanFinder:
         if stop > first + 1:  # joined in small steps, so that other threads can run
             text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
+
+    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    """
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER
+
+
+def _is_title_case(token: NamesToken) -> bool:
+    """Return whether a token is a capitalized word in Title case."""
+    return token.token_class == CAPITALIZED and token.case == TITLE
+
+
+def _is_emphasized(token: NamesToken) -> bool:
+    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
+    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)

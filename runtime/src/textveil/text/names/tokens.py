@@ -6,10 +6,10 @@ patterns and gaps, and the keys of kept words. So its decisions are the same for
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, final
 
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.segmentation import LOWER, TITLE
 
 #: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
 #: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
@@ -48,6 +48,8 @@ MAX_CONNECTORS = 3
 NOUN_ROLE, NAME_ROLE = "noun", "name"
 #: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
 RANDOMIZED = "drawn"
+#: Entity type and layout of a word that the option ``randomize`` randomizes, which gets no surrogate.
+RANDOMIZED_POOL = ("word", RANDOMIZED)
 create_tuple: Callable[..., Any] = tuple.__new__  # creates a named tuple in a third of the time of its class
 
 
@@ -151,15 +153,6 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
         return span
 
 
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
-
-    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
-    """
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
-
-
 def find_connectors_end(
     words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, connectors: Collection[str]
 ) -> int:
@@ -191,22 +184,12 @@ def find_connectors_end(
     return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
-def is_title_case(token: NamesToken) -> bool:
-    """Return whether a token is a capitalized word in Title case."""
-    return token.token_class == CAPITALIZED and token.case == TITLE
-
-
-def is_emphasized(token: NamesToken) -> bool:
-    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
-    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
-
-
 def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
     """Return which capitalized words of a headline are replaced, surnames that are common words included.
 
     In a headline, common words that may begin a sentence are kept. But a list of persons is a headline too (``To: Anna
-    Hope, Daniel Love, ...``). So a common word is replaced if it follows a replaced word and ends the sequence of
-    joined words, or stands between two replaced ones.
+    Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it follows a
+    replaced word and ends the sequence of joined words.
 
     Args:
         is_replaced: For each capitalized word, whether it is replaced by itself.
