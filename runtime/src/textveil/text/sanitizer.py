@@ -18,7 +18,6 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import ContentHashMismatch, InputError, OptionError
 from textveil.sequences import check_documents, wrap_texts
-from textveil.text.kept_words import count_foreign_words
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
 from textveil.text.statement import PrivacyTerms, Result, RewrittenDocument, SanitizedDocument
 
@@ -305,6 +304,8 @@ class Sanitizer:
         facts = self.names_plan(**options).facts if plan.terms.mechanism == "names" else None
         count_foreign: Callable[[str], int] = lambda output: 0  # noqa: E731
         if facts is not None and facts.strings.is_useful:  # only then words of other languages are kept
+            from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
+
             count_foreign = partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
         if swap is None:
             return plan.terms, count_foreign, plan.make_rewriter().rewrite(documents)

@@ -282,7 +282,8 @@ export class FactRules {
     const { roles, kin, starts, startFollowers, headingLeads } = this.#facts;
     const tokens = span.tokens.filter((token) => token.tokenClass !== KEPT);
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
-    if (isStart && place.beginsSentence(index, startFollowers)) return true;
+    const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
+    if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
     if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#beforeNames)) return false;
     if (place.followsRole(index, roles)) return false;
     const first = tokens[0]?.key ?? "";
