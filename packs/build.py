@@ -76,19 +76,8 @@ def is_entry(entry: str) -> bool:
     )
 
 
-ORDER = (
-    "weekday",
-    "month",
-    "country",
-    "the-country",
-    "state",
-    "group",
-    "place",
-    "given",
-    "family",
-    "city",
-    "organization",
-)
+#: Lists of single words in the order in which they take a word, as for English. A word is on one of them only.
+ORDER: tuple[str, ...] = tuple(json.loads((HERE.parent / "artifacts/lists/order.json").read_text("utf-8")))
 #: Lists whose words are kept with a capital in languages that capitalize nouns, such as *Zimmer*, *Straße* and *Wald*.
 NOUN_LISTS = ("place-word", "street-word", "unit-word")
 #: Entity types whose members are hidden also in lower case.
