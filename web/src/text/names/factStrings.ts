@@ -40,6 +40,8 @@ interface ListedWords {
   /** Common words in lower case that only the pools of words have. */
   readonly poolWords: ReadonlySet<string>;
   readonly spelled: ReadonlySet<string>;
+  /** Companies, products and other listed terms with a capital. */
+  readonly names: ReadonlySet<string>;
 }
 
 const wordsByLists = new WeakMap<NamesLists, ListedWords>();
@@ -47,7 +49,9 @@ const wordsByLists = new WeakMap<NamesLists, ListedWords>();
 function collectWords(lists: NamesLists): ListedWords {
   let words = wordsByLists.get(lists);
   if (words === undefined) {
-    const { capital, acronym } = lists.factLists;
+    const { capital, acronym, company } = lists.factLists;
+    const fold = (entries: Iterable<string>): Set<string> =>
+      new Set([...entries].filter(isAscii).map((entry) => entry.toLowerCase()));
     // replies never have a particle restored
     const pools = [...lists.surrogatePools].filter(([name]) => name !== "particle");
     const collect = (ofWords: boolean): Set<string> => {
@@ -58,7 +62,8 @@ function collectWords(lists: NamesLists): ListedWords {
     words = {
       surrogates: new Set([...poolWords, ...others]),
       poolWords: new Set([...poolWords].filter((word) => !others.has(word))),
-      spelled: new Set([...capital, ...acronym].filter(isAscii).map((entry) => entry.toLowerCase())),
+      spelled: fold([...capital, ...acronym]),
+      names: fold([...capital, ...company]),
     };
     wordsByLists.set(lists, words);
   }
@@ -197,6 +202,11 @@ export class FactStrings {
     return text !== word && text === text.toUpperCase() && this.isVariety(word) && this.isShared(word);
   }
 
+  /** Return whether a word is a constant of source code that is also a name of a person: `True`. */
+  isCodeConstant(text: string): boolean {
+    return text === "True" && this.isShared("true");
+  }
+
   /** Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*. */
   beginsAsGroup(text: string): boolean {
     const word = text.toLowerCase();
@@ -231,6 +241,16 @@ export class FactStrings {
     const flags = this.getFlags(word);
     if (flags !== 0) return (flags & NAME) === 0;
     return word.length === 1 || this.words.identifierPieces.has(word) || this.isTerm(word);
+  }
+
+  /** Return whether a lower-case word may be kept in the path of an address of the web. */
+  isPathWord(word: string): boolean {
+    return this.isPiece(word) && !(this.getFlags(word) & CENSUS);
+  }
+
+  /** Return whether a word in lower case is a listed company, product or other term with a capital. */
+  isPublicName(word: string): boolean {
+    return this.isPublic && collectWords(this.lists).names.has(word) && this.#isFree(word);
   }
 
   /** Return whether a word is neither denied nor a surrogate. */

@@ -32,6 +32,8 @@ _CASED_UNITS = frozenset(
 )
 #: Scales of temperature after the degree sign.
 _DEGREES = frozenset(("C", "F"))
+#: Constants of source code that are also names of persons.
+_CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
 #: Prefix of the names of pools with surrogates for unlisted words, which are common words.
@@ -113,6 +115,13 @@ class FactStrings:
         return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
 
     @cached_property
+    def _public_names(self) -> frozenset[str]:
+        """Companies, products and other listed terms with a capital, in lower case."""
+        lists = self.lists.fact_lists
+        names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
+        return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
+
+    @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
         """Surrogates for unlisted words that can be kept as words, because all types are written as tags."""
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
@@ -174,6 +183,10 @@ class FactStrings:
         """Return whether a word of source code is also a name of a person, such as *val*."""
         return word in self._code_names
 
+    def is_code_constant(self, text: str) -> bool:
+        """Return whether a word is a constant of source code that is also a name of a person: ``True``."""
+        return text in _CODE_CONSTANTS and self.is_shared(text.lower())
+
     def is_company(self, text: str) -> bool:
         """Return whether a string is a listed company or product that the value of ``facts`` does not keep."""
         return not self.is_public and text in self.lists.fact_lists["company"]
@@ -230,6 +243,14 @@ class FactStrings:
         if marks:
             return not marks & NAME
         return len(word) == 1 or word in self.words.identifier_pieces or self.is_term(word)
+
+    def is_path_word(self, word: str) -> bool:
+        """Return whether a lower-case word may be kept in the path of an address of the web."""
+        return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
+
+    def is_public_name(self, word: str) -> bool:
+        """Return whether a word in lower case is a listed company, product or other term with a capital."""
+        return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
         """Return whether a word is neither denied nor a surrogate."""
