@@ -1,10 +1,10 @@
-"""Put the lists into english-v4, and what changes with them into the pages.
+"""Replace the lists of the bundle english-v4, and update the pages that depend on them.
 
     .venv/bin/python artifacts/put_lists.py LISTS
 
 LISTS is a folder that artifacts/lists/build.py wrote. The words, their neighbors and their base weights stay byte for
-byte; the roles follow the lists. The content hash is replaced wherever git knows the old one; the outputs of
-``textveil info`` and ``textveil verify`` are written anew where a page has them.
+byte. The roles of words are computed from the new lists. The script replaces the old content hash in all tracked files,
+and updates the outputs of ``textveil info`` and ``textveil verify`` in the pages that contain them.
 """
 
 import importlib
@@ -35,7 +35,7 @@ _VERIFY = re.compile(
 
 
 def main() -> int:
-    """Write the bundle anew in its place, and follow in all files that git knows."""
+    """Rewrite the bundle in place, and update all tracked files that contain its content hash or descriptions."""
     folder = Path(sys.argv[1])
     pinned = re.search(r'DEFAULT_BUNDLE_ID = "([0-9a-f]{64})"', DEFAULTS.read_text("utf-8"))
     assert pinned is not None
@@ -70,7 +70,7 @@ def read_template(folder: Path) -> TemplateLists:
 
 
 def _replace_template(contents: TextContents, lists: TemplateLists) -> TextContents:
-    """Return the staircase with other lists, and with the roles that follow from them."""
+    """Return the staircase mechanism with new lists, and with roles that are computed from these lists."""
     old = {name for kind in contents.definition["template"]["entity_types"] for name in kind["files"]}
     texts = {name: text for name, text in contents.texts.items() if name not in old}
     words = [line.partition("\t")[0] for line in contents.texts[layout.VOCABULARY].splitlines()]

@@ -1,9 +1,10 @@
-"""Time the vector of one text on one core, by the static extractor and by int8 MiniLM.
+"""Measure the time in which the static extractor and int8 MiniLM compute the vector of a text, on one core.
 
     python benchmarks/bench_extractors.py STATIC MINILM
 
-Both are bundles of ``textveil-train encoder``. They take turns in one process, and processor time is counted, so that
-other load on the machine affects both alike. Tokenization is included. Read the ratio.
+STATIC and MINILM are bundles of ``textveil-train encoder``. They run alternately in one process, and the script
+measures processor time including tokenization. Other load on the machine affects both equally, so the ratio is the most
+reliable figure.
 """
 
 import json
@@ -27,7 +28,7 @@ _FEATURES = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_i
 
 
 def features() -> list[str]:
-    """Return the processor's features that make int8 fast, or nothing where Linux lists none."""
+    """Return the processor's features that affect the speed of int8; none on systems other than Linux."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     flags = next(

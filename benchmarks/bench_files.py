@@ -2,8 +2,8 @@
 
     python benchmarks/bench_files.py sst2.txt [BUNDLE]
 
-Each line of the file is a cell between an id and a label. Processor time of one process, reading and writing included.
-The limit reads and writes the table with every text unchanged.
+Each line of the file becomes a cell between an id and a label. The script measures the processor time of one process,
+including reading and writing. The row "limit" is the time to read and write the table with unchanged texts.
 """
 
 import csv
@@ -32,7 +32,7 @@ Run = Callable[[], object]
 
 
 def write_tables(lines: list[str], folder: Path) -> dict[str, tuple[str, Path]]:
-    """Write the same cells as tables of all formats, and return the format and the path of each."""
+    """Write the same cells as tables in all formats, and return format and path of each table by its name."""
     rows = [(number, line, f"label {number % 7}") for number, line in enumerate(lines)]
     tables = {"CSV": ("csv", folder / "t.csv"), "CSV, all cells in quotes": ("csv", folder / "quoted.csv")}
     for (_, path), quoting in zip(tables.values(), (csv.QUOTE_MINIMAL, csv.QUOTE_ALL), strict=True):
@@ -56,11 +56,14 @@ def write_tables(lines: list[str], folder: Path) -> dict[str, tuple[str, Path]]:
 
 
 class Unchanged(Sanitizer):
-    """Return every text unchanged: the limit."""
+    """Sanitizer that returns every text unchanged, to measure the limit."""
 
     def sanitize_batch(self, texts: Iterable[str], **options: Any) -> Any:
-        """Return the texts as results without randomized words."""
-        return [SimpleNamespace(text=text, tokens=0, randomized_words=0, replaced_words=0) for text in texts]
+        """Return results that contain the unchanged texts."""
+        return [
+            SimpleNamespace(text=text, tokens=0, randomized_words=0, replaced_words=0, foreign_words=0)
+            for text in texts
+        ]
 
 
 def main() -> None:
@@ -99,7 +102,7 @@ def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
 
 
 def processor_times(runs: dict[str, Run]) -> dict[str, float]:
-    """Return the median processor seconds of each run; runs take turns, so that other load affects all of them."""
+    """Return the median processor seconds of each run; the runs alternate, so that other load affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for repetition in range(REPETITIONS + 1):
         for name, run in runs.items():

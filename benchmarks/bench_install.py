@@ -1,10 +1,10 @@
-"""Time the README's first command, beyond the installation of numpy, regex and typer.
+"""Measure the time of the README's first command, without that of installing numpy, regex and typer.
 
     python benchmarks/bench_install.py [ROUNDS]
 
-Each round creates two environments and deletes them: in one, pip installs numpy, regex and typer; in the other,
-``./runtime ./cli``, which depend on the same, and a sentence is rewritten. pip caches its downloads, so the first round
-is not counted. The table has wall time and processor time; other programs disturb the latter less.
+Each round creates and deletes two environments. In the first one, pip installs numpy, regex and typer. In the second
+one, it installs ``./runtime ./cli``, which depend on these, and textveil rewrites a sentence. pip caches its downloads,
+so the first round is not counted. The table has wall time and processor time; other programs disturb the latter less.
 """
 
 import resource

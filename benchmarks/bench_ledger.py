@@ -1,4 +1,4 @@
-"""Time one spend by the number of earlier releases of its privacy unit.
+"""Measure the time of one spend, by the number of earlier releases of its privacy unit.
 
 Before each spend the ledger compares the stored sums with the releases. An open ledger reads only the releases since
 its last spend; a newly opened one reads all releases of the unit. A unit without releases is the limit.
@@ -43,7 +43,7 @@ def create_ledger(folder: Path, releases: int) -> Path:
 
 
 def milliseconds(work: Callable[[int], object]) -> float:
-    """Return the median processor time of one round, which leaves out waiting for the disk."""
+    """Return the median processor time of one round in milliseconds; it does not include waiting for the disk."""
     times = []
     for number in range(ROUNDS):
         start = time.process_time()

@@ -2,10 +2,10 @@
 
     python benchmarks/bench_long_line.py [MEGABYTES [OPTION...]]
 
-Lines consist of English words, of a single token, of marks, and of characters that take the most memory or grow when
-folded. Options such as ``--sanitize-punctuation`` go to the command. "Times" is the peak minus the peak for a line of
-one word, divided by the bytes of the line. The limit is ``cat``. This process must not import numpy: on Linux a child's
-peak starts at its parent's memory.
+There are several lines: English words, a single token, punctuation, and characters that need the most memory or become
+longer when folded. Options such as ``--sanitize-punctuation`` are passed to the command. The column "times" is the peak
+minus the peak for a line of one word, divided by the bytes of the line. The limit is the command ``cat``. This process
+must not import numpy, since on Linux the measured peak of a child process is at least its parent's memory.
 """
 
 import sys

@@ -2,13 +2,13 @@
 
     python benchmarks/bench_sanitize.py [--all] sst2=FILE [NAME=FILE ...]
 
-Every line of a file is a document. Rows: our batch call with the staircase mechanism, and as the limit the same text
-tokenized and joined again without a change; with ``--all`` also our command on the file, and both with SanText+.
-Tokens are those that spend epsilon: the words that the staircase randomizes.
+Every line of a file is a document. One row is the batch call with the staircase mechanism. The row "limit" splits the
+same text into tokens and joins them again without a change. With ``--all`` there are also rows for the command on the
+file, and for both with SanText+. The column of tokens counts the words that spend epsilon.
 
-Seconds are of the processor, of this process and its children, the median of several rounds in which every way runs
-once. The last column is the speed as a share of the limit's in the same round, also the median: read this one where the
-machine does other work. Files need some thousand lines, or the clock is too coarse.
+Seconds are processor time of this process and its children: the median of several rounds, in each of which every row
+runs once. The last column is the median of the speed relative to the limit in the same round. It is the most reliable
+figure if the machine has other load. A file needs a few thousand lines, since the clock is coarse.
 """
 
 import os
@@ -41,7 +41,7 @@ def cpu_seconds(function: Callable[[], Any]) -> float:
 
 
 def cut_and_join(lines: list[str]) -> list[str]:
-    """Tokenize the texts and join the tokens again without a change."""
+    """Split the texts into tokens, and join the tokens again without a change."""
     return ["".join(split_text(line)) for line in lines]
 
 

@@ -2,13 +2,17 @@
 
     python benchmarks/bench_serve.py FILE [--seconds 120]
 
-Every line of FILE is a document. Rows: ``Sanitizer.sanitize`` and ``sanitize_batch`` in this process; ``/health``, the
-limit of HTTP and the clients alone; one document per request with one client, then with 4 clients for ``--seconds``;
-100 documents per request; 64 clients, without a ledger and with one in the working directory; bare flushes there, five
-of which are the limit of one client with a ledger. Other rows take a tenth of that time, 12 seconds at most.
+Every line of FILE is a document. The table has these rows:
+- ``Sanitizer.sanitize`` and ``sanitize_batch`` in this process;
+- ``/health``, which is the limit of HTTP and the clients;
+- one document per request with one client, then with 4 clients for ``--seconds``;
+- 100 documents per request;
+- 64 clients, without a ledger and with one in the working directory;
+- single writes to the disk there, since one request with a ledger needs five of them.
+The other rows take a tenth of ``--seconds``, but at most 12 seconds.
 
-Service and clients share the processor's cores, so the service alone could do more. Clients measure the time of a
-request. Memory is that of the service: after the row, and its peak.
+Service and clients share the processor's cores, so the service alone would be faster. Clients measure the time of a
+request. The columns of memory are the memory of the service after the row, and its peak.
 """
 
 import argparse
@@ -35,7 +39,7 @@ BATCH = 100
 
 
 class Client:
-    """Keep one connection to the service open."""
+    """Client with one open connection to the service."""
 
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -69,7 +73,7 @@ def service(*options: str) -> Iterator[tuple[int, int]]:
 
 
 def repeat(call: Callable[[], Any], seconds: float) -> list[float]:
-    """Call until the time is over, and return the seconds of each call."""
+    """Call a function repeatedly for a number of seconds, and return the seconds of each call."""
     times, end = list[float](), time.perf_counter() + seconds
     while (start := time.perf_counter()) < end:
         call()
@@ -78,19 +82,22 @@ def repeat(call: Callable[[], Any], seconds: float) -> list[float]:
 
 
 def memory_mb(process: int, what: str) -> float:
-    """Return the resident memory in MB: ``VmRSS`` now, ``VmHWM`` at its peak."""
+    """Return the resident memory of a process in MB.
+
+    ``what`` is ``VmRSS`` for the present memory, or ``VmHWM`` for the peak.
+    """
     found = re.search(rf"^{what}:\s*(\d+) kB$", Path(f"/proc/{process}/status").read_text(), re.M)
     return int(found[1]) / 1024 if found else 0.0
 
 
 def flush(file: FileIO) -> None:
-    """Write a few bytes and wait for the disk: a spend takes five of these."""
+    """Write a few bytes, and wait until they are on the disk; a spend in a ledger needs five such writes."""
     file.write(bytes(4096))
     os.fsync(file.fileno())
 
 
 def row(name: str, times: list[float], seconds: float, texts: int, process: int | None) -> list[Any]:
-    """Return one row of the table, for calls of ``texts`` texts each."""
+    """Return one row of the table; each call had ``texts`` texts."""
     percentiles = statistics.quantiles(times, n=100, method="inclusive")
     memory = [None, None] if process is None else [memory_mb(process, what) for what in ("VmRSS", "VmHWM")]
     speed = len(times) / seconds
@@ -122,7 +129,7 @@ def main() -> None:
     def of_service(
         name: str, clients: int = 1, seconds: float = short, count: int = 1, path: str = "/sanitize"
     ) -> None:
-        """Add the row of some clients of the running service."""
+        """Measure some clients of the running service, and add a row."""
 
         def ask(client: Client) -> Any:
             if not count:

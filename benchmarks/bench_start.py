@@ -1,11 +1,13 @@
-"""Measure one sentence from a cold process, and the time to open the table, on one core.
+"""Measure the time from process start to one rewritten sentence, and the time to open the bundle, on one core.
 
     python benchmarks/bench_start.py
 
-Rows: the library on one sentence, and its import alone; a process that imports numpy and regex and nothing else (the
-limit); the same for the command; ``textveil --version`` beside a typer program that does nothing else; then, in one
-process, opening the table of the default bundle and loading the whole bundle with all hashes checked. Processes are
-measured in processor time, one of each in turn.
+The table has these rows:
+- the library on one sentence, its import alone, and as the limit a process that only imports numpy and regex;
+- the same three for the command;
+- ``textveil --version``, and a typer program without any other function;
+- in one process: opening the table of the default bundle, and loading the whole bundle with a check of all hashes.
+Times are processor times. The processes run alternately.
 """
 
 import statistics

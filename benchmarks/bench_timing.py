@@ -2,16 +2,18 @@
 
     python benchmarks/bench_timing.py [DRAWS [PAIRS]]
 
-PAIRS selects the timed pairs whose names start with it, such as ``staircase``; all by default.
+PAIRS is the beginning of the names of the pairs to measure, such as ``staircase``; default: all pairs.
 
-Each output is timed for two inputs: one favored by its own budget (the near branch), one that is not (the base branch).
-One mention is sampled at a time, in turns. The advantage is the largest difference of the two distribution functions of
-time: how well the best threshold separates near from base. Its 95 % limit by Dvoretzky, Kiefer and Wolfowitz (with
-Massart's constant) is printed beside it and falls with the number of samples. Controls: one sample twice, and SanText,
-whose rejection sampling takes more or fewer rounds.
+The script measures the time to sample an output for two inputs. For one of them the output comes from the budget (the
+near branch), for the other one from the base (the base branch). The two are sampled alternately, one word at a time.
+The advantage is the largest difference of the distribution functions of both times. It is the success of the best
+threshold that distinguishes near from base. Its 95 % limit by Dvoretzky, Kiefer and Wolfowitz (with Massart's constant)
+is printed beside it and falls with the number of samples. There are two controls: the same sample twice, and SanText,
+whose rejection sampling takes a varying number of rounds.
 
-Then the marginal processor time of a word: from texts of 200 to texts of 2,000 words of six letters each, in turns, of
-20 frequent, rare or unknown words, and of all different ones: each known word has a row, all unknown ones share one.
+Then the script measures the processor time per additional word, from texts of 200 and 2,000 words with six letters. The
+texts consist of 20 different frequent, rare or unknown words, or of words that are all different. Each known word has
+its own row in the table of the bundle, and all unknown words share one row.
 """
 
 import sys
@@ -52,7 +54,7 @@ Clock = Callable[[int], int]  # nanoseconds of draw number n
 
 
 def make_sample_clock(mechanism: Any, one: int) -> Clock:
-    """Return a clock of single samples of an input."""
+    """Return a function that measures the time of one sample of an input."""
     inputs = np.array([one])
 
     def clock(number: int) -> int:
@@ -64,10 +66,10 @@ def make_sample_clock(mechanism: Any, one: int) -> Clock:
 
 
 def make_branch_clock(staircase: Staircase, one: int, output: int, *, near: bool) -> Clock:
-    """Return a clock for the arithmetic of samples with one output, by one branch of the staircase.
+    """Return a function that measures the arithmetic of a sample with a given output, by one branch of the staircase.
 
-    A base sample of one rare word would take years to occur. So the uniform integers are chosen such that the word
-    results; the arithmetic after them is that of every sample.
+    Waiting for a random base sample with a rare word as its output would take years. The function therefore chooses
+    uniform integers that lead to this output. The arithmetic on them is the same as for every sample.
     """
     inputs, row_of = np.array([one]), np.array([0])
     rows = staircase._prepare_rows(inputs)
@@ -111,7 +113,10 @@ def advantage(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 
 
 def in_turns(one: Clock, other: Clock, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Time two clocks in turns, each first equally often, so that a slower minute affects both."""
+    """Call two clocks alternately, and return the times of each.
+
+    Each clock is equally often the first of a pair of calls, so that changes of the machine's speed affect both.
+    """
     found = np.empty((2, count))
     for number in range(count):
         for which in ((0, 1), (1, 0))[number % 2]:
@@ -120,7 +125,7 @@ def in_turns(one: Clock, other: Clock, count: int) -> tuple[np.ndarray, np.ndarr
 
 
 def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
-    """Return the processor time of one more word by the word's frequency, and its ratio to that of a frequent word."""
+    """Return the processor time per additional word for each kind of words, and its ratio to frequent words."""
     sizes = (200, 2000)
     plain = [
         word

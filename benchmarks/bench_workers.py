@@ -1,9 +1,10 @@
-"""Time two workers on one CSV file with and without a ledger, beside two processes on half of the file each.
+"""Measure two workers on one CSV file with and without a ledger, and two processes with half of the file each.
 
     python benchmarks/bench_workers.py train.tsv [ROWS]
 
-Each line of the file is a cell between an id and a label. Wall time, starts of processes included: it needs two cores
-and nothing else running. Runs take turns. The limit is two independent processes.
+Each line of the file becomes a cell between an id and a label. The script measures wall time, including the start of
+processes, so it needs two cores without other load. The runs alternate. The limit is the time of two independent
+processes.
 """
 
 import csv

@@ -1,10 +1,10 @@
-"""Count the roles that the built-in bundle gives to words, by their case and at the start of sentences.
+"""Count how the built-in bundle treats words, by their case and at the start of sentences.
 
     python benchmarks/case_coverage.py [--data DIR]
 
-DIR has `pii/records.jsonl`, `ag_news/train.tsv` (the first 3,000 texts) and `sst2/dev.tsv`. The first table covers all
-words except strings such as numbers and addresses, in percent, as the texts are and as they would be in another case.
-The second one covers the words with a capital at the start of a sentence.
+DIR has `pii/records.jsonl`, `ag_news/train.tsv` (the first 3,000 texts) and `sst2/dev.tsv`. The first table has
+percentages of all words, except strings such as numbers and addresses, for the texts as written and in another case.
+The second table is about words with a capital at the start of a sentence.
 """
 
 import argparse

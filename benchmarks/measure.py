@@ -1,4 +1,4 @@
-"""Measure on one core, repeat timings, and print a table with a JSON line: helpers of all benchmark scripts."""
+"""Functions of all benchmark scripts: use one core, repeat measurements, print a table and a JSON line."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def one_core() -> None:
 
 
 def median_seconds(function: Callable[[], Any], repetitions: int = REPETITIONS) -> float:
-    """Return the median wall time of several calls after one that is not counted."""
+    """Return the median wall time of several calls in seconds; a first call is not counted."""
     function()
     times = []
     for _ in range(repetitions):
@@ -36,9 +36,9 @@ def median_seconds(function: Callable[[], Any], repetitions: int = REPETITIONS) 
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """Let children cache their compiled modules in a temporary folder, as an installed package does.
+    """Let child processes cache compiled modules in a temporary folder, as for an installed package.
 
-    Where the environment forbids the cache, every start in a checkout would compile all modules again.
+    If the environment disables this cache, every process in a checkout compiles all modules again.
     """
     with tempfile.TemporaryDirectory() as folder:
         saved = dict(os.environ)
@@ -52,9 +52,9 @@ def compiled_once() -> Iterator[None]:
 
 
 def peak_memory_mb(command: Sequence[str]) -> float:
-    """Run a command without output, and return its peak resident memory in MB by the operating system.
+    """Run a command, discard its output, and return its peak resident memory in MB.
 
-    On Linux a child's peak starts at its parent's memory: the caller must be small, and must not have imported numpy.
+    On Linux the measured peak is at least the memory of the calling process, so the caller must not import numpy.
 
     Raises:
         SystemExit: The command failed.
@@ -63,7 +63,7 @@ def peak_memory_mb(command: Sequence[str]) -> float:
 
 
 def processor_seconds(command: Sequence[str], repetitions: int = REPETITIONS) -> float:
-    """Return the median processor time of a command without output; other processes disturb it less than wall time.
+    """Run a command several times, discard its output, and return its median processor time in seconds.
 
     Raises:
         SystemExit: The command failed.
@@ -73,7 +73,7 @@ def processor_seconds(command: Sequence[str], repetitions: int = REPETITIONS) ->
 
 
 def _used_by(command: Sequence[str]) -> Any:
-    """Run a command without output, and return its resource usage by the operating system."""
+    """Run a command, discard its output, and return its resource usage as the operating system reports it."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

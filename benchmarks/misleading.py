@@ -1,14 +1,15 @@
-"""Measure how often outputs mislead: an opposite replaces a word, or an alarming word appears.
+"""Measure how often outputs are misleading: an opposite replaces a word, or an alarming word appears.
 
-Probabilities of opposites are computed from the integers of the bundle; alarming words are counted in samples.
+The script computes probabilities of opposites from the integers of the bundle, and counts alarming words in samples.
 
     python benchmarks/misleading.py --data DATA [--bundle BUNDLE] [--opposites FILE ...] [--alarming FILE ...]
 
-Files of opposites have two words a line, or words, a tab and the opposites of all of them; files of alarming words one
-a line. Inflected forms are not added: list them. The lists that the built-in bundle was made with are always measured;
-other lists show what these lack. A text is harmless if it has no word of the list of alarming words.
-The script prints shares of train and test texts in percent, one line per corpus, epsilon and list; for opposites also
-the shares from neighbors alone, without the base, and those without the longest line of a list (good and bad words).
+Files of opposites have two words per line, or words, a tab and the opposites of all of them. Files of alarming words
+have one word per line. The script adds no inflected forms, so the files must contain them. It always measures the lists
+from which the built-in bundle was built. Other lists show gaps in these lists. A text is harmless if it has no word of
+the list of alarming words. The script prints shares of train and test texts in percent, one line per corpus, epsilon
+and list; for opposites also the shares that are due to neighbors alone (without the base weights), and those without
+the longest line of a list (good and bad words).
 """
 
 import argparse
@@ -51,7 +52,7 @@ def pairs(path: Path, *, without_longest: bool = False) -> set[tuple[str, str]]:
 def opposites(
     plan: Any, release: WordRelease, listed: set[tuple[str, str]], reading: ReadElements
 ) -> tuple[float, float]:
-    """Return the mean probability over texts that an opposite replaces a word, in all and from neighbors alone."""
+    """Return the mean probability that a text has a word replaced by an opposite: in total, and by neighbors alone."""
     ids, symbol = release.words.ids, {word: number for number, word in enumerate(release.printed.tolist())}
     of: dict[int, list[int]] = {}
     for one, other in listed:

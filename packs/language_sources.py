@@ -80,8 +80,9 @@ class LanguageSources:
     def _read_dictionary(self, path: Path | None) -> set[str]:
         """Return the lower-case words of a dictionary, with their inflected forms.
 
-        From a Hunspell dictionary (a file ``.dic`` beside a file ``.aff``), the result has the candidates that the
-        dictionary accepts. From a list of words, it has the words of the list and their inflected forms.
+        For a list of words, the result contains the words of the list and their inflected forms. A Hunspell dictionary
+        (a file ``.dic`` beside a file ``.aff``) cannot list its words, so the result contains all frequent words
+        (*candidates*) that it accepts.
         """
         tables = self.settings.get("dictionary_tables", [])
         words = {_write_accent(form) for table in tables for form in _read_table(table) if form == form.lower()}

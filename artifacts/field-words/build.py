@@ -2,7 +2,7 @@
 
     python artifacts/field-words/build.py SOURCES
 
-reads the archives that README.md beside this script lists from the folder `SOURCES`, and writes
+`SOURCES` is a folder with the archives that README.md beside this script lists. The script writes
 runtime/src/textveil/conversation/field-words.txt. The same archives give the same bytes on every machine.
 """
 
@@ -63,7 +63,10 @@ def list_fields(schema: Any) -> list[Fields]:
 
 
 def join_digits(words: list[str]) -> Iterator[str]:
-    """Yield the words with digits of an identifier, such as ``ec2`` and ``i18n``; digits at its end need no list."""
+    """Yield the words of an identifier that contain digits, such as ``ec2`` and ``i18n``.
+
+    Words whose digits are at the end of the identifier are omitted, since they need no list.
+    """
     for word, digits, behind in zip(words, words[1:], words[2:], strict=False):
         if word.isalpha() and digits.isdigit() and len(digits) <= 3:
             yield word + digits
@@ -86,7 +89,7 @@ def read_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
 
 
 def read_aws(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield each service of Amazon Web Services with the objects of its newest description."""
+    """Yield the name of each service of Amazon Web Services, and the fields of the objects in its newest version."""
     newest = {name.split("/")[2]: content for name, content in read_members(path, r"/service-2\.json(\.gz)?$")}
     for service, content in newest.items():
         shapes = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)["shapes"]
@@ -95,28 +98,31 @@ def read_aws(path: Path) -> Iterator[tuple[str, list[Fields]]]:
 
 
 def read_google(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield each API of Google with the objects of its newest description."""
+    """Yield the name of each API of Google, and the fields of the objects in its newest description."""
     newest = {Path(name).name.split(".")[0]: content for name, content in read_members(path, r"/documents/.*\.json$")}
     for name, content in newest.items():
         yield name, list_fields(json.loads(content))
 
 
 def read_schemas(path: Path, pattern: str) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield each schema of an archive with its objects; files that carry a version in their name are skipped."""
+    """Yield the file name of each schema in an archive, and the fields of its objects.
+
+    Files whose name contains a version are skipped.
+    """
     for name, content in read_members(path, pattern):
         if not _VERSIONED.search(name):
             yield name, list_fields(json.loads(content.decode("utf-8-sig")))
 
 
 def read_kubernetes(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the objects of all Kubernetes models as one description."""
+    """Yield one pair: the name ``kubernetes``, and the fields of each Kubernetes model."""
     texts = [content.decode() for _, content in read_members(path, r"^kubernetes/client/models/\w+\.py$")]
     maps = [match[1] for text in texts if (match := _ATTRIBUTES.search(text))]
     yield "kubernetes", [frozenset(re.findall(r": '([^']*)'", one)) for one in maps]
 
 
 def read_stripe(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the interfaces of Stripe as one description; each interface is an object."""
+    """Yield one pair: the name ``stripe``, and the fields of each interface of Stripe."""
     texts = [content.decode() for _, content in read_members(path, r"^package/esm/resources/.*\.d\.ts$")]
     blocks = [block for text in texts for block in re.split(r"\binterface \w+", text)[1:]]
     yield "stripe", [frozenset(_PROPERTY.findall(block)) for block in blocks]
@@ -140,9 +146,9 @@ class WordCounts:
     """Count how often each word occurs in field names.
 
     Attributes:
-        objects: Number of objects with the word in a field name.
-        descriptions: The descriptions that contain these objects, as pairs of vendor and name.
-        lone: The descriptions with a field whose whole name is the word in lower case.
+        objects: For each word the number of objects with a field name that contains the word.
+        descriptions: For each word the descriptions that contain these objects, as pairs of vendor and name.
+        lone: For each word the descriptions in which the whole name of a field is this word, in lower case.
     """
 
     def __init__(self) -> None:
@@ -151,7 +157,7 @@ class WordCounts:
         self.lone: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
 
     def add(self, vendor: str, name: str, objects: list[Fields]) -> None:
-        """Count the words of a description; equal objects count once."""
+        """Count the words in the field names of a description; objects with the same fields count once."""
         for fields in set(objects):
             words = set[str]()
             for field in fields:
@@ -175,7 +181,7 @@ class WordCounts:
 
 
 def choose_words(counts: WordCounts) -> list[str]:
-    """Return the words of the list; a name is left out unless many descriptions have a field called so."""
+    """Return the words of the list; omit a person's name unless it is a field name in many descriptions."""
     lists = Sanitizer.load().names_plan(protect="names").lists
     kinds = lists.members_by_type
     never = {word for kind in ("country", "family", "group", "month", "number-word", "weekday") for word in kinds[kind]}
@@ -194,7 +200,7 @@ def choose_words(counts: WordCounts) -> list[str]:
 
 
 def is_login(word: str, kinds: Any) -> bool:
-    """Return whether a word joins a given and a family name, or an initial and one of them."""
+    """Return whether a word joins a given name and a family name, or an initial and one of these names."""
     given, family = kinds["given"], kinds["family"]
     if word[1:] in family or word[:-1] in given:
         return len(word) > 4

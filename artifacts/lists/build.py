@@ -4,10 +4,10 @@
     npm install --prefix sources $(cat artifacts/lists/npm.txt)
     python artifacts/lists/build.py lists --scowl /usr/share/dict/scowl --npm sources/node_modules
 
-writes the lists that the mode `names` reads, and the card with their sources, to the folder `lists`, and those that
-only the modes `words` and `all` read to `lists/template`. artifacts/put_lists.py puts them into english-v4, the only
-place that keeps them. The same sources give the same bytes on every machine, and a source of another version is
-refused. README.md beside this script names the sources and their licenses.
+The script writes the lists of the mode `names`, and the card with their sources, to the folder `lists`. It writes the
+lists that only the modes `words` and `all` read to `lists/template`. artifacts/put_lists.py copies all of them into
+english-v4, the only place where the repository stores them. The same sources give the same bytes on every machine, and
+a source of another version is an error. README.md beside this script names the sources and their licenses.
 """
 
 import argparse
@@ -49,7 +49,7 @@ TEMPLATE = "template"
 
 
 def files(scowl: Path, npm: Path) -> dict[str, str]:
-    """Return the content of every file by its path."""
+    """Return the content of every output file by its path."""
     src.check_versions()
     common = words.Common(scowl, entity_lists.any_case())
     for_words = surrogate_pools.for_words(common)
@@ -84,7 +84,7 @@ def files(scowl: Path, npm: Path) -> dict[str, str]:
 
 
 def symbols() -> list[str]:
-    """Return the symbols that are shown: single code points, no persons, flags, tones or parts of sequences."""
+    """Return the symbols that the mode `names` keeps, from `by_hand/kept-symbols.txt`."""
     lines = (src.HERE / "by_hand" / "kept-symbols.txt").read_text("utf-8").splitlines()
     return sorted({symbol for line in lines if line[:1] != "#" for symbol in line.split()})
 
@@ -94,7 +94,7 @@ def _text(entries: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the lists to the folder of the command line, and print the size of each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scowl", type=Path, default=SCOWL, help="folder of SCOWL's files")
     parser.add_argument("--npm", type=Path, default=NPM, help="folder of packages of npm")

@@ -2,9 +2,11 @@
 
     python artifacts/lists/check_facts.py artifacts/english-v4
 
-prints how many names of persons of all locales of `faker` are on a list of facts, and how many names outside the lists
-of the bundle are terms. It fails if a name is on a list with a capital, if more than .2 % of the names outside the
-lists are terms or have a typing error that is corrected, or if a list has what a pool prints or is a common word.
+The script prints how many names of persons from the locales of `faker` are on each list of facts. It also prints how
+many names that are on no list of the bundle are terms. The script fails in these cases:
+- A name is on a list whose entries are written with a capital.
+- More than .2 % of the names that are on no list are terms, or are read as a typing error of a common word.
+- A list contains a word of a surrogate pool, or a list of lower-case words contains a common word.
 """
 
 import sys
@@ -26,7 +28,10 @@ def list_locale_names() -> set[str]:
 
 
 def find_problems(folder: Path) -> list[str]:
-    """Print how many names of persons the lists of a bundle have, and return the limits that do not hold."""
+    """Print how many names of persons are on the lists of facts, and return the violated limits.
+
+    ``folder`` is the folder of the bundle.
+    """
     read = {path.name: read_entries(path) for path in folder.glob("*.txt")}
     facts = {kind: set(read[f"facts.{kind}.txt"]) for kind in KINDS}
     common = read["common-words.txt"]
@@ -57,9 +62,10 @@ def find_problems(folder: Path) -> list[str]:
 
 
 def find_corrected(names_by_source: dict[str, list[str]]) -> list[str]:
-    """Print how many names a typing error would turn into a common word, and return the limits that do not hold.
+    """Print how many names the mode `names` would read as a misspelled common word, and return violated limits.
 
-    The bundle is the one that is installed: its rules decide.
+    The rules are those of the installed bundle.
+    ``names_by_source`` contains names that are on no list, by their source.
     """
     from textveil import Sanitizer
 
@@ -74,20 +80,20 @@ def find_corrected(names_by_source: dict[str, list[str]]) -> list[str]:
 
 
 def list_census_names(listed: AbstractSet[str]) -> list[str]:
-    """Return the names of the census that are not listed."""
+    """Return the names of the US census that are not in ``listed``."""
     names = src.census("dist.all.last", "dist.female.first", "dist.male.first")
     return [name for name in names if name.isalpha() and name not in listed]
 
 
 def main() -> int:
-    """Print the figures; return 1 if a limit does not hold."""
+    """Print the figures, and return exit status 1 if a limit is violated."""
     problems = find_problems(Path(sys.argv[1]))
     print("\n".join(f"does not hold: {problem}" for problem in problems) or "all limits hold")
     return 1 if problems else 0
 
 
 def read_entries(path: Path) -> dict[str, str]:
-    """Return the entries of a list with their marks."""
+    """Read the entries of a list, each with its marks."""
     lines = path.read_text("utf-8").splitlines()
     return {entry: marks for entry, _, marks in (line.partition("\t") for line in lines)}
 

@@ -1,4 +1,4 @@
-"""Choose the common words, and mark where each of them is kept."""
+"""Choose the common words, and mark in which positions and spellings the mode `names` keeps each of them."""
 
 from collections import defaultdict
 from functools import cache
@@ -51,12 +51,15 @@ class Common:
 
     Attributes:
         words: The common words.
-        listed: Single words on the lists of persons, places, firms and nationalities.
-        hidden: Words that may be a name at the start of a sentence, so that they are replaced there.
+        listed: Single words on the lists of names: persons, places, companies and nationalities.
+        hidden: Words that are replaced at the start of a sentence, since they may be a name there.
     """
 
     def __init__(self, scowl: Path, never: set[str]) -> None:
-        """Choose the words, without those of `never`; `reserve` takes out the words of pools later."""
+        """Choose the common words; words in `never` are excluded.
+
+        Call `reserve` later to remove the words of surrogate pools.
+        """
         self.scowl = src.scowl(scowl)
         self.spelled = src.read_word_probabilities()
         self.mixed: dict[str, float] = defaultdict(float)
@@ -79,14 +82,14 @@ class Common:
         self.hidden |= {entry for kind in START_KINDS for entry in template_lists.get_marked_entries(kind)}
 
     def share(self, word: str) -> float:
-        """Return the share of lower case among the lower-case and Title spellings of a word."""
+        """Return the share of a word's occurrences in lower case among those in lower case and in Title case."""
         lower = self.spelled.get(word, 0.0)
         # Names are written in many ways (BBC, McCain), and shouting is not a sign of a name.
         others = self.mixed.get(word, 0.0) if word in self.listed else self.spelled.get(word.title(), 0.0)
         return lower / (lower + others) if lower else 0.0
 
     def upper(self, word: str) -> float:
-        """Return the frequency of the ALL CAPS spelling of a word divided by that of the lower-case one."""
+        """Return the frequency of the ALL CAPS spelling of a word, divided by that of its lower-case spelling."""
         return self.spelled.get(word.upper(), 0.0) / max(self.spelled.get(word, 0.0), 1e-12)
 
     def _candidates(self) -> list[str]:
@@ -115,18 +118,21 @@ class Common:
         return (chosen - self.never) | self.functions
 
     def reserve(self, words: set[str]) -> None:
-        """Remove words that the pools need as surrogates of unlisted words."""
+        """Remove words from the common words, because surrogate pools contain them."""
         self.reserved |= words
         self.words -= words
 
     def starts(self, word: str) -> bool:
-        """Return whether a capitalized word is kept at the start of a sentence; words of pools are not considered."""
+        """Return whether a capitalized word is kept at the start of a sentence, regardless of surrogate pools."""
         if word in self.openers or word in self.pieces or word in self.functions:
             return word not in NO_START
         return word in self.words and word not in self.hidden and self.share(word) >= SHARE_START
 
     def marks(self, no_start: set[str]) -> dict[str, str]:
-        """Return the marks of every common word; those of `no_start` get no mark for the start of a sentence."""
+        """Return the marks of every common word, separated by commas.
+
+        Words in `no_start` do not get the mark `start`, which keeps a word at the start of a sentence.
+        """
         found = {}
         for word in self.words:
             always = word in self.functions or word in self.openers or word in self.pieces or word in self.slang
@@ -157,13 +163,16 @@ def _census() -> dict[str, float]:
 
 @cache
 def _list_all_names() -> frozenset[str]:
-    """Return the names of all locales of `faker`, and those of the census but the rarest."""
+    """Return the names of all locales of `faker`, and the names of the US census except the rarest ones."""
     given, family = src.names_abroad({})
     return frozenset([*(name for name, share in _census().items() if share >= CENSUS), *given, *family])
 
 
 def _rarer_names() -> set[str]:
-    """Return names that are on no list because a frequent word has their spelling."""
+    """Return frequent names of the census and of large places.
+
+    Some of them are on no list of names, because a frequent word has the same spelling.
+    """
     family = src.census("dist.all.last")
     given = src.census("dist.female.first", "dist.male.first")
     whole, _ = src.places()

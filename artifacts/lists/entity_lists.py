@@ -1,4 +1,4 @@
-"""Build the lists of entity members by type, and the closed classes of words that the rules read."""
+"""Build a list of words for each entity type, and the word classes that the rules of the mode `names` read."""
 
 import importlib
 import unicodedata
@@ -49,7 +49,7 @@ _PHRASE = regex.compile(r"[\p{Ll}']+(?: [\p{Ll}']+)+")
 
 
 def phrase(name: str) -> str:
-    """Return the key of a name of several words: folded, joined by single blanks, without dots, accents and &."""
+    """Return the lookup key of a name of several words: folded, with single blanks, without dots, accents and &."""
     plain = src.fold(name).replace(".", "").replace("-", " ").replace("&", " ").translate(src.STROKES)
     plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     return " ".join(plain.split())
@@ -95,7 +95,10 @@ def _countries() -> tuple[set[str], set[str], set[str]]:
 
 
 def by_list(common: set[str]) -> dict[str, Marks]:
-    """Return the members of each listed type; a common word among them needs a capital."""
+    """Return the words of each entity type that has a list.
+
+    A common word gets the mark `capitalized`: it counts as a member of the type only with a capital.
+    """
     states, state_phrases = _states()
     lands, land_phrases, the = _countries()
     groups, ordinary = src.read_handwritten("group")
@@ -126,7 +129,7 @@ def by_list(common: set[str]) -> dict[str, Marks]:
 
 
 def any_case() -> set[str]:
-    """Return the words that are hidden in any case, so that they are not common words."""
+    """Return the words that are replaced even in lower case, so that they cannot be common words."""
     groups, ordinary = src.read_handwritten("group")
     named = {
         entry: marks
@@ -140,7 +143,7 @@ def any_case() -> set[str]:
 
 
 def classes(common: set[str]) -> dict[str, Marks]:
-    """Return the closed classes of words that the rules about runs, ages and addresses read."""
+    """Return the word classes that the rules for adjacent names, ages and addresses read, such as titles."""
     existing = {name: {w for part in src.read_handwritten(name) for w in part} for name in src.DESIGNATIONS}
     titles = {src.fold(word) for part in src.read_handwritten("titles") for word in part}
     numbers = set(template_lists.get_marked_entries("number-word")) | set(src.read_handwritten("number-words-kept")[0])

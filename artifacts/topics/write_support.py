@@ -27,7 +27,7 @@ def read_topics(path: Path = TOPICS) -> dict[str, str]:
 
 
 def label_requests(lines: Iterable[str], topics: dict[str, str]) -> list[tuple[str, str]]:
-    """Return text and topic of each request; blanks inside a text become single spaces.
+    """Return pairs of text and topic for all requests; runs of white space become single spaces.
 
     Raises:
         KeyError: An intent has no topic.

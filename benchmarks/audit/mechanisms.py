@@ -1,6 +1,7 @@
-"""Mechanisms with a known epsilon, and refutable ones, as batched functions of inputs for the audit.
+"""Define mechanisms with a known epsilon, and mechanisms with a false claim, as batched functions for the audit.
 
-Noise here is from numpy's generator, seeded by the caller: it protects nobody, and a thousand audits end today.
+The noise comes from a numpy generator with a seed of the caller. It is fast enough for thousands of audits, and
+protects no text.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ class AuditedCase:
 
     Attributes:
         name: Name in the record.
-        epsilon: The true epsilon, or the claimed one of a refutable mechanism.
+        epsilon: The true epsilon; for a mechanism with a false claim the claimed epsilon.
         mechanism: The mechanism.
         pairs: Candidate pairs.
         sets: Candidate sets for identification.
@@ -38,7 +39,7 @@ class AuditedCase:
 
     @property
     def claim(self) -> Claim:
-        """Return the claim of this epsilon."""
+        """Return the claim that the mechanism has this epsilon."""
         return Claim(epsilon=self.epsilon, per_distance=self.per_distance)
 
 
@@ -49,14 +50,14 @@ def _make(
 
 
 def draw_randomized_response(inputs: Floats, outputs: int, epsilon: float, generator: Generator) -> Floats:
-    """Draw by k-ary randomized response: keep the input, or return another output uniformly."""
+    """Draw outputs by k-ary randomized response: the input itself, or a uniform choice of the other outputs."""
     kept = 1.0 / (1.0 + (outputs - 1) * np.exp(-epsilon))
     others = generator.integers(0, outputs - 1, inputs.shape)
     return np.where(generator.random(inputs.shape) < kept, inputs, others + (others >= inputs))
 
 
 def make_randomized_response(outputs: int, epsilon: float, generator: Generator) -> AuditedCase:
-    """Make k-ary randomized response, with all of its inputs in the identification test."""
+    """Make the case of k-ary randomized response; all of its inputs are in the identification test."""
     return _make(
         f"k-RR, {outputs:,} outputs",
         epsilon,
@@ -67,7 +68,10 @@ def make_randomized_response(outputs: int, epsilon: float, generator: Generator)
 
 
 def make_laplace(dimension: int, differing: int, epsilon: float, generator: Generator) -> AuditedCase:
-    """Make Laplace noise on vectors of L1 sensitivity 1, whose pair differs in some of the coordinates."""
+    """Make the case of Laplace noise for an L1 sensitivity of 1.
+
+    The two vectors of the pair differ in ``differing`` of their ``dimension`` coordinates.
+    """
     second = np.zeros(dimension)
     second[:differing] = 1.0 / differing
 
@@ -79,7 +83,10 @@ def make_laplace(dimension: int, differing: int, epsilon: float, generator: Gene
 
 
 def make_discrete_laplace(epsilon: float, generator: Generator) -> AuditedCase:
-    """Make discrete Laplace noise on integers, the difference of two geometric numbers, for a sensitivity of 1."""
+    """Make the case of discrete Laplace noise on integers, for a sensitivity of 1.
+
+    The noise is the difference of two geometric random numbers.
+    """
 
     def draw(inputs: Sequence[int]) -> NDArray[np.int64]:
         share = 1 - np.exp(-epsilon)
@@ -89,7 +96,10 @@ def make_discrete_laplace(epsilon: float, generator: Generator) -> AuditedCase:
 
 
 def make_words(epsilon: float, generator: Generator, *, ordered: bool) -> AuditedCase:
-    """Make ten words, each by 2,000-ary randomized response; the pair differs in one word."""
+    """Make the case of ten words, each randomized by 2,000-ary randomized response.
+
+    The texts of the pair differ in one word. Without ``ordered``, the output words are shuffled.
+    """
     names = np.array([f"w{number}" for number in range(_WORDS)])
     texts = np.tile(np.arange(1, 11), (2, 1))
     texts[1, 4] = 50
@@ -110,9 +120,10 @@ def make_words(epsilon: float, generator: Generator, *, ordered: bool) -> Audite
 def make_table(
     epsilon: float, generator: Generator, *, name: str, keep: int | None = None, words: int = 200
 ) -> AuditedCase:
-    """Make SanText on words with random vectors: ``exp(-epsilon d / 2)``, with the k likeliest outputs or all.
+    """Make the case of SanText on words with random vectors: weights ``exp(-epsilon d / 2)``.
 
-    The pairs have their distances, so the claim is metric. A table cut to its k likeliest outputs has no epsilon.
+    The claim is an epsilon per unit of distance. With ``keep`` the table has only the ``keep`` likeliest outputs of
+    each word. Such a mechanism satisfies no epsilon.
     """
     vectors = np.random.default_rng(7).normal(size=(words, 8))
     distances = np.sqrt(((vectors[:, None] - vectors[None]) ** 2).sum(axis=2))
@@ -139,7 +150,7 @@ def make_table(
 
 
 def make_kept_rare_words(epsilon: float, generator: Generator) -> AuditedCase:
-    """Make ten words by 2,000-ary randomized response, except that a rare word never changes."""
+    """Make the case of ten words by 2,000-ary randomized response, in which a rare word never changes."""
     case = make_words(epsilon, generator, ordered=True)
     first, second = case.pairs[0].inputs
     rare = {first: "Szeged", second: "Cusco"}
@@ -152,7 +163,7 @@ def make_kept_rare_words(epsilon: float, generator: Generator) -> AuditedCase:
 
 
 def make_shared_scalar(epsilon: float, generator: Generator, dimension: int = 64) -> AuditedCase:
-    """Make the noise of DPNR's published code: one Laplace number for all coordinates of a vector in [0, 1]."""
+    """Make the case of DPNR's published code, which adds one Laplace number to all coordinates in [0, 1]."""
     inputs = np.random.default_rng(3).random((2, dimension))
 
     def draw(rows: Sequence[Floats]) -> Floats:
@@ -162,7 +173,7 @@ def make_shared_scalar(epsilon: float, generator: Generator, dimension: int = 64
 
 
 def make_adept_vectors(epsilon: float, generator: Generator, dimension: int) -> AuditedCase:
-    """Make ADePT's noise on vectors: clip at L2 norm 1, Laplace noise of scale 2 / epsilon in each coordinate."""
+    """Make the case of ADePT: clip a vector at L2 norm 1, and add Laplace noise of scale 2 / epsilon."""
     dense = np.full(dimension, 1 / np.sqrt(dimension))
 
     def draw(rows: Sequence[Floats]) -> Floats:

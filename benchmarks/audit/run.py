@@ -5,8 +5,8 @@
     python benchmarks/audit/run.py refuted -o RECORD [--repeats N]
     python benchmarks/audit/run.py power -o RECORD --repeats 20 --name "k-RR 1000" --epsilon 1
 
-Each audit is one line of the record, written when it ends; a run continues where an earlier one stopped. All audits
-have 20,000 draws of each input and a confidence of 99.9 %.
+The script writes a line of the record when an audit ends. A later run skips the finished audits. All audits have 20,000
+draws of each input and a confidence of 99.9 %.
 """
 
 import os
@@ -72,7 +72,7 @@ REFUTED: dict[str, tuple[tuple[float, ...], Callable[[float, Generator], Audited
 
 
 def list_tasks(part: Part, repeats: int) -> Iterator[tuple[str, float, int]]:
-    """List the audits of a part: mechanism, epsilon and number of the repetition."""
+    """Yield mechanism, epsilon and number of the repetition for each audit of a part."""
     if part == "honest":
         for number in range(repeats):
             name, epsilon = HONEST[number % len(HONEST)]

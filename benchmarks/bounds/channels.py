@@ -1,20 +1,20 @@
 """Compute how accurate any release can be: two linear programs over channels on classes, and randomized response.
 
 A device releases ``z = M(text)`` and a server decides on a class ``o`` from it. Whatever the mechanism and the
-classifier are, the pair of them is a random map from texts to classes; as a function of a private release it is
-private at the same level (post-processing). The programs below look for the best such map and know nothing about
-texts, so that they hold for every representation.
+classifier are, the pair of them is a random map from texts to classes; as a function of a private release it is private
+at the same level (post-processing). The programs below find the best such map without any assumption about texts, so
+their results hold for every representation.
 
 **Ceiling.** Let ``Pr[o | text]`` be ``(epsilon, delta)``-LDP over any two texts and ``T_y`` the distribution of texts
 of class ``y``. Average the map over the texts of a class: ``Q(o|y) = E[Pr[o | text] : text ~ T_y]``. For any two
 classes and any set ``S`` of decisions ``Q(S|y) <= e^epsilon Q(S|y') + delta``, since the inequality holds for every
-pair of texts and averaging the left side over ``T_y`` and the right over ``T_y'`` keeps it. The accuracy is
-``sum_y pi_y Q(y|y)``, which is at most the largest value over all such ``Q``: a linear program with the class prior
-as its only input. ``pi`` has to be the prior of the very examples that the accuracy is measured on.
+pair of texts and averaging the left side over ``T_y`` and the right over ``T_y'`` keeps it. The accuracy is ``sum_y
+pi_y Q(y|y)``, which is at most the largest value over all such ``Q``: a linear program with the class prior as its only
+input. ``pi`` must be the shares of the classes among the examples on which the accuracy is measured.
 
-**Reference.** What is lost to privacy alone: the clean model's own decision ``yhat`` is all that is known about a text,
-and the best channel ``Q(o|yhat)`` releases it. It is not a bound: a representation may carry more than a decision (how
-sure the model is), and another extractor may be better.
+**Reference.** The accuracy if the best channel ``Q(o|yhat)`` releases the decision ``yhat`` of the model without noise.
+It shows the loss that is due to privacy alone. It is not an upper bound: a representation may contain more than a
+decision, such as the certainty of the model, and another extractor may be better.
 """
 
 from dataclasses import dataclass
@@ -52,12 +52,12 @@ _SHARES = (0.0, *(2.0**-power for power in range(52, -1, -1)))
 
 @dataclass(frozen=True, slots=True)
 class BestChannel:
-    """Hold the solution of a program.
+    """Solution of a linear program.
 
     Attributes:
         accuracy: The program's value, within the solver's tolerance (about 1e-7).
-        channel: ``Q(o|i)``, shape (inputs, classes): a private channel in exact arithmetic, read as the rational
-            numbers that these floats are. No entry is negative, rows sum to 1, and ``(epsilon, delta)`` holds.
+        channel: ``Q(o|i)``, shape (inputs, classes). The floats, read as exact rational numbers, are a private channel:
+            no entry is negative, rows sum to 1, and ``(epsilon, delta)`` holds.
     """
 
     accuracy: float
@@ -67,9 +67,9 @@ class BestChannel:
 def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
     """Compute the largest accuracy of any ``(epsilon, delta)``-LDP release with any classifier.
 
-    ``max_Q sum_y pi_y Q(y|y)`` over channels on the K classes with, for every ``y, y'``,
-    ``sum_o max(0, Q(o|y) - e^epsilon Q(o|y')) <= delta``. The text at the top of this module says why it is a bound.
-    It is exact for ``delta > 0`` too, and never more than ``delta`` above the value for ``delta = 0``.
+    ``max_Q sum_y pi_y Q(y|y)`` over channels on the K classes with, for every ``y, y'``, ``sum_o max(0, Q(o|y) -
+    e^epsilon Q(o|y')) <= delta``. The module's docstring explains why this is a bound. It is also exact for ``delta >
+    0``, where it is at most ``delta`` above the value for ``delta = 0``.
 
     Args:
         prior: Share of each class among the examples that are scored, shape (classes,); counts are accepted.
@@ -89,10 +89,10 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
 
 
 def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
-    """Compute the accuracy of the best private release of a clean model's decision: a figure to approach.
+    """Compute the accuracy of the best private release of the decision of a model without noise.
 
     ``max_Q sum_{yhat,o} P(yhat) Q(o|yhat) P(y=o|yhat)`` over ``(epsilon, delta)``-LDP channels from decisions to
-    classes. No bound: see the text at the top of this module.
+    classes. This is not an upper bound for other releases; see the module's docstring.
 
     Args:
         confusion: Counts or shares by true class (row) and decision without noise (column), shape (classes, classes),
@@ -111,7 +111,7 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
 
     The decision is kept with probability ``e^epsilon / (e^epsilon + K - 1)``, else another class is drawn uniformly
     (Kairouz, Oh and Viswanath 2016). The server decides by Bayes: ``sum_o max_y sum_yhat P(yhat, y) Q(o|yhat)``. It is
-    epsilon-LDP for whole texts, and no representation: it serves one task.
+    epsilon-LDP for whole texts. Unlike a representation, it serves only one task.
 
     Args:
         confusion: The same as in ``reference``.
@@ -127,12 +127,13 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
 def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestChannel:
     """Solve ``max_Q sum_{i,o} gains[i,o] Q(o|i)`` over ``(epsilon, delta)``-LDP channels.
 
-    The set inequality of ``(epsilon, delta)``-LDP is one linear row for each ordered pair of inputs by way of
-    ``t(o) >= Q(o|i) - e^epsilon Q(o|i')``, ``t >= 0``, ``sum_o t(o) <= delta``. Solved by HiGHS (``scipy``), whose
-    solution meets the rows up to a tolerance only; ``_private`` makes a channel of it that meets them exactly.
+    The set inequality of ``(epsilon, delta)``-LDP is one linear row for each ordered pair of inputs by way of ``t(o) >=
+    Q(o|i) - e^epsilon Q(o|i')``, ``t >= 0``, ``sum_o t(o) <= delta``. HiGHS (``scipy``) solves the program, but its
+    solution satisfies the rows only up to a tolerance. ``_private`` converts it to a channel that satisfies them
+    exactly.
 
     Args:
-        gains: Shape (inputs, classes), not negative; what a decision ``o`` for an input ``i`` adds.
+        gains: Value of a decision ``o`` (column) for an input ``i`` (row), not negative, shape (inputs, classes).
         epsilon: A number of at least 0.
         delta: A number from 0 to 1.
 
@@ -179,23 +180,23 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
 def standard_error(accuracy: float, decisions: int) -> float:
     """Bound the standard error of the share of correct decisions among ``n`` by ``sqrt(a (1 - a) / n)``.
 
-    Several draws of noise for one text are independent decisions when the examples themselves are held fixed, as the
-    ceiling holds them.
+    For fixed examples, several draws of noise for one text are independent decisions. The ceiling is also for fixed
+    examples.
     """
     return sqrt(max(0.0, accuracy * (1 - accuracy)) / decisions)
 
 
 def exceeds(accuracy: float, decisions: int, bound: float, standard_errors: float = STANDARD_ERRORS) -> bool:
-    """Return whether a reported accuracy exceeds its ceiling by more than chance: a fault in noise or accounting.
+    """Return whether an accuracy exceeds its ceiling significantly, which shows a fault in noise or accounting.
 
-    ``accuracy > bound + standard_errors * sqrt(bound (1 - bound) / n)``. One report in 30,000 would be above four
-    standard errors if its true accuracy were the ceiling itself.
+    ``accuracy > bound + standard_errors * sqrt(bound (1 - bound) / n)``. If the true accuracy were the ceiling itself,
+    one result in 30,000 would exceed it by four standard errors.
 
     Args:
         accuracy: Share of correct decisions.
-        decisions: Independent decisions behind it: examples times draws of noise.
+        decisions: Number of independent decisions: examples times draws of noise.
         bound: ``ceiling`` of those examples at the release's whole-text epsilon and delta.
-        standard_errors: Slack.
+        standard_errors: Number of standard errors by which the accuracy must exceed the ceiling.
     """
     return accuracy > bound + standard_errors * standard_error(bound, decisions)
 
@@ -204,9 +205,10 @@ def _private(gains: Floats, solution: Floats, epsilon: float, delta: float) -> F
     """Return a channel near a solver's solution that is private in exact arithmetic.
 
     All rows are moved toward one constant row by the smallest share of ``_SHARES`` that makes the channel private, in
-    integers out of ``_WHOLE``. Private channels are a convex set that holds every channel of equal rows, so that the
-    last share (1) always succeeds. Two constant rows are tried. The mean of the rows costs little at a small epsilon,
-    where all rows are alike; the uniform row at a larger one, where it raises what the solver rounded to 0.
+    integers out of ``_WHOLE``. The private channels are a convex set that contains every channel with equal rows, so
+    the last share (1) always succeeds. The function tries two constant rows: the mean of the rows, which is best at a
+    small epsilon, where all rows are similar; and the uniform row, which is best at a larger one, where it raises
+    probabilities that the solver rounded to 0.
     """
     rows = np.clip(solution, 0, None)
     rows[:, rows.max(axis=0) < _DUST] = 0
@@ -218,14 +220,14 @@ def _private(gains: Floats, solution: Floats, epsilon: float, delta: float) -> F
 
 
 def _mix_with_constant(rows: Floats, constant: Floats, epsilon: float, delta: float) -> Floats:
-    """Mix the rows with one constant row by the least listed share that makes them private."""
+    """Mix the rows with one constant row, by the smallest share in ``_SHARES`` that makes them private."""
     tried = (np.stack([_integers(row) for row in (1 - share) * rows + share * constant]) for share in _SHARES)
     counts = next(counts for counts in tried if _is_private(counts, epsilon, delta))
     return (counts / _WHOLE).astype(np.float64)
 
 
 def _integers(row: Floats) -> NDArray[np.object_]:
-    """Return Python integers that sum to ``_WHOLE``, in proportion to a row; positive where it is positive."""
+    """Return Python integers in proportion to a row, with the sum ``_WHOLE``; positive entries stay positive."""
     counts = np.array([max(int(share * _WHOLE), int(share > 0)) for share in row.tolist()], dtype=object)
     counts[int(np.argmax(row))] += _WHOLE - counts.sum()
     return counts

@@ -1,4 +1,4 @@
-"""Measure one private model at one epsilon, through the release of the device: accuracy, also by person."""
+"""Measure the accuracy of one private model at one epsilon, with the release code of devices, also by attribute."""
 
 import math
 from typing import Any
@@ -38,17 +38,17 @@ def private_figures(
 
     Args:
         model: Head and classifier.
-        description: What they are.
+        description: Content of ``checkpoint.json`` for these networks.
         features: Pooled vectors by split, shape (copies, texts, width): copies differ in the words removed.
         task: Data with labels and attributes.
         level: Whole-text epsilon, a decimal string.
         bound: Ceiling of the test split at this level.
-        draws: Number of releases of each text, shared out among the copies.
+        draws: Number of releases of each text, divided among the copies.
 
     Returns:
-        ``accuracy``, ``standard_error`` (over texts), ``standard_error_draws``, ``confusion`` (true by decided, mean
-        over draws), ``exceeds_ceiling``, the three epsilons, and ``by_attribute``: accuracy on the texts with and
-        without each attribute.
+        ``accuracy``, ``standard_error`` (over texts), ``standard_error_draws``, ``confusion`` (counts by true class and
+        decision, mean over draws), ``exceeds_ceiling``, the three epsilons, and ``by_attribute``: accuracy on the texts
+        with and without each attribute.
     """
     parameters = make_release_parameters(description, level)
     promised = make_vector_statement(parameters, description.word_dropout, "")
@@ -67,7 +67,10 @@ def private_figures(
 
 
 def accuracy_figures(decided: Decisions, test: ClassifiedSplit) -> dict[str, Any]:
-    """Return accuracy, standard errors, confusion and accuracy by attribute of decisions, shape (draws, texts)."""
+    """Return accuracy, standard errors, confusion matrix and accuracy by attribute.
+
+    ``decided`` has the decisions, shape ``(draws, texts)``.
+    """
     labels, present = test.labels.numpy(), test.attributes.numpy() > 0.5
     right = decided == labels
     mean, classes = float(right.mean()), int(labels.max()) + 1

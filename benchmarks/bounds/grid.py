@@ -1,9 +1,9 @@
 """Train many heads on one encoder's stored features, and record each with its bounds.
 
-A cell is one trained head: a mode, a dimension, an epsilon (or several, for one head that serves them all), a word
-dropout, a seed. Each cell is written as one line of JSON as soon as it is done; a later run skips finished cells, so a
-grid can be stopped and resumed. The file also has the bounds for every epsilon and word dropout: ceiling, reference,
-the best codes for the mode's noise, and randomized response.
+A cell is one trained head. It has a mode, a dimension, one epsilon or several, a word dropout and a seed. Each finished
+cell is written as one line of JSON. A later run skips finished cells, so a grid can be stopped and resumed. The file
+also has the bounds for every epsilon and word dropout: ceiling, reference, the best codes for the mode's noise, and
+randomized response.
 """
 
 import json
@@ -55,13 +55,13 @@ _HEAD_SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """Describe one head.
+    """Settings of one head.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
-        dimension: Numbers in the vector, k.
-        levels: Whole-text epsilons of training and measurement.
-        word_dropout: Decimal string.
+        dimension: Number of coordinates of the vector, k.
+        levels: Epsilons per text of training and measurement.
+        word_dropout: Probability that a word is removed, a decimal string.
         seed: Seed of the training.
         delta: Delta of ``l2``, a decimal string, else empty.
     """
@@ -80,15 +80,15 @@ class Cell:
 
 
 class Grid:
-    """Run cells and write their lines.
+    """Runner of cells, which writes a line for each.
 
     Args:
         recipe: Settings that all cells share: a recipe of kind ``dpnr`` for heads.
         task: The data.
         features: Features of the clean encoder.
-        clean: The clean model's classifier on them.
+        clean: Classifier of the model without noise, on these features.
         output: A JSON Lines file; existing lines are kept.
-        attack: The attacker, or None for no attack (and where the data have no private attributes).
+        attack: Settings of the attacker, or None for no attack; not used for data without private attributes.
         report: Called with the number of finished cells.
     """
 
@@ -110,7 +110,7 @@ class Grid:
         self._prior = np.bincount(task.test.labels.numpy(), minlength=len(task.labels))
 
     def run(self, cells: Sequence[Cell]) -> None:
-        """Compute the missing records: bounds first, then the cells in their order.
+        """Compute the missing lines: the baselines, and for each cell its bounds and the cell itself.
 
         Raises:
             OutputError: The file cannot be written.
@@ -128,13 +128,15 @@ class Grid:
     def measure(
         self, name: str, model: RepresentationModel, description: RepresentationDescription, features: dict[str, Tensor]
     ) -> None:
-        """Add a line for a model trained elsewhere, end to end: at each of its epsilons, or without privacy.
+        """Add a line for a model that another command trained together with its encoder.
+
+        The line has figures for each of its epsilons, or the figures without noise.
 
         Args:
             name: Name of the line.
             model: Head and classifier.
             description: Its settings, for the record.
-            features: Features of *its* encoder, by split.
+            features: Features of the model's own encoder, by split.
         """
         key = f"checkpoint {name}"
         if description.mode == "none":
@@ -218,7 +220,7 @@ class Grid:
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> ClassCodes:
-        """Return codes learned on the dev split, so that figures on the test split are held out."""
+        """Return codes that are optimized on the dev split, so that figures on the test split do not depend on them."""
         key = (cell.mode, cell.dimension, cell.levels, cell.word_dropout, cell.delta)
         if key not in self._codes:
             confusion = self._confusion(cell.word_dropout, "dev")
@@ -229,7 +231,7 @@ class Grid:
         return self._codes[key]
 
     def _confusion(self, word_dropout: str, split: str) -> np.ndarray:
-        """Count true classes by the clean model's decision, over all copies of the features."""
+        """Count texts by true class and decision of the model without noise, over all copies of the features."""
         classes, labels = len(self._task.labels), self._task.get_splits()[split].labels.numpy()
         cells = np.zeros((classes, classes))
         for copy in self._features(word_dropout)[split]:
@@ -239,13 +241,13 @@ class Grid:
 
 
 def _label_channels(confusion: np.ndarray, epsilon: float, delta: float) -> dict[str, np.ndarray]:
-    """Return randomized response and the reference's channel, the most accurate private release of a decision."""
+    """Return two channels for a decision by name: randomized response, and the most accurate private one."""
     best = best_channel(compute_joint_shares(confusion), epsilon, delta).channel
     return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
 
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the lines of a grid by key; return none where the file is missing.
+    """Read the lines of a grid, by key; the result is empty if the file is missing.
 
     Raises:
         ResumeError: A line does not belong to a grid. A stopped run cannot cause this, since files are replaced whole.

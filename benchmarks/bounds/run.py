@@ -1,9 +1,9 @@
-"""Train many heads on one encoder's features, and measure each beside its bounds.
+"""Train many heads on one encoder's features, and measure each together with its bounds.
 
     python benchmarks/bounds/run.py RECIPE --data PATH --start CHECKPOINT --cache FOLDER -o RECORDS [OPTION...]
 
-``channels.py`` has the bounds, ``grid.py`` trains heads and writes one JSON line for each, ``figures.py`` measures
-them: the records behind docs/results/dpnr.md.
+``channels.py`` computes the bounds, ``grid.py`` trains heads and writes one JSON line for each, and ``figures.py``
+measures them. docs/results/dpnr.md shows these records.
 """
 
 import sys

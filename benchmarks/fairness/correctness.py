@@ -1,7 +1,7 @@
-"""Decide for each text whether a model is right, with noise and without, to compare subgroups.
+"""Determine for each text whether a model classifies it correctly, with and without noise, to compare subgroups.
 
-Two kinds of model are measured: representations (a checkpoint of ``textveil-train dpnr``, through the device's own
-release), and classifiers of sanitized text. Both return ``Answers``, which ``subgroups`` divides.
+There are two kinds of models: representations (a checkpoint of ``textveil-train dpnr``, with the release code of
+devices), and classifiers of sanitized text. For both the result is ``Answers``, which ``subgroups`` divides.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,13 +41,14 @@ CHECKPOINT, DRAWS = "checkpoint.json", 20
 
 @dataclass(frozen=True)
 class Answers:
-    """Hold whether a model was right on each text of a split.
+    """Correctness of a model's decision on each text of a split.
 
     Attributes:
-        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise, which are never released), ``OPEN``
-            (input without a privacy promise) or ``CLEAN`` (such a model as the reference of a comparison).
-        release: The promise for the model's input, or None without one.
-        right: 1 or 0, float32 of shape ``(draws, texts)``: independent releases of each text.
+        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise, which are never released), ``OPEN`` (a
+            model whose input has no privacy guarantee) or ``CLEAN`` (an ``OPEN`` model with which others are compared).
+        release: Privacy guarantee of the model's input; None without one.
+        right: 1 for a right decision, else 0; float32 of shape ``(draws, texts)``, for independent releases of each
+            text.
     """
 
     kind: str
@@ -59,7 +60,7 @@ def list_attributes(format_name: str) -> tuple[str, ...]:
     """Return the private attributes of a format.
 
     Raises:
-        SubgroupError: The format has none.
+        SubgroupError: The format has no private attributes.
         UnknownFormat: There is no such format.
     """
     names = get_format(format_name).attributes
@@ -79,32 +80,34 @@ def of_checkpoint(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> tuple[ClassifiedSplit, list[Answers]]:
-    """Measure a checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
+    """Measure a checkpoint of ``textveil-train dpnr`` on a split, with the release code of devices.
 
-    Features of the split that were left in the folder (``--write-features``) are used if they are of these very texts.
+    If the folder has stored features of exactly these texts (``--write-features``), they are used.
 
     Args:
         folder: The checkpoint.
         data: File or folder.
         format_name: Format of the data.
         split: Split of the data; None for a file that is one split.
-        levels: Whole-text epsilons; the checkpoint's if left out.
-        draws: Releases of each text at each level.
+        levels: Epsilons per text; None for those of the checkpoint.
+        draws: Number of releases of each text at each level.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
     Returns:
-        The split, and one entry for a checkpoint without privacy (``OPEN``); else two for each level.
+        The split, and a list of answers. A checkpoint without noise has one entry (``OPEN``); any other has two for
+        each level (``PRIVATE`` and ``QUIET``).
 
     Raises:
-        CheckpointError: The checkpoint cannot be used, or has no levels though some are named.
+        CheckpointError: The checkpoint cannot be used, or ``levels`` is given for a checkpoint without noise.
         DataError: The data cannot be read.
-        EmptyClass: The data have a class that the checkpoint does not know.
+        EmptyClass: The data have a class that the checkpoint does not have.
         DeviceError: The device is not there.
-        OptionError: An epsilon that cannot be.
+        OptionError: An epsilon is not valid.
 
     Privacy:
-        Texts are released ``draws`` times, here and to nobody; what is returned is about the texts and is not private.
+        The function draws ``draws`` releases of each text, and uses them only in this process. Its result depends on
+        the original texts and is not private.
     """
     model, description = read_checkpoint(folder)
     if levels and description.mode == "none":
@@ -143,22 +146,22 @@ def of_model(
 
     Args:
         folder: The model.
-        data: File or folder of the texts; several where the same texts were sanitized several times independently.
+        data: File or folder of the texts. Pass several for independently sanitized copies of the same texts.
         format_name: Format of the data.
         split: Split of the data; None for files that are one split.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
     Returns:
-        The split of the first data, and ``PRIVATE`` answers under the release that ``sanitize-corpus`` recorded beside
-        them, or ``OPEN`` ones where there is no such record.
+        The split of the first data, and the answers. They are ``PRIVATE`` if ``sanitize-corpus`` wrote a record for the
+        data, otherwise ``OPEN``.
 
     Raises:
         CheckpointError: The model cannot be used, or its answers are scores.
         DataError: The data cannot be read.
-        EmptyClass: The data have a class that the model does not know.
-        SubgroupError: The data are not of the same texts, or went through different releases, or through another
-            one than the texts that the model was trained on.
+        EmptyClass: The data have a class that the model does not have.
+        SubgroupError: The data contain different texts, come from different releases, or come from another release than
+            the training texts of the model.
         DeviceError: The device is not there.
     """
     _, description, _ = read_model(folder)
@@ -184,8 +187,8 @@ def of_texts(splits: Sequence[ClassifiedSplit], predict: Predict, release: Promi
 
     Args:
         splits: The same texts, sanitized once or several times independently.
-        predict: Return the class ids of texts.
-        release: The promise for the texts, or None.
+        predict: Function that returns the class ids of texts.
+        release: Privacy guarantee of the texts, or None.
 
     Raises:
         SubgroupError: The splits contain different texts: labels or attributes differ.
@@ -200,7 +203,7 @@ def check_alike(one: ClassifiedSplit, other: ClassifiedSplit) -> None:
     """Check by labels and attributes that two splits contain the same texts.
 
     Raises:
-        SubgroupError: They do not.
+        SubgroupError: The splits contain different texts.
     """
     if not (torch.equal(one.labels, other.labels) and torch.equal(one.attributes, other.attributes)):
         raise SubgroupError("the data that are compared are not of the same texts: labels or attributes differ")
@@ -218,7 +221,7 @@ def divide_by_attribute(
     """Compute one model's accuracy by subgroup, and the change of each gap from the clean model's.
 
     Raises:
-        SubgroupError: No attribute has enough texts with it and without it.
+        SubgroupError: For no attribute there are enough texts with and without it.
     """
     return subgroups(
         answers.right,
@@ -232,7 +235,7 @@ def divide_by_attribute(
 
 
 def _promise(description: RepresentationDescription, level: str, checkpoint: str) -> Promise:
-    """Return the promise for a vector with the keys of records of sanitized text; this epsilon is of the whole text."""
+    """Return the privacy guarantee of a vector, with the same keys as for sanitized text; the epsilon is per text."""
     promised = make_vector_statement(make_release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text
     return {

@@ -33,23 +33,23 @@ KIND = "fairness"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Hold the models to measure and the data to measure them on.
+    """Models to measure, and the data on which to measure them.
 
     Attributes:
         data: File or folder of the texts; several copies of one sanitized corpus for ``model``.
         format_name: Format of the data; one with attributes.
         split: Split of the data; None for files that are one split.
         checkpoint: Folder of ``textveil-train dpnr``, or None.
-        model: Folder of ``textveil-train finetune``, or None; one of the two.
-        clean: Another folder of the same kind, trained without privacy, to compare with.
-        clean_data: Raw texts for ``clean``; ``data`` if left out.
+        model: Folder of ``textveil-train finetune``, or None. Exactly one of ``checkpoint`` and ``model`` is given.
+        clean: Folder of a model of the same kind that was trained without privacy, for comparison.
+        clean_data: Raw texts for ``clean``; None for ``data``.
         levels: Whole-text epsilons of ``checkpoint``; its own if empty.
         draws: Releases of each text by ``checkpoint``.
-        minimum: Texts a subgroup needs.
+        minimum: Smallest number of texts in a subgroup.
         device: ``cpu`` or a CUDA device.
 
     Raises:
-        SubgroupError: These do not go together, or the format has no attributes.
+        SubgroupError: The values contradict each other, or the format has no attributes.
     """
 
     data: Sequence[Path]
@@ -77,12 +77,12 @@ class Request:
 
 
 def measure(request: Request, output: Path | None = None, report: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """Measure, and write a run record of kind ``fairness``.
+    """Measure the models, and write a run record of kind ``fairness``.
 
     Args:
         request: Models and data.
-        output: A new file for the record, or None for none. It is marked as unfinished until the end, and deleted if
-            the measurement ends early, since such a run cannot be resumed.
+        output: A new file for the record, or None. The record is marked as unfinished until the end. If the measurement
+            ends early, the file is deleted, since such a run cannot be resumed.
         report: Called with progress.
 
     Returns:
@@ -93,8 +93,8 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
         CheckpointError: A folder cannot be used, or the clean model is a private one.
         DataError: The data cannot be read.
         EmptyClass: The data have a class unknown to a model.
-        SubgroupError: No subgroup is large enough, the data are not of the same texts, or a model was trained on texts
-            of another release than theirs.
+        SubgroupError: No subgroup is large enough, the data contain different texts, or a model was trained on texts of
+            another release.
         DeviceError: The device is missing.
         OptionError: An epsilon is invalid.
         OutputError: The record cannot be written, or the file exists.

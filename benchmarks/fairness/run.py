@@ -3,8 +3,8 @@
     python benchmarks/fairness/run.py PATH... --format FORMAT --checkpoint FOLDER [--clean FOLDER] [-o RECORD]
     python benchmarks/fairness/run.py PATH... --format FORMAT --model FOLDER [--clean FOLDER --clean-data PATH]
 
-``subgroups.py`` computes the tables, ``correctness.py`` asks models, ``measure.py`` writes the record behind
-docs/results/fairness.md.
+``subgroups.py`` computes the tables, ``correctness.py`` runs the models, and ``measure.py`` writes the record that
+docs/results/fairness.md shows.
 """
 
 import json
@@ -59,12 +59,12 @@ def fairness(
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of tables.")] = False,
 ) -> None:
-    """Measure accuracy with and without each private attribute, and whether a gap is more than chance.
+    """Measure accuracy with and without each private attribute, and test whether a gap is significant.
 
-    Name --checkpoint or --model. Every figure has its standard error over texts. A gap is accuracy with the attribute
-    minus accuracy without. The intervals of one model's gaps hold together with 95 %; a star marks a gap whose
-    interval excludes 0. The gap of the same class gives both sides the same mixture of classes; in brackets is the
-    share of the texts in it.
+    Pass --checkpoint or --model. Every figure has its standard error over texts. A gap is accuracy with the attribute
+    minus accuracy without. With probability 95 %, all intervals of one model's gaps are right. A star marks a gap whose
+    interval excludes 0. The column "same class" has the gap for equal shares of the classes on both sides, and in
+    brackets the share of the texts that it covers.
 
     With --clean the change of each gap is measured, on the same texts.
     """
@@ -92,7 +92,7 @@ def fairness(
 
 
 def _blocks(lines: list[dict[str, Any]]) -> list[str]:
-    """Yield a table for each line, but one for all epsilons where a classifier without noise decides the same."""
+    """Return a table for each line; lines of a classifier without noise share a table if their results are equal."""
     quiet = [line for line in lines if line["kind"] == "without noise"]
     blocks = []
     for line in lines:

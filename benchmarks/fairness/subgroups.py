@@ -33,11 +33,11 @@ class SubgroupError(TextveilError):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hold the figures of the texts with an attribute, or without it.
+    """Figures of the texts with an attribute, or of those without it.
 
     Attributes:
         examples: Number of texts.
-        accuracy: Mean over the texts, or None where a side of the attribute is too small.
+        accuracy: Mean over the texts, or None if one of the two groups is too small.
         standard_error: Standard error of the accuracy: ``sqrt(s^2 / n)``, ``s^2`` the variance between texts.
     """
 
@@ -48,12 +48,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Hold the difference of two means of independent groups, with attribute minus without.
+    """Difference of the means of two independent groups: texts with the attribute minus texts without it.
 
     Attributes:
         value: The difference.
         standard_error: ``sqrt(s_1^2 / n_1 + s_0^2 / n_0)``.
-        interval: It and the intervals of the table's other attributes hold together, with the table's confidence.
+        interval: Interval of the difference. All intervals of the table are right together, with the table's
+            confidence.
     """
 
     value: float
@@ -77,7 +78,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class WithinClasses:
-    """Hold the gap between texts of the same class: both groups get the same mixture of classes.
+    """Gap between texts of the same class, averaged over classes, so that both groups have equal shares of classes.
 
     Attributes:
         gap: Mean over classes, weighted by their frequency, of the gap inside the class (direct standardization).
@@ -94,15 +95,15 @@ class WithinClasses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """Hold the figures of one attribute; they are None where a side has fewer texts than the minimum.
+    """Figures of one attribute; they are None if one of the two groups has fewer texts than the minimum.
 
     Attributes:
         name: Name of the attribute.
         having: The texts with it.
         lacking: The texts without it.
         gap: Difference in accuracy between the two, or None.
-        within_classes: The gap inside classes, or None where no class has enough of both.
-        change: Difference between this gap and that of another model on the same texts, or None without another.
+        within_classes: The gap inside classes, or None if no class has enough texts of both groups.
+        change: This gap minus the gap of another model on the same texts; None without another model.
     """
 
     name: str
@@ -127,16 +128,17 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroups:
-    """Hold the accuracy by subgroup of one model: the table.
+    """Accuracy of one model by subgroup, as a table.
 
     Attributes:
         examples: Number of texts.
         accuracy: Mean over all of them.
         standard_error: Standard error of the accuracy, over texts.
         attributes: Figures of every attribute, in the order of the columns.
-        comparisons: Number of distinct divisions of the texts with figures; the intervals allow for all of them.
+        comparisons: Number of distinct divisions of the texts into two groups; the intervals are corrected for this
+            number.
         confidence: Probability that all intervals of one kind (gap, within classes, change) hold together.
-        minimum: Least number of texts of a subgroup.
+        minimum: Smallest number of texts in a subgroup.
     """
 
     examples: int
@@ -180,23 +182,24 @@ def subgroups(
     """Compute accuracy by subgroup.
 
     A text that was released several times counts once, with the mean over its releases: releases of one text are not
-    independent. The variance between these means holds both the choice of texts and what is left of the noise.
+    independent. The variance between these means includes the variance of the choice of texts and the remaining
+    variance of the noise.
 
-    The interval of a gap adds ``z^2 / 4`` texts that are always right and as many that are always wrong to either
-    group and is then ``+- z`` standard errors wide (Agresti and Caffo 2000, "Simple and effective confidence intervals
-    for proportions and differences of proportions"; at 95 % for one attribute that is one text of each). Without them
-    a small group without errors would have no error bar. ``z`` is the normal quantile of ``confidence`` divided among
-    the ``comparisons`` (Bonferroni).
+    The interval of a gap adds ``z^2 / 4`` texts that are always right and as many that are always wrong to each group,
+    and then extends ``z`` standard errors to both sides (Agresti and Caffo 2000, "Simple and effective confidence
+    intervals for proportions and differences of proportions"). At 95 % for one attribute this adds one text of each
+    kind. Without the added texts, a small group without wrong decisions would have an interval of width 0. ``z`` is the
+    normal quantile of ``confidence`` divided among the ``comparisons`` (Bonferroni).
 
     Args:
         correct: Shape ``(texts,)`` or ``(draws, texts)``, from 0 (wrong) to 1 (right).
         attributes: Shape ``(texts, attributes)``, 1 where a text has the attribute, else 0. Columns may overlap or be
             one-hot; each is compared with the rest. A column and its complement are one comparison.
         names: Names of the columns.
-        classes: True class of each text, for the gaps within classes; left out if None.
+        classes: True class of each text, for the gaps within classes; None to omit these gaps.
         other: The same as ``correct``, of another model on the same texts, for the change of each gap: the difference
             per text is compared between the groups, so that what is hard for both models cancels.
-        minimum: Texts a subgroup needs on either side, and in a class; at least 2.
+        minimum: Smallest number of texts on each side of a subgroup, also within a class; at least 2.
         confidence: Probability that all intervals of a kind hold together, between 0 and 1.
 
     Raises:
@@ -254,7 +257,7 @@ def _per_text(correct: ArrayLike) -> Floats:
 
 
 def _divisions(bits: Bits) -> int:
-    """Return the distinct divisions of the texts in two; a column and its complement are one."""
+    """Return the number of distinct divisions of the texts into two groups; a column equals its complement."""
     return len({(column ^ column[0]).tobytes() for column in bits.T})
 
 

@@ -2,9 +2,9 @@
 
     python benchmarks/fbdd/calibrate.py [--glove FOLDER] [--quick] [-o benchmarks/results/fbdd_glove.jsonl]
 
-Epsilons are per unit of distance of GloVe's vectors, as in the paper (Feyisetan et al. 2020). The distribution is that
-of ``--mechanism fbdd``: int8 rows, noise of the operating system's entropy. A record is written as soon as it is
-measured, and a run that was stopped goes on where it was.
+Epsilons are per unit of distance of GloVe's vectors, as in the paper (Feyisetan et al. 2020). The mechanism is that of
+``--mechanism fbdd``: int8 vectors, and noise from the operating system's entropy. Each record is written when it is
+measured. A later run measures only the missing records.
 """
 
 import os
@@ -55,7 +55,7 @@ _SAMPLED_PAIRS = 400_000
 def make_metric(vectors: NDArray[np.float32]) -> tuple[SanTextTable, WordMetric, float]:
     """Return a table without neighbors, the metric, and the median distance of two words in units of the vectors.
 
-    The median is that of sampled pairs with a fixed seed.
+    The median is computed from a fixed sample of pairs.
     """
     rows, count = quantize_vectors(vectors), len(vectors)
     unknown = np.rint(rows.mean(axis=0)).astype(np.int8)
@@ -73,13 +73,13 @@ def make_metric(vectors: NDArray[np.float32]) -> tuple[SanTextTable, WordMetric,
 
 
 def describe_values(values: NDArray[Any]) -> dict[str, Any]:
-    """Return mean and quantiles."""
+    """Return the mean and the quantiles of values, for JSON."""
     found = np.quantile(values, QUANTILES, method="inverted_cdf").tolist()
     return {"mean": float(values.mean()), "quantiles": dict(zip(map(str, QUANTILES), found, strict=True))}
 
 
 def measure(fbdd: Fbdd, words: NDArray[Any], draws: int) -> dict[str, Any]:
-    """Return N_w, and S_w at each eta, of words."""
+    """Measure N_w, and S_w at each eta, for some words."""
     unchanged, likely = np.empty(len(words)), {eta: np.empty(len(words), np.int64) for eta in ETAS}
     for number, word in enumerate(words.tolist()):
         outputs = fbdd.draw_symbols(np.full(draws, word), random_uint64)

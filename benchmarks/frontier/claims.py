@@ -2,12 +2,15 @@
 
     python benchmarks/frontier/claims.py kept|articles|texts|paraphrases|spans|server [--data DIR] [--draws N]
 
-``kept``: share of randomized words, and of all words, that stay the same. ``articles``: randomized words after *a* or
-*an*, and how often the output does not fit the article. ``texts``: how often three randomized words identify the text
-among 1,001 news. ``paraphrases``: how often the other sentence of a pair of SICK with equal meaning identifies a
-sentence by its randomized words. ``spans``: marked names of which a word stays, in made-up sentences and posts, also in
-lower case. ``server``: the gain of a classifier that reads each replaced name or number as its type, and of mean
-vectors beside TF-IDF.
+The claims are:
+- ``kept``: the share of randomized words, and of all words, that stay the same.
+- ``articles``: the share of randomized words after *a* or *an*, and how often the output does not fit the article.
+- ``texts``: how often three randomized words identify a text among 1,001 news.
+- ``paraphrases``: how often an attacker who has a paraphrase of each sentence (SICK) identifies a sentence by its
+randomized words.
+- ``spans``: how many marked names have an unchanged word, in made-up sentences and posts, also in lower case.
+- ``server``: how much better a classifier is if it reads each replaced name or number as its type, or uses mean vectors
+besides TF-IDF.
 """
 
 import os
@@ -49,12 +52,12 @@ Array = NDArray[Any]
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the mean of shares and their deviation, in percent."""
+    """Return the mean of shares and their standard deviation, in percent."""
     return f"{100 * np.mean(values):.1f} ± {100 * np.std(values, ddof=1) if len(values) > 1 else 0:.1f}"
 
 
 def find_release(releases: Releases, name: str) -> WordRelease:
-    """Return the release of the row with this name."""
+    """Return the release of the row of the table with a name."""
     return releases.of(next(row for row in ROWS if row.name == name))
 
 
@@ -64,7 +67,7 @@ def find_words_release(releases: Releases, level: str) -> WordRelease:
 
 
 def measure_kept_words(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield the shares of each corpus and epsilon."""
+    """Yield a line with the shares of unchanged words for each corpus and epsilon."""
     for name in ("ag", "trec", "sst2-whole", "sick"):
         cut = corpora.load(data, name, quick=False)["test"].cut
         for level in LEVELS:
@@ -77,7 +80,7 @@ def measure_kept_words(releases: Releases, data: Path, draws: int) -> Iterator[s
 
 
 def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield the shares for news."""
+    """Yield lines about the words after *a* and *an* in news."""
     release = find_words_release(releases, "10")
     cut = [text for part in corpora.load(data, "ag", quick=False).values() for text in part.cut]
     reading, spelled = release.read(cut), release.words.spellings
@@ -92,7 +95,7 @@ def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array) -> Array:
-    """Return ``Pr[y | x]`` with a row for each input and a column for each output, both symbols."""
+    """Return the probabilities ``Pr[y | x]``, with a row for each input symbol and a column for each output symbol."""
     assert release.randomizers is not None
     channel = release.randomizers[int(lower)]
     symbols, at = np.unique(inputs, return_inverse=True)
@@ -101,14 +104,14 @@ def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array
 
 
 def symbols_of(release: WordRelease, outputs: Array) -> Array:
-    """Return the symbols of printed words."""
+    """Return the symbol ids of output words, which are word numbers."""
     symbol = np.full(len(release.words.spellings), release.symbols)
     symbol[release.printed] = np.arange(release.symbols)
     return symbol[outputs]
 
 
 def find_first_randomized(reading: ReadElements, count: int, most: int) -> Array:
-    """Return the places of the first randomized words in lower case, for documents with enough of them."""
+    """Return the positions of the first ``count`` randomized lower-case words of each document that has so many."""
     places = np.flatnonzero((reading.role == RANDOMIZED) & reading.lower)
     document = reading.document[places]
     starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])
@@ -117,7 +120,7 @@ def find_first_randomized(reading: ReadElements, count: int, most: int) -> Array
 
 
 def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield how often the true one of 1,001 news is the likeliest."""
+    """Yield for each epsilon how often the true text is the likeliest one among 1,001 news."""
     cut = corpora.load(data, "ag", quick=False)["test"].cut
     for level in LEVELS[:2]:
         release, shares = find_words_release(releases, level), []
@@ -133,7 +136,10 @@ def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield how often the true paraphrase is the likeliest, from randomized words alone and with kept ones."""
+    """Yield for each epsilon how often the true paraphrase is the likeliest one.
+
+    The attacker uses the randomized words alone, or also the kept words.
+    """
     pairs: dict[str, str] = {}
     for path in corpora.FILES["sick"]:
         with (data / path).open(encoding="utf-8", newline="") as file:
@@ -164,13 +170,13 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def _count_kept_words(reading: ReadElements, words: int) -> Any:
-    """Return the count of each kept word in each text."""
+    """Return the number of occurrences of each kept word in each text, as a sparse matrix ``(texts, words)``."""
     at = np.flatnonzero(reading.role == KEPT)
     return sparse.csr_matrix((np.ones(len(at)), (reading.document[at], reading.word[at])), (reading.documents, words))
 
 
 def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield the shares of each type of span."""
+    """Yield lines with the share of spans that have an unchanged word, by type of span."""
     called = {"person": "PERSON", "location": "GPE", "corporation": "ORGANIZATION"}
     for name, path in (("made-up", corpora.FILES["personal"][0]), ("posts", "wnut17/dev.jsonl")):
         records = corpora.personal(data / path)
@@ -187,7 +193,7 @@ def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield scores of a server that reads names and numbers as their types, with and without mean vectors."""
+    """Yield scores of a classifier that reads names and numbers as their types, with and without mean vectors."""
     table = {word: np.array(numbers, np.float32) for word, numbers in read_vectors(VECTORS)}
     for name, law, level in product(("ag", "trec", "sst2-whole", "sick"), ("shipped", "krr-kinds"), LEVELS[1::-1]):
         parts = corpora.load(data, name, quick=False)
@@ -219,7 +225,7 @@ def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def _means(reading: ReadElements, outputs: Array, known: Array) -> Any:
-    """Return the mean vector of each output's words, of length 1."""
+    """Return the mean vector of the words of each output text, scaled to length 1."""
     words = np.flatnonzero(reading.role != MARK)
     member = sparse.csr_matrix(
         (np.ones(len(words)), (reading.document[words], outputs[words])), shape=(reading.documents, len(known))

@@ -1,4 +1,4 @@
-"""Train quick models: a linear classifier on words and word pairs, and a regressor of sentence similarity."""
+"""Train fast models: a linear classifier on words and word pairs, and a regression of sentence similarity."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ STRENGTH = 0.3
 
 
 def keys(reading: ReadElements, outputs: Ints) -> tuple[Ints, Ints]:
-    """Return words and pairs of words as numbers, and the document of each."""
+    """Return all words and pairs of adjacent words as numbers, and the document of each."""
     kept = (reading.role != MARK) & (outputs != NOTHING)
     word, document = outputs[kept].astype(np.int64), reading.document[kept]
     inside = document[1:] == document[:-1]
@@ -27,11 +27,11 @@ def keys(reading: ReadElements, outputs: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class TfIdf:
-    """Compute sublinear TF-IDF of the words and word pairs that occur at least twice in train.
+    """Function object that computes sublinear TF-IDF of words, and of word pairs with two or more occurrences in train.
 
     Attributes:
-        known: Numbers of features, ascending.
-        weights: Their weights.
+        known: Numbers of the words and word pairs that are features, ascending.
+        weights: Weights of the features.
     """
 
     known: Ints
@@ -39,7 +39,7 @@ class TfIdf:
 
     @classmethod
     def of(cls, reading: ReadElements, outputs: Ints) -> "TfIdf":
-        """Fit the weights on documents."""
+        """Choose the features and fit their weights on documents."""
         found, count = np.unique(keys(reading, outputs)[0], return_counts=True)
         known = found[(count > 1) | (found < _PAIR)]
         empty = cls(known, TfidfTransformer(sublinear_tf=True))
@@ -72,7 +72,7 @@ def accuracy(
 def pearson(
     train: ReadElements, train_out: Ints, scores: Ints, test: ReadElements, test_out: Ints, gold: Ints
 ) -> float:
-    """Return Pearson's r between ridge regression on pairs of sentences and human similarity scores."""
+    """Return Pearson's correlation of human similarity scores with predictions of a ridge regression."""
     tfidf = TfIdf.of(train, train_out)
     before, after = _pairs(tfidf(train, train_out)), _pairs(tfidf(test, test_out))
     model = Ridge(alpha=1.0).fit(before, scores)
@@ -80,7 +80,7 @@ def pearson(
 
 
 def _pairs(rows: Any) -> Any:
-    """Return features of pairs: common words, words of one sentence alone, and similarity by words and length."""
+    """Return features of sentence pairs: common words, words of only one sentence, similarity of words and length."""
     one, other = rows[0::2], rows[1::2]
     both = one.multiply(other).tocsr()
     alike = np.asarray(both.sum(axis=1))

@@ -1,4 +1,4 @@
-"""Load labeled texts, each tokenized once, and hold out a part of train to develop on."""
+"""Load labeled texts, split into tokens, and hold out a part of train for development."""
 
 import csv
 import json
@@ -38,11 +38,11 @@ QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 
 @dataclass(frozen=True)
 class Part:
-    """Hold texts with their labels.
+    """Texts with their labels.
 
     Attributes:
-        cut: Tokens and gaps of each text; of SICK the two sentences of a pair follow each other.
-        labels: Class or score of each text, or pair.
+        cut: Tokens and gaps of each text. In SICK the two sentences of a pair are adjacent texts.
+        labels: Class of each text, or score of each pair.
     """
 
     cut: list[list[str]]
@@ -57,7 +57,8 @@ def find_missing_files(data: Path, name: str) -> list[str]:
 def load(data: Path, name: str, *, quick: bool) -> dict[str, Part]:
     """Read train and test of a corpus; with ``quick``, take both of them from train.
 
-    SST-2's train has the phrases of every sentence; ``sst2-whole`` leaves out the rows that are part of another one.
+    The train file of SST-2 also has phrases of its sentences. The name ``sst2-whole`` excludes rows that are part of
+    another row.
     """
     readers = {"sst2": _sst2, "sst2-whole": _sst2, "trec": _trec, "ag": _ag, "sick": _sick}
     first, second = FILES[name]
@@ -112,7 +113,7 @@ def _sick(path: Path) -> Part:
 
 
 def articles(path: Path) -> list[list[list[str]]]:
-    """Read WikiText: the paragraphs of each article, tokenized."""
+    """Read a WikiText file: the tokens and gaps of each paragraph of each article."""
     found: list[list[list[str]]] = []
     for line in path.read_text("utf-8").splitlines():
         text = line.strip().replace(" @-@ ", "-").replace(" @,@ ", ",").replace(" @.@ ", ".").replace("<unk>", "")
@@ -124,18 +125,21 @@ def articles(path: Path) -> list[list[list[str]]]:
 
 
 def prior(data: Path) -> list[list[str]]:
-    """Read an attacker's further data if there is any: public film reviews, one a line of ``reviews/*.txt``."""
+    """Read further texts of an attacker, public film reviews; the result is empty if there are none.
+
+    The files are ``reviews/*.txt``, with one review per line.
+    """
     files = sorted((data / "reviews").glob("*.txt"))
     return [split_text(as_in_sst2(line)) for path in files for line in path.open(encoding="utf-8")]
 
 
 def as_in_sst2(text: str) -> str:
-    """Spell a text as SST-2 does: lower case, clitics apart, names of brackets."""
+    """Write a text as in SST-2: in lower case, with separate clitics, and names in place of brackets."""
     text = _NOT.sub(r" n't", text.replace("\u2019", "'").lower())
     text = _CLITIC.sub(r" \1", text).replace("(", " -lrb- ").replace(")", " -rrb- ")
     return " ".join(text.split())
 
 
 def personal(path: Path) -> list[dict[str, Any]]:
-    """Read sentences with marked personal data."""
+    """Read sentences with marked personal data, from JSON lines."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""Count marked personal data that stays in outputs, by type of span (data of presidio-research)."""
+"""Count the marked personal data that outputs still contain, by type of span (data of presidio-research)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ _COMMONEST = 12
 
 
 class Span:
-    """Describe a span of a sentence.
+    """Marked span of a sentence.
 
     Attributes:
-        kind: Its type in the data set.
-        inside: Numbers of its tokens over all sentences, gaps left out.
-        content: Those of words of at least three letters that are not function words.
-        known: Those of the content words that are in the vocabulary, with the word.
+        kind: Type of the span in the data set.
+        inside: Numbers of the tokens of the span, without gaps, counted over all sentences.
+        content: Numbers of those tokens with at least three letters that are not function words.
+        known: Number and word of those content tokens that are in the vocabulary.
     """
 
     def __init__(
@@ -58,9 +58,8 @@ def measure(
 
     Returns:
         By type of span, sums over the draws: ``spans``, ``whole`` (the whole span is unchanged), ``any`` (a content
-            word
-        of at least three letters is), ``words`` (content words in the vocabulary), ``same`` (how many of these are
-        unchanged) and ``commonest`` (which of these are unchanged most often).
+        word of at least three letters is unchanged), ``words`` (content words in the vocabulary), ``same`` (how many of
+        these words are unchanged) and ``commonest`` (which of these words are unchanged most often).
     """
     cut = [split_text(record["text"]) for record in records]
     firsts = np.cumsum([0, *map(len, cut)])

@@ -1,6 +1,6 @@
 """Identify the author of a text by its function words, and the text by its equal words.
 
-Both attacks are on WikiText-2. An article stands for an author, a paragraph for a text of theirs.
+Both attacks use WikiText-2: an article is in the role of an author, and a paragraph in that of a text by the author.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _SHORTEST = 60
 
 
 def choose_paragraphs(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], Ints]:
-    """Return the long paragraphs of the first articles that have at least four, and the article of each."""
+    """Return long paragraphs, and the article of each, from the first articles with at least four long paragraphs."""
     cut: list[list[str]] = []
     owner: list[int] = []
     number = 0
@@ -34,10 +34,11 @@ def choose_paragraphs(articles: Sequence[Sequence[list[str]]]) -> tuple[list[lis
 def identify_by_style(
     release: WordRelease, reading: ReadElements, outputs: Ints, owner: Ints, function_words: frozenset[str]
 ) -> float:
-    """Return how often the frequencies of its function words alone identify the article of a paragraph.
+    """Return how often the frequencies of function words in a paragraph identify its article.
 
     Every paragraph is compared with the mean of the other paragraphs of each article, released by the same mechanism
-    (Burrows's Delta with the cosine: Smith, Aldridge 2011). If function words are randomized, outputs are counted.
+    (Burrows's Delta with the cosine: Smith, Aldridge 2011). If the mechanism randomizes function words, the attack
+    counts the words of the outputs.
     """
     numbers = [release.words.get_id(word) for word in sorted(function_words)]
     column = np.full(len(release.words.spellings) + 1, -1)
@@ -62,13 +63,12 @@ def identify_by_style(
 
 
 def identify_by_repeats(reading: ReadElements, outputs: Ints, length: int) -> float:
-    """Return how often the positions of equal words among its first randomized words identify a paragraph.
+    """Return how often a paragraph is identified by the positions of equal words among its first randomized words.
 
-    The attacker has all paragraphs. Of the released one, the attacker learns only which of its randomized words are
-        equal:
-    no output, no kept word, no punctuation. A paragraph is identified if no other one has its pattern. Under consistent
-    randomization equal words have equal outputs; unlike words may have equal outputs too. So the attacker requires of a
-    known paragraph only that its equal words have equal outputs.
+    The attacker has all paragraphs. Of the released paragraph, the attacker learns only which randomized words are
+    equal, but no outputs, no kept words and no punctuation. A paragraph is identified if no other one has its pattern.
+    Under consistent randomization equal words have equal outputs, but different words may have equal outputs too. So a
+    known paragraph matches if its equal words have equal outputs.
 
     Args:
         reading: The paragraphs.
@@ -91,7 +91,7 @@ def identify_by_repeats(reading: ReadElements, outputs: Ints, length: int) -> fl
 
 
 def identify_by_template(reading: ReadElements, outputs: Ints, length: int) -> float:
-    """Return how often the template of its first elements identifies a paragraph.
+    """Return how often a paragraph is identified by the template of its first elements.
 
     All randomized words count as equal; case and spaces are ignored.
     """
@@ -107,11 +107,11 @@ def identify_by_template(reading: ReadElements, outputs: Ints, length: int) -> f
 
 
 def _documents(reading: ReadElements, mask: Ints) -> list[Ints]:
-    """Return the positions of the elements of each document that a mask selects."""
+    """Return for each document the positions of the elements that a mask selects."""
     places = np.flatnonzero(mask)
     return np.split(places, np.searchsorted(reading.document[places], np.arange(1, reading.documents)))
 
 
 def _equal(words: Ints) -> NDArray[np.bool_]:
-    """Return which pairs of words are equal, as one row."""
+    """Return a boolean for each pair of words: whether they are equal; shape ``(pairs,)``."""
     return (words[:, None] == words[None, :])[np.triu_indices(len(words), 1)]

@@ -43,12 +43,12 @@ ENCODERS = {"ag": ROOT / "artifacts/ag-static", "sst2-whole": ROOT / "artifacts/
 
 
 class Releases:
-    """Build the release of each row.
+    """Builder of the release of each row.
 
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
-        santext: A bundle with SanText, certified, and its rows; the built-in one for ``None``.
-        trec: A bundle with sentences for TREC's classes; none ships.
+        santext: A certified bundle with SanText and word vectors; the built-in one for ``None``.
+        trec: A bundle with sentences for TREC's classes; there is no built-in one.
     """
 
     def __init__(self, bundle: Path | None, santext: Path | None, trec: Path | None = None) -> None:
@@ -68,10 +68,11 @@ class Releases:
         return (self.santext if row.name.startswith("santext") else self.staircase).bundle.content_hash
 
     def source(self, row: Row) -> str:
-        """Return the SHA-256 of the bundle parts that affect a row; records with another one are stale.
+        """Return the SHA-256 of the bundle parts that affect a row; a record with another SHA-256 is outdated.
 
-        Other lists of entity types do not affect rows without types. Other neighbors or another base do not affect rows
-        that the staircase does not randomize: the mode ``names``, k-RR, and words that are kept, deleted or uniform.
+        A change of the lists of entity types does not affect rows without entity types. A change of neighbors or base
+        weights does not affect rows that the staircase mechanism does not randomize: the mode ``names``, k-ary
+        randomized response, and words that are kept, deleted or replaced uniformly.
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
@@ -89,7 +90,7 @@ class Releases:
         return TextLabelEncoder.load(bundle, expect_id=open_bundle(bundle, LabelBundle).content_hash)
 
     def has(self, row: Row, task: str) -> bool:
-        """Return whether a row can be measured on a task: class labels need the classes of their bundle."""
+        """Return whether a row can be measured on a task; class labels need a bundle with the classes of the task."""
         return not row.name.startswith("index") or task in self._encoders
 
     def find_kept(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:
@@ -105,12 +106,12 @@ class Releases:
     def rewrite_documents(
         self, row: Row, task: str, part: str, cut: SegmentedTexts
     ) -> tuple[ReadElements, NDArray[Any]]:
-        """Release documents as text, and return the elements that a reader finds in the new text.
+        """Release documents as text, and return the elements of the new text.
 
         Args:
             row: A row of the mode ``names``, or of class labels.
             task: The task of the documents.
-            part: Their part of the task.
+            part: Part of the task that contains the documents.
             cut: The documents.
         """
         texts = ["".join(pieces) for pieces in cut]
@@ -146,7 +147,7 @@ class Releases:
         return self._of_plan(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
-        """Release whole texts once, as a row prints them."""
+        """Release whole texts once, and return the texts that the row releases."""
         if row.name in ("santext-certified", "santext-plus"):
             name = "santext" if row.name == "santext-certified" else "santext+"
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
@@ -166,7 +167,7 @@ class Releases:
         return " ".join(self.words.spellings[word] for word in outputs.tolist() if word != NOTHING)
 
     def plan(self, row: Row) -> Any:
-        """Return the plan of a row under the staircase's template."""
+        """Return the sanitizing plan of a row, with the template of the staircase mechanism."""
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("4", "6", "8", "10", "12") else "10"
@@ -188,7 +189,7 @@ class Releases:
         return replace(plan, rule=replace(plan.rule, listed_types=EntityTypes([])), mechanism=SlotStaircases(law, law))
 
     def _without_kinds(self, table: StaircaseTable, visible: bool) -> NDArray[np.bool_]:
-        """Return the possible outputs without entity types: every symbol except kept words."""
+        """Return the possible outputs without entity types, as booleans: every symbol except kept words."""
         ids = self.staircase.bundle.symbol_ids
         outputs = np.ones(table.symbol_count, np.bool_)
         if visible:
@@ -217,7 +218,7 @@ class Releases:
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
-    """Build k-ary randomized response on a staircase's outputs: a uniform base, all budget on the word itself."""
+    """Build k-ary randomized response on a staircase's outputs: uniform base weights, all budget for the input word."""
     symbols, outputs = staircase.table.symbol_count, staircase.base > 0
     neighbors = np.arange(symbols, dtype=np.uint32)[:, None]
     table = StaircaseTable(neighbors, np.ones(symbols, dtype=np.uint32), staircase.table.roles)
@@ -258,5 +259,5 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
 
 
 def _largest_score(mechanism: Any) -> int:
-    """Return the largest score in SanText's weights, which is that of the farthest pair."""
+    """Return the largest score in SanText's weights, which is the distance of the farthest pair."""
     return len(mechanism.weights) - 1

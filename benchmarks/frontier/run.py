@@ -3,9 +3,9 @@
     python benchmarks/frontier/run.py [--data DIR] [--santext BUNDLE] [--trec BUNDLE] [--quick] [--rows ROW...]
         [--draws N] [--only tasks|attacks|rest|tuned] [-o RECORDS]
 
-A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of other tables or
-lists are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and
-measures on another part of them, so that the test texts are read for the final tables only.
+Each record is written when it is measured. A later run measures only missing records. It first deletes outdated
+records, which come from other tables or lists. ``--quick`` trains on a part of the train texts and measures on another
+part, so that the test texts are used for the final tables only.
 """
 
 import os
@@ -70,14 +70,14 @@ Job = dict[str, Any]
 
 
 class Run:
-    """Measure jobs, one record each.
+    """Runner of jobs, each of which gives one record.
 
     Args:
         data: Folder of the data.
         releases: Builds the releases.
-        quick: Whether to develop on train.
-        precision: Precision of fine-tuning.
-        trigrams_alone: Whether words are attacked by trigrams alone.
+        quick: Whether to train and test on parts of the train texts.
+        precision: Precision of fine-tuning, ``float32`` or ``bfloat16``.
+        trigrams_alone: Whether the attack on words uses only trigrams, without a network.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Run:
     def _read_parts(
         release: WordRelease, parts: dict[str, corpora.Part], readings: dict[str, Any]
     ) -> dict[str, ReadElements]:
-        """Read train and test, once for all releases of one rule."""
+        """Convert train and test texts to arrays, once for all releases with the same template rule."""
         if release.rule not in readings:
             readings[release.rule] = {name: release.read(part.cut) for name, part in parts.items()}
         return readings[release.rule]
@@ -144,7 +144,7 @@ class Run:
         return {"score": found, "unchanged": same, "rows": sizes}
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
-        """Attack the words of one release of SST-2."""
+        """Measure the attack on the words of one release of SST-2."""
         parts, readings = self._parts("sst2")
         if self._attacker is None:
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
@@ -211,7 +211,7 @@ def _report_epoch(done: int, total: int) -> None:
 
 
 def jobs(only: str | None) -> Iterator[Job]:
-    """Yield all jobs; those of a first table come first."""
+    """Yield all jobs; the jobs of the main table come first."""
     rest = [
         {"job": job, "row": row.name}
         for job in ("sample", "personal", "profile")
@@ -249,7 +249,7 @@ def _key(record: Job) -> tuple[Any, ...]:
 
 
 def remove_stale_records(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
-    """Remove stale records from the file, and return the keys of the others."""
+    """Remove outdated records from the file, and return the keys of the remaining ones."""
     if not path.exists():
         return set()
     lines = path.read_text("utf-8").splitlines()

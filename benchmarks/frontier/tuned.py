@@ -1,4 +1,4 @@
-"""Fine-tune and test MiniLM on SST-2 as a row of the table releases it."""
+"""Fine-tune and test MiniLM on SST-2, as released by a row of the table."""
 
 import hashlib
 import json
@@ -27,15 +27,15 @@ def sample_lines(lines: list[str], count: int) -> list[str]:
 def measure(
     releases: Releases, row: Row, data: Path, seed: int, precision: str, subset: int = SUBSET
 ) -> dict[str, Any]:
-    """Release SST-2 once, fine-tune on it and test on it; each seed gets a release of its own.
+    """Release SST-2, and fine-tune and test MiniLM on the release; each call makes a new release.
 
     Args:
         releases: Builds the release.
         row: The row to release.
         data: Folder of the data.
-        seed: Seed of the training; the release has none.
+        seed: Seed of the training; the release has no seed.
         precision: Precision of the training.
-        subset: Rows of train; all of them for 0.
+        subset: Number of training rows; 0 for all.
 
     Returns:
         ``score``: accuracy on the released dev sentences.

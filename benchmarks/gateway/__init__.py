@@ -1,1 +1,1 @@
-"""Measure the gateway before a real model, and beside comparable proxies."""
+"""Measure the gateway with a real model, and in comparison with other proxies."""

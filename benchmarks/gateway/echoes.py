@@ -1,10 +1,11 @@
-"""Count replies that the next request sends as the model wrote them, by how the client changes its messages.
+"""Count the replies that a later request contains exactly as the model wrote them, for several kinds of clients.
 
     python benchmarks/gateway/echoes.py ../shared/data/prompts/pupa.jsonl --conversations 50
 
-A conversation is several prompts. The simulated model answers with parts of its input, so with surrogates. Each request
-of a client has all messages so far. If a reply is not sent as it was written, its surrogates are linked to no others,
-so the model cannot match them to persons.
+A conversation consists of several prompts. The simulated model answers with parts of its input, which contain
+surrogates. Each request has all earlier messages, which a client may change. If a request contains a reply in another
+form than the model wrote it, the gateway replaces names in it by unlinked surrogates. The model then cannot assign them
+to the persons of other messages.
 """
 
 import argparse
@@ -20,7 +21,7 @@ TURNS = 6
 
 
 def change_replies(change: Callable[[str], str]) -> Callable[[Messages, int], Messages]:
-    """Return a client that changes each reply."""
+    """Return a client that applies a function to each reply before it sends the messages."""
     return lambda messages, turn: [
         {**message, "content": change(message["content"])} if message["role"] == "assistant" else message
         for message in messages
@@ -28,7 +29,7 @@ def change_replies(change: Callable[[str], str]) -> Callable[[Messages, int], Me
 
 
 def merge_replies(messages: Messages, turn: int) -> Messages:
-    """Put all replies except the last into one message behind the first prompt."""
+    """Join all replies except the last one to one message after the first prompt."""
     said = [message["content"] for message in messages if message["role"] == "assistant"]
     if len(said) < 2:
         return messages
@@ -53,7 +54,7 @@ CLIENTS: dict[str, Callable[[Messages, int], Messages]] = {
 
 
 def count_replies(sanitizer: Sanitizer, prompts: list[str], name: str, chance: random.Random) -> tuple[int, int]:
-    """Return how many replies were sent as they were written, and how many were sent again."""
+    """Return how many replies were sent exactly as the model wrote them, and how many replies were sent in total."""
     client, conversation = CLIENTS[name], Conversation(sanitizer, style="surrogate", facts="none")
     history: Messages = []
     written, exact, sent_again = set[str](), 0, 0

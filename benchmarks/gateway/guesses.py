@@ -1,16 +1,16 @@
-"""Let a model test 10,000 guesses of a hidden word through each way on which its own words return to it.
+"""Let a model test 10,000 guesses of a hidden word, by each way in which its own words can return to it.
 
     python benchmarks/gateway/guesses.py [--guesses 10000] [--trials 5] [--only WAY...]
 
-The user names a city that is no surrogate. The model gets the city's surrogate, knows the sentence and guesses 10,000
-cities, the true one among them. It receives all later requests. A hit is a guess that is sent as the surrogate of the
-user's city; "in clear" counts requests with a word of the user that the model did not write. As much as possible is
-restored (``restore_places="all"``), since this helps the model most. A tool's results share the mapping while the model
-wrote few strings into its calls: 3 of one call, 32 of a conversation. So the ways of tools may have a hit for each 32
-guesses of 10,000.
+The user mentions a city that is not in a surrogate pool. The model receives the city's surrogate, and guesses 10,000
+cities, one of which is the true one. The model receives all later requests. A hit is a guess that a request contains as
+the surrogate of the user's city. The column "in clear" counts requests with a word of the user that the model did not
+write. The client restores originals everywhere (``restore_places="all"``), since this helps the model most. Results of
+tools share the mapping if the model wrote at most 3 strings into the call, and at most 32 strings into all calls of the
+conversation. So a model can test 32 of the 10,000 guesses by tools.
 
-The last way has no protection: a person or a program copies the model's guesses into the user's own message.
-The ways of files need the package mcp.
+Against the last way there is no protection: a person or a program copies the model's guesses into the user's own
+message. The ways with files need the package mcp.
 """
 
 import argparse
@@ -32,10 +32,10 @@ _REPLY_GUESSES = 500
 
 
 class Game:
-    """Play one conversation of a user with a guessing model.
+    """One conversation of a user with a model that guesses.
 
     Args:
-        sanitizer: Rewrites the user's messages.
+        sanitizer: The sanitizer of the user's messages.
         city: The user's city.
         age: The user's age.
         guesses: The model's guesses.
@@ -58,15 +58,15 @@ class Game:
         return self.exchange.outgoing(self.messages)
 
     def answer(self, written: Message) -> Message:
-        """Let the model answer, and return the client's copy of the reply."""
+        """Pass a reply of the model to the client, and return it as the client stores it."""
         self.messages.append(self.exchange.incoming(written).reply)
         return self.messages[-1]
 
     def observe(self, written: str, sent: str) -> None:
-        """Count the hits in a text of the model that came back.
+        """Count the hits in a text of the model that a later request contains.
 
         Args:
-            written: The text as the model wrote it: guesses, and the surrogate any number of times.
+            written: The text as the model wrote it, with guesses and copies of the surrogate.
             sent: The text in the later request.
         """
         self.hits += max(0, count_word(self.surrogate, sent) - count_word(self.surrogate, written))
@@ -74,18 +74,18 @@ class Game:
 
 
 def count_word(word: str, text: str) -> int:
-    """Return how often one or several words occur in a text by themselves."""
+    """Return how often a word or phrase occurs in a text, not as a part of a longer word."""
     return len(re.findall(rf"\b{re.escape(word)}\b", text))
 
 
 def list_guesses(game: Game) -> Iterator[list[str]]:
-    """Yield the guesses, some hundreds for each reply, with the surrogate first and last."""
+    """Yield the guesses for each reply, some hundreds, with the surrogate before and after them."""
     for start in range(0, len(game.guesses), _REPLY_GUESSES):
         yield [game.surrogate, *game.guesses[start : start + _REPLY_GUESSES], game.surrogate]
 
 
 def send_again(change: Callable[[str], str], *, role: str = "assistant", copies: int = 1) -> Callable[[Game], None]:
-    """Return a way on which a client changes each reply and sends it again."""
+    """Return a function that plays a game in which the client changes each reply and sends it again."""
 
     def run(game: Game) -> None:
         for texts in list_guesses(game):
@@ -103,7 +103,7 @@ def send_again(change: Callable[[str], str], *, role: str = "assistant", copies:
 
 
 def send_parts(game: Game) -> None:
-    """Return a way on which a client sends a reply of thousands of texts and the surrogate unchanged."""
+    """Play a game in which the client sends a reply of thousands of texts unchanged, with the surrogate among them."""
     texts = [game.surrogate, *game.guesses, game.surrogate]
     game.answer({"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]})
     game.messages.append({"role": "user", "content": "Go on, please."})
@@ -114,12 +114,12 @@ def send_parts(game: Game) -> None:
 def call_tools(
     strings: int, result: Callable[[str], str], written: Callable[[str], str] = str
 ) -> Callable[[Game], None]:
-    """Return a way on which a tool's results repeat the arguments that the model wrote.
+    """Return a function that plays a game in which results of tools repeat the arguments that the model wrote.
 
     Args:
         strings: Number of guesses in each call.
-        result: Returns the tool's text for each string of its arguments.
-        written: Returns the model's spelling of each guess.
+        result: Function that returns the tool's text for one string of its arguments.
+        written: Function that returns the model's spelling of a guess.
     """
 
     def run(game: Game) -> None:
@@ -138,11 +138,11 @@ def call_tools(
 
 
 def call_by_guesses(field: str, result: Callable[[str], str]) -> Callable[[Game], None]:
-    """Return a way on which a client writes the name or the identifier of a call into its result.
+    """Return a function that plays a game in which the result of a call contains its name or its identifier.
 
     Args:
-        field: The field with the guess: name or identifier.
-        result: Returns the client's text.
+        field: Field of the call that contains the guess: ``name`` or ``id``.
+        result: Function that returns the text of the result for a name or identifier.
     """
 
     def run(game: Game) -> None:
@@ -167,7 +167,7 @@ def call_by_guesses(field: str, result: Callable[[str], str]) -> Callable[[Game]
 
 
 def read_age(written: Callable[[str], str]) -> Callable[[Game], None]:
-    """Return a way on which a restored number comes back in a form that the rules keep: ``&#79;``."""
+    """Return a function that plays a game in which a restored number returns in a form that is kept: ``&#79;``."""
 
     def run(game: Game) -> None:
         text = written(game.age_surrogate)
@@ -188,7 +188,10 @@ def read_age(written: Callable[[str], str]) -> Callable[[Game], None]:
 
 
 def write_files(written: Callable[[str], str], change: Callable[[str], str] = str) -> Callable[[Game], None]:
-    """Return a way on which the model writes files of guesses and reads them back, possibly changed."""
+    """Return a function that plays a game in which the model writes files of guesses and reads them again.
+
+    ``change`` is the change that another program makes to the files.
+    """
 
     def run(game: Game) -> None:
         from textveil_cli.integrations.mcp import make_server
@@ -244,7 +247,7 @@ WAYS: dict[str, Callable[[Game], None]] = {
 
 
 def read_list(name: str) -> list[str]:
-    """Return the entries of a list of the bundle, without the mark after a tab."""
+    """Return the entries of a list of the bundle, without their marks."""
     return [line.partition("\t")[0] for line in (_LISTS / name).read_text("utf-8").lower().splitlines()]
 
 

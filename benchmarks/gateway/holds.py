@@ -1,12 +1,13 @@
-"""Measure how long one step of the gateway holds the interpreter, so that no other request runs meanwhile.
+"""Measure for how long one step of the gateway holds Python's interpreter lock, so that no other request runs.
 
     python benchmarks/gateway/holds.py [--only BODY...] [--rounds 3] [--size 3774873]
 
-The gateway's application runs in this process, with an upstream that echoes at once, and gets one body of each shape
-after the other. A watching thread sleeps for a millisecond again and again. While one step of another thread holds the
-interpreter, the watching thread is late; the processor time of the process during the delay is the length of the step,
-which other load on the machine changes little. Each line has the longest step of a request (the least of the rounds),
-where the threads were after it, the longest garbage collection, and the processor time of the request.
+The gateway's application runs in this process, with an upstream that answers immediately. It receives one body of each
+shape after the other. A watching thread repeatedly sleeps for a millisecond. While a step of another thread holds the
+interpreter lock, the watching thread wakes up late. The length of the step is the processor time of the process during
+the delay, on which other load of the machine has little effect. Each line has the longest step of a request (the
+smallest value over the rounds), the code positions of all threads after it, the longest garbage collection, and the
+processor time of the request.
 """
 
 import argparse
@@ -37,7 +38,7 @@ _SECONDS = 600
 
 
 class ShortReply:
-    """A reply of one short text."""
+    """Reply with one short text."""
 
     status = 200
     headers = ((b"content-type", b"application/json"),)
@@ -53,7 +54,7 @@ class ShortReply:
 
 
 class ShortUpstream:
-    """An upstream in this process that answers at once."""
+    """Upstream in this process that answers immediately."""
 
     @asynccontextmanager
     async def send_request(
@@ -64,7 +65,7 @@ class ShortUpstream:
 
 
 class HoldWatcher:
-    """Thread that measures the steps during which no other thread runs."""
+    """Thread that measures steps of other threads during which it cannot run."""
 
     def __init__(self) -> None:
         self.holds: list[tuple[float, str]] = []
@@ -136,7 +137,7 @@ async def send_body(app: Any, body: bytes) -> int:
 
 
 def measure_body(make_service: Any, body: bytes, rounds: int) -> dict[str, Any]:
-    """Return the longest step of a request, the least of several rounds."""
+    """Return the longest step of a request, the smallest value over several rounds, with details."""
     found: list[tuple[float, str, float, float, int]] = []
     app = make_service()
 

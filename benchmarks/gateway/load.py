@@ -1,13 +1,14 @@
-"""Measure the gateway under load: latency beside large bodies, refusals, and speed beside a bare proxy.
+"""Measure the gateway under load: latency during large requests, refusals, and speed compared to a bare proxy.
 
     python benchmarks/gateway/load.py [health] [crowd] [speed] [--only BODY...] [--text FILE] [--lenient]
                                       [--size BYTES] [--timeout-seconds S]
 
-health: request /health every 20 ms while two clients send bodies of --size bytes of every shape; with a longer
---timeout-seconds than the gateway's default of 30 also those are answered that take longer. crowd: let --clients
-clients send requests for --seconds; each reply must have status 200, or 429 or 503 with Retry-After. speed: compare
-with a proxy on the same HTTP library that changes nothing, in turns. Without --lenient the script fails if a floor is
-missed.
+- health: request /health every 20 ms, while two clients send bodies of --size bytes of every shape. The gateway answers
+bodies that take more than 30 seconds only with a larger --timeout-seconds.
+- crowd: let --clients clients send requests for --seconds. Each reply must have status 200, or 429 or 503 with
+Retry-After.
+- speed: compare the gateway alternately with a proxy on the same HTTP library that changes nothing.
+Without --lenient the script fails if a required figure is missed.
 """
 
 import argparse
@@ -98,7 +99,7 @@ async def ask_once(port: int, body: bytes, method: str = "POST", path: str = _PA
 
 
 async def watch_health(port: int, body: bytes, seconds: float) -> dict[str, Any]:
-    """Return the latencies of /health while two clients send a body again and again."""
+    """Return the latencies of /health while two clients repeatedly send a body."""
     times: list[float] = []
     statuses: Counter[int] = Counter()
     end = time.perf_counter() + seconds
@@ -122,7 +123,7 @@ async def watch_health(port: int, body: bytes, seconds: float) -> dict[str, Any]
 
 
 def measure_health(options: argparse.Namespace) -> list[str]:
-    """Measure /health beside bodies of every shape; return the missed floors."""
+    """Measure /health while clients send bodies of every shape; return the names of missed requirements."""
     missed: list[str] = []
     with peer("textveil", options=("--timeout-seconds", str(options.timeout_seconds))) as (port, _):
         for name in options.only or BODIES:
@@ -157,7 +158,7 @@ async def crowd_of(port: int, texts: Iterator[str], clients: int, seconds: float
 
 
 def measure_crowd(options: argparse.Namespace) -> list[str]:
-    """Let many clients send requests at once; return the missed floors."""
+    """Let many clients send requests at the same time; return the names of missed requirements."""
     fine = {"200", "429 with Retry-After", "503 with Retry-After"}
     with peer("textveil") as (port, _):
         found = asyncio.run(crowd_of(port, _texts(options, 200), options.clients, options.seconds))
@@ -166,7 +167,7 @@ def measure_crowd(options: argparse.Namespace) -> list[str]:
 
 
 def compare_speed(options: argparse.Namespace) -> list[str]:
-    """Compare with a proxy that changes nothing, in turns; return the missed floors."""
+    """Compare the gateway with a proxy that changes nothing; return the names of missed requirements."""
     missed: list[str] = []
     with peer("nothing") as (bare_port, bare_pids), peer("textveil") as (port, pids):
         for clients in (1, 64):
@@ -189,7 +190,7 @@ def compare_speed(options: argparse.Namespace) -> list[str]:
 
 
 def _texts(options: argparse.Namespace, words: int) -> Iterator[str]:
-    """Yield different texts, each with this number of words."""
+    """Yield different texts of ``words`` words each."""
     whole = prose(1 << 20, options.text).split()
     for start in itertools.cycle(range(0, len(whole) - words, 37)):
         yield " ".join(whole[start : start + words])

@@ -1,12 +1,12 @@
-"""Measure the peak memory of the mode names over a text's bytes, and of the gateway after many large requests.
+"""Measure the peak memory of the mode names per byte of a text, and the gateway's memory after large requests.
 
     python benchmarks/gateway/memory.py [--text FILE] [--sizes 262144 4194304] [--requests 200] [--only SHAPE...]
 
-A ``Conversation`` rewrites each text in a process of its own, after the first 2,000 characters alone, and then restores
-a short reply, which makes the mapping; with --echo a reply that repeats the whole output. "Bytes a byte" has two peaks
-of its resident memory, after the rewriting and after the reply, each minus that before the text, divided by the bytes
-of the text. The gateway gets --requests requests, each a new text of --large bytes; its memory is read after the first
-and the last.
+A separate process for each text first rewrites its first 2,000 characters with a ``Conversation``, then the whole text.
+Then it restores a short reply, for which it builds the mapping; with --echo the reply repeats the whole output. The
+column "bytes a byte" has two figures: the peaks of resident memory after rewriting and after restoring, minus the
+memory before the text, divided by the bytes of the text. The gateway receives --requests requests, each with a new text
+of --large bytes. The script reads the gateway's memory after the first and the last request.
 """
 
 import argparse
@@ -46,7 +46,7 @@ print(rewriting / len(text.encode()), (status("VmHWM") - before) / len(text.enco
 
 
 def prose(size: int, file: Path | None) -> str:
-    """Return English text of a given size, from a file or from this repository's documents with made-up names."""
+    """Return English text of ``size`` characters, from a file, or from this repository's pages with invented names."""
     if file is not None:
         text = file.read_text("utf-8")
         return (text * (size // len(text) + 1))[:size]
@@ -66,7 +66,7 @@ def prose(size: int, file: Path | None) -> str:
 
 
 def measure(text: str, *options: str) -> list[float]:
-    """Return the bytes that rewriting takes for each byte of a text, and rewriting and restoring together."""
+    """Return the memory per byte of a text, in bytes: for rewriting, and for rewriting and restoring."""
     ran = subprocess.run([sys.executable, "-c", _CHILD, *options], input=text.encode(), capture_output=True, check=True)
     return [round(float(figure), 1) for figure in ran.stdout.split()]
 

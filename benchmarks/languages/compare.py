@@ -1,10 +1,10 @@
-"""Measure language packs beside other offline tools, and write the page of results.
+"""Measure language packs in comparison with other offline tools, and write the page of results.
 
     python benchmarks/languages/compare.py es=BUNDLE nl=BUNDLE ... -o docs/results/languages.md
 
-The other tools are the English bundle, a rule that hides words with a capital, and spaCy's small model of the language
-where it is installed. Each text is read as written, in lower case and in capitals. Texts are the half for tuning of
-``tests/languages/texts``, and those of ``--corpora`` (``LANG.jsonl``) if it exists.
+The other tools are the English bundle, a rule that replaces words with a capital, and spaCy's small model of the
+language if it is installed. Each tool reads each text as written, in lower case and in capitals. The texts are those
+for tuning in ``tests/languages/texts``, and the file ``LANG.jsonl`` in ``--corpora`` if it exists.
 """
 
 import argparse
@@ -49,7 +49,9 @@ counts as changed by its position, never by the spelling of its surrogate.
 
 
 def hide_capitals(text: str) -> bytearray:
-    """Mark what a rule of capitals keeps: all but words with a digit and words with a capital that open no sentence.
+    """Mark the characters that a simple rule keeps.
+
+    The rule replaces words with a digit, and words with a capital that are not at the start of a sentence.
 
     >>> bytes(hide_capitals("Then Ann left.")).count(0)
     3

@@ -1,10 +1,10 @@
-"""Measure the mode ``names`` with a language pack on texts with marked names: what stays, what changes.
+"""Measure which marked names the mode ``names`` keeps with a language pack, and which other words it changes.
 
     python benchmarks/languages/measure_pack.py BUNDLE TEXTS [-o RECORD]
 
-BUNDLE is a bundle of the language; TEXTS has a JSON object a line with ``text`` and ``spans`` of start, end and type. A
-word counts by its position, never by its spelling in the output. Each text is read as written, in lower case and in
-capitals.
+BUNDLE is a bundle of the language. TEXTS has one JSON object per line with ``text`` and ``spans`` (start, end and
+type). Whether a word stays is determined by its position, never by searching for its spelling in the output. Each text
+is measured as written, in lower case and in capitals.
 """
 
 import argparse
@@ -37,12 +37,14 @@ def read_marked_texts(path: Path) -> Iterator[MarkedSpans]:
 def count_words(
     mark_kept: Callable[[str], bytearray], texts: Iterable[MarkedSpans], change_case: Callable[[str], str]
 ) -> dict[str, list[int]]:
-    """Count by type the words that stay, and of all others those that change, each with the number of words.
+    """Count the words in marked spans that stay, by type, and the other words that change.
+
+    Each entry of the result is a list: the count, and the number of all such words.
 
     Args:
-        mark_kept: The tool: returns a byte for each character of a text, 1 where the character stays.
+        mark_kept: Function of the tool that returns a byte for each character of a text: 1 if the character stays.
         texts: Marked texts.
-        change_case: Applied to each text; a text whose length it changes is left out.
+        change_case: Function that changes the case of a text. Texts whose length changes are omitted.
     """
     counts: dict[str, list[int]] = {}
     for text, spans in texts:
@@ -61,7 +63,7 @@ def count_words(
 
 
 def mark_kept(sanitizer: Sanitizer, text: str) -> bytearray:
-    """Return a byte for each character of a text: 1 where the character stays."""
+    """Return a byte for each character of a text: 1 if the mode ``names`` keeps the character."""
     mask = bytearray()
     for piece, state in sanitizer.preview(text, protect="names", facts="none"):
         mask += bytes([state in ("kept", "gap")]) * len(piece)

@@ -1,4 +1,4 @@
-"""Measure which names sanitizers leave and what else they change.
+"""Measure which names sanitizers leave, and which other words they change.
 
-Without this file, an installed package of this name would be imported instead.
+Without this file, an installed package named ``names`` would be imported instead.
 """

@@ -1,13 +1,13 @@
-"""Count changes by restoring in replies whose own numbers, letters and names equal surrogates of the message.
+"""Count false restorations in replies whose own numbers, letters and names equal surrogates of the message.
 
     python benchmarks/names/colliding.py [--rounds 3] [-o RECORD]
 
 The messages are the 300 of ``tests/runtime/conversation/replies.jsonl``, each with an added sentence that has short
-numbers, letters and an initial. A reply consists of its own sentences about something else; each contains a surrogate
-of its message in a place with another meaning: ``Step 7``, ``vitamin K``, ``the Treaty of Lyon``. Nothing is quoted, so
-every restoration is false. Surrogates that are reported as not restored are counted too. A model knows only its input;
-if it writes the name of a surrogate, it usually means that one. So names are restored everywhere, numbers and letters
-are not.
+numbers, letters and an initial. The sentences of a reply are about another subject. Each contains a surrogate of its
+message in a place with another meaning: ``Step 7``, ``vitamin K``, ``the Treaty of Lyon``. No sentence quotes the
+message, so every restoration is false. Surrogates that are reported as not restored are counted too. A model knows only
+its input: a name in its reply that equals a surrogate usually means the person or place of the message. So names are
+restored everywhere; numbers and letters are not.
 """
 
 import sys
@@ -85,7 +85,7 @@ def make_reply(surrogates: dict[str, list[str]], chance: random.Random) -> list[
 
 
 def count_false(sanitizer: Sanitizer, messages: list[str], seed: int) -> dict[str, Counter[str]]:
-    """Count all sentences, changed ones, and those with a reported surrogate, by type."""
+    """Count by type all sentences, changed sentences, and sentences with a reported surrogate."""
     counts: dict[str, Counter[str]] = {}
     chance = random.Random(seed)
     for message in messages:

@@ -1,4 +1,7 @@
-"""Read texts with marked personal data, one reader per format. Develop rules on even rows; report odd rows."""
+"""Read texts with marked personal data, by one reader per format.
+
+Rules are developed on the even rows of a data set; figures are reported for the odd rows.
+"""
 
 import hashlib
 import json
@@ -13,12 +16,12 @@ Half = Literal["even", "odd", "all"]
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """Describe a marked part of a text.
+    """A marked part of a text.
 
     Attributes:
-        start: Its first character.
-        end: The character after its last one.
-        type: Its type in the data set.
+        start: Offset of the span's first character.
+        end: Offset after the span's last character.
+        type: The span's type in the data set.
     """
 
     start: int
@@ -28,12 +31,12 @@ class Span:
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a text with its spans.
+    """A text with its marked spans.
 
     Attributes:
         text: The text.
         spans: Parts that must be replaced.
-        unmasked: Marked parts that may stay: their words count neither as personal nor as others.
+        unmasked: Marked parts that may stay. Their words count neither as personal nor as other words.
     """
 
     text: str
@@ -91,7 +94,7 @@ def court(path: Path) -> Iterator[Row]:
 
 
 def clinical(path: Path) -> Iterator[Row]:
-    """Read questions with values that must be replaced wherever they occur in their question."""
+    """Read questions, each with values that must be replaced wherever they occur in the question."""
     for block in path.read_text("utf-8").split("===QUERY===")[1:]:
         text, _, tags = block.partition("===PHI_TAGS===")
         text = text.strip()
@@ -156,11 +159,11 @@ def tokens(path: Path) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Describe the place and the reader of a data set.
+    """The place and the reader of a data set.
 
     Attributes:
-        path: Below the folder of data, or of fetched files.
-        read: Its reader.
+        path: The file, relative to the folder of data or of fetched files.
+        read: The function that reads the file.
         fetched: Whether `fetch.py` downloads it.
     """
 
@@ -169,15 +172,15 @@ class DataSet:
     fetched: bool = True
 
     def file(self, data: Path, fetched: Path) -> Path:
-        """Return its file."""
+        """Return the file of the data set."""
         return (fetched if self.fetched else data) / self.path
 
     def rows(self, data: Path, fetched: Path, half: Half) -> list[Row]:
-        """Read half of its rows."""
+        """Read the even rows, the odd rows, or all rows of the data set."""
         return take_half(list(self.read(self.file(data, fetched))), half)
 
     def sha256(self, data: Path, fetched: Path) -> str:
-        """Return the hash of its file."""
+        """Return the SHA-256 of the data set's file."""
         return hashlib.sha256(self.file(data, fetched).read_bytes()).hexdigest()
 
 

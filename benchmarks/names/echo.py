@@ -2,9 +2,10 @@
 
     python benchmarks/names/echo.py --prompts FILE... [--most 2000] [-o RECORD]
 
-Each prompt is sent whole and comes back behind *Here is what you wrote:*; each of its sentences is sent alone and comes
-back as it is. Each is restored in every place (``restore_places="all"``), and again by default. Every line of a file is
-a JSON object with ``text``. A difference is silent if its report lists no surrogate as not restored.
+Each prompt is sent whole; the reply is *Here is what you wrote:* followed by the sanitized prompt. Each sentence of a
+prompt is also sent alone; the reply is the sanitized sentence. Each reply is restored twice: in every place
+(``restore_places="all"``), and in the default places. Every line of a file is a JSON object with ``text``. A difference
+is silent if the report of the restoration lists no surrogate as not restored.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def split_prompt(text: str) -> Iterator[tuple[str, str]]:
 
 
 def count_echoes(sanitizer: Sanitizer, texts: list[str], style: str, places: str | tuple[str, ...]) -> Counter[str]:
-    """Count echoes, equal ones, silent differences, and surrogates by outcome."""
+    """Count replies, replies that are restored exactly, silent differences, and surrogates by outcome."""
     counts = Counter[str]()
     for text in texts:
         for unit, lead in split_prompt(text):

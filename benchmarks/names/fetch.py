@@ -1,9 +1,10 @@
-"""Download public annotated texts, and a tagger for Philter, into a cache folder: for measuring, never shipped.
+"""Download public annotated texts, and a tagger for Philter, into a cache folder.
 
     python benchmarks/names/fetch.py [--mirror DIR] [--fetched DIR]
 
-Each file is taken from one commit of a public repository and checked against its SHA-256; origin and license of each
-are printed. DIR of `--mirror` holds existing clones, in OWNER+NAME/repo; the others are cloned.
+The files are for measurements; no package contains them. Each file is read from a fixed commit of a public repository
+and must have a known SHA-256. The script prints the origin and the license of each file. The folder of `--mirror` has
+existing clones at OWNER+NAME/repo; all other repositories are cloned.
 """
 
 import argparse
@@ -27,14 +28,14 @@ FETCHED = Path.home() / ".cache" / "textveil-names"
 
 @dataclass(frozen=True)
 class Source:
-    """Describe a file of a public repository.
+    """A file of a public repository.
 
     Attributes:
-        name: Its name in the cache.
+        name: The file's name in the cache.
         repository: Owner and name on GitHub.
         commit: The commit to read.
-        path: The file in it.
-        sha256: Hash of its bytes.
+        path: The file's path in the repository.
+        sha256: SHA-256 of the file's bytes.
         license: License of the data.
         origin: Authors of the data.
     """
@@ -125,12 +126,12 @@ TAGGER = Source(
 
 
 class FetchError(Exception):
-    """Report a file with other content than expected."""
+    """A downloaded file does not have the expected content."""
 
 
 @contextmanager
 def repository(name: str, mirror: Path | None) -> Iterator[Path]:
-    """Yield a git folder of a repository: the mirror's, or a temporary clone."""
+    """Yield the git folder of a repository: in the mirror, or in a temporary clone."""
     if mirror is not None and (here := mirror / name.replace("/", "+") / "repo").is_dir():
         yield here
         return
@@ -144,7 +145,7 @@ def fetch(source: Source, mirror: Path | None) -> bytes:
     """Return the bytes of a source.
 
     Raises:
-        FetchError: They differ from the measured file.
+        FetchError: The bytes do not have the expected SHA-256.
     """
     with repository(source.repository, mirror) as folder:
         command = ["git", "-C", str(folder), "show", f"{source.commit}:{source.path}"]

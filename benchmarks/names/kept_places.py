@@ -1,9 +1,10 @@
-"""Measure the share of surrogates that stay in echoes of prompts because of their place, by reason.
+"""Measure which share of surrogates is not restored in repeated prompts because of their place, by reason.
 
     python benchmarks/names/kept_places.py --prompts FILE... [--most 2000]
 
-Each prompt is rewritten with tags and with surrogates, and the reply repeats the output. Every line of a file is a JSON
-object with ``text``. Prompts with source code are counted separately, since nothing in code is restored by default.
+Each prompt is rewritten with tags and with surrogates; the reply repeats the rewritten prompt. Every line of a file is
+a JSON object with ``text``. Prompts with source code are counted separately, since nothing in code is restored by
+default.
 """
 
 import argparse
@@ -29,7 +30,7 @@ def holds_code(text: str) -> bool:
 
 
 def count_kept(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
-    """Count restored surrogates, and by reason those that stay, in the echo of each text."""
+    """Count restored surrogates, and by reason the others, in replies that repeat the rewritten texts."""
     counts = Counter[str]()
     for result in sanitizer.sanitize_batch(texts, protect="names", facts="none", style=style):
         assert result.mapping is not None

@@ -2,8 +2,9 @@
 
     python benchmarks/names/pool_sizes.py GGUF [--data DIR] [--texts N] [--sizes N...] [-o RECORD]
 
-Model and ratio are those of readability.py, over the first N of its news. For each size every pool is cut to its first,
-most frequent surrogates; those of unlisted words stay complete. The built-in pools are not changed.
+The model and the ratio are the same as in readability.py; the texts are the first N of its news. For each size, every
+pool is cut to its most frequent surrogates, which come first. Pools for unlisted words stay complete. The built-in
+pools are not changed.
 """
 
 import sys

@@ -1,11 +1,12 @@
-"""Measure the share of mentions that ``restore`` restores, on made-up sentences, posts and written replies.
+"""Measure the share of mentions that ``restore`` restores, in made-up sentences, posts and written replies.
 
     python benchmarks/names/restored.py [--data DIR] [-o RECORD]
 
-The reply to each sentence and post is its output, with surrogates and with tags. A mention counts as restored if the
-restored text contains all of it in its original place, by an alignment of the words. Surrogates of some types (numbers,
-dates, titles, initials) are sampled anew each time and never restored: ``linked`` are the mentions of all other types.
-The replies are the 300 of ``tests/runtime/conversation``, in a conversation each.
+Each sentence and post is rewritten with surrogates and with tags; the reply repeats the rewritten text. A mention
+counts as restored if the restored text contains the whole mention in its original place, by an alignment of the words.
+Surrogates of numbers, dates, titles and initials are sampled anew for each mention and never restored: ``linked``
+counts the mentions of all other types. The written replies are the 300 of ``tests/runtime/conversation``; each has its
+own conversation.
 """
 
 import sys
@@ -41,9 +42,9 @@ def stands(text: str, restored: str) -> list[bool]:
 
 
 def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
-    """Count the mentions of texts, and those restored if a reply repeats the rewritten text.
+    """Count the mentions in texts, and how many of them are restored if a reply repeats the rewritten text.
 
-    ``placed`` restores in every place, ``in running text`` by default.
+    ``placed`` counts restorations in every place, ``in running text`` restorations in the default places.
     """
     plan, counts = sanitizer.names_plan(style=style, facts="none"), Counter[str]()
     reader = plan.make_reader()

@@ -1,4 +1,4 @@
-"""Rewrite texts by one of several ways, for utility.py (``--rewrite names.rewriters:NAME``) and readability.py."""
+"""Rewrite texts in one of several ways, for utility.py (``--rewrite names.rewriters:NAME``) and readability.py."""
 
 import os
 from collections.abc import Callable
@@ -33,17 +33,17 @@ def _sanitize_texts(texts: Texts, **options: Any) -> Texts:
 
 
 def surrogates(texts: Texts) -> Texts:
-    """Return the texts in the mode ``names``, each a document of its own."""
+    """Return the texts in the mode ``names``; each text is a separate document."""
     return _sanitize_texts(texts, protect="names", facts="none")
 
 
 def tags(texts: Texts) -> Texts:
-    """Return the texts in the mode ``names``, with tags."""
+    """Return the texts in the mode ``names`` with tags."""
     return _sanitize_texts(texts, protect="names", facts="none", style="tag")
 
 
 def words(texts: Texts) -> Texts:
-    """Return the texts in the mode ``words``, at the default epsilon."""
+    """Return the texts in the mode ``words`` at the default epsilon."""
     return _sanitize_texts(texts, protect="words")
 
 

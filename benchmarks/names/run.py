@@ -2,9 +2,9 @@
 
     python benchmarks/names/run.py [--data DIR] [--only TOOL...] [--sets SET...] [--limit N] [-o DIR]
 
-Each tool has one record file, written after every figure; a stopped run resumes. Figures of other data, versions or
-rules of the mode `names` are stale and measured anew. Use `--half even` to choose rules; odd rows are reported.
-`--table` only prints existing records.
+Each tool has one record file, which is written after every figure. A later run measures only missing figures, and
+figures of other data, other versions or other rules of the mode `names`. Choose rules with `--half even`; the reported
+figures are those of odd rows. `--table` only prints existing records.
 """
 
 import sys
@@ -40,7 +40,7 @@ COLUMNS += ("entities seen", "changed", "changed: no numbers", "changed: plain",
 
 
 def measure_tool(tool: Tool, rows: list[Row]) -> Record:
-    """Run a tool over rows; the time is processor time of all threads, for the first run of each text."""
+    """Run a tool on rows, and return the counts and the processor time of each text's first run on all threads."""
     words = sum(len(WORD.findall(row.text)) for row in rows)
     tool.find_hidden(rows[0].text)
     start = time.process_time()
@@ -73,7 +73,7 @@ def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
 
 
 def run(name: str, a: argparse.Namespace) -> None:
-    """Bring the record of a tool up to date."""
+    """Measure the missing figures of a tool's record."""
     path: Path = a.output / f"{name}.json"
     record: Record = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     try:
@@ -94,7 +94,7 @@ def _write(path: Path, record: Record) -> None:
 
 
 def table(folder: Path, names: list[str]) -> Iterator[str]:
-    """Yield a table for each data set and variant: percent, and the interval in brackets."""
+    """Yield a table for each data set and variant, with shares in percent and their intervals in brackets."""
     records = [json.loads(path.read_text("utf-8")) for name in names if (path := folder / f"{name}.json").is_file()]
     for record in records:
         if "not_run" in record:

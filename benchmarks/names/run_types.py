@@ -2,13 +2,14 @@
 
     python benchmarks/names/run_types.py --texts FILE... [--several]
 
-Each line of a file is a JSON object with ``text`` and ``spans`` of ``type``, ``start`` and ``end``. Every replaced
-stretch with a capital that is no number or identifier counts once: for the marked span with which it shares most
-characters, or for none. ``--several`` counts only stretches of two words and more.
+Each line of a file is a JSON object with ``text`` and ``spans`` of ``type``, ``start`` and ``end``. A stretch is a
+replaced part of a text. Each stretch with a capital that is not a number or an identifier counts once: for the marked
+span with which it shares most characters, or for no span. With ``--several``, only stretches of two or more words
+count.
 
-The script prints the counts of each type for each marked type. For persons and organizations it prints the precision
-(of the stretches of that type in marked spans, the share in spans of the same type) and the recall (of the stretches in
-such spans, the share with that type).
+The script prints the counts of each type for each marked type. For persons and for organizations it also prints the
+precision (the share of stretches with this type that are in spans of this type; stretches outside all spans are
+ignored) and the recall (the share of stretches in spans of this type that have this type).
 """
 
 import argparse
@@ -36,7 +37,7 @@ _KEPT = ("gap", "kept", "whitespace", "punctuation")
 
 
 def find_stretches(sanitizer: Sanitizer, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and type of each replaced stretch of a text that is a name with a capital."""
+    """Yield start, end and type of each replaced part of a text that is a name with a capital."""
     at = 0
     for piece, type_ in sanitizer.preview(text, protect="names", facts="none"):
         start = text.index(piece, at)
@@ -46,7 +47,7 @@ def find_stretches(sanitizer: Sanitizer, text: str) -> Iterator[tuple[int, int, 
 
 
 def count_types(sanitizer: Sanitizer, rows: list[dict[str, Any]], *, several: bool) -> Counter[tuple[str, str]]:
-    """Count stretches by the marked type and the type of the replacement."""
+    """Count replaced parts by the type of the marked span and the type from the mode `names`."""
     counts = Counter[tuple[str, str]]()
     for row in rows:
         for start, end, type_ in find_stretches(sanitizer, row["text"]):

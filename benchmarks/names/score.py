@@ -1,10 +1,16 @@
-"""Count the personal data that stays and other changes, with 95 % intervals. words.py defines the counted words.
+"""Count the personal data that stays, and the other words that are changed, with 95 % intervals.
 
-*stays*: content words of marked spans that no hidden span touches, as a share of all content words of marked spans; by
-type, by group of types, and those with a capital as a share of all. *entities seen*: spans of which a content word of
-three letters or more stays; *entities whole*: spans that stay with all their content words. *changed*: content words
-outside spans that a hidden span touches; without numbers; of these without parts of addresses, handles and hashtags
-(*plain*); of these the ones in lower case. Each is a share of the words of its own class.
+words.py defines the counted words.
+
+Each measure is a share:
+
+- *stays*: content words of marked spans that no hidden span touches, as a share of all content words of marked spans;
+  also by type, by group of types, and for the words with a capital.
+- *entities seen*: marked spans in which a content word of at least three letters stays.
+- *entities whole*: marked spans in which all content words stay.
+- *changed*: content words outside marked spans that a hidden span touches; also without numbers, without numbers and
+  parts of addresses, handles and hashtags (*plain*), and for the plain words in lower case. Each is a share of the
+  words of the same class.
 """
 
 import re
@@ -30,7 +36,7 @@ def _cover(length: int, spans: Hidden) -> bytearray:
 
 
 def _names_of(span: Span) -> list[str]:
-    """Return the measures that count a word of a span."""
+    """Return the names of the measures that count a word of a span."""
     of = kind(span)
     names = ["stays", f"stays: {of}", f"stays: type {span.type}"]
     if of != "title":
@@ -48,7 +54,7 @@ def count_words(row: Row, hidden: Hidden) -> Counts:
         hidden: Offsets of the parts that the output replaces.
 
     Returns:
-        For each measure how many words, or spans, count (False) and how many of them stay or are changed (True).
+        For each measure, the numbers of words or spans that do not stay or change (False), and that do (True).
     """
     size = len(row.text)
     covered, address = _cover(size, hidden), _cover(size, addresses(row.text))
@@ -95,7 +101,8 @@ def count_words(row: Row, hidden: Hidden) -> Counts:
 def summary(rows: Sequence[Counts]) -> dict[str, dict[str, Any]]:
     """Return share, interval and number of words of every measure.
 
-    The interval is that of a bootstrap over rows, since the words of a text are not independent. Its seed is fixed.
+    The interval is from a bootstrap over rows, since the words of a text are not independent. The bootstrap has a fixed
+    seed.
     """
     names = sorted({name for counts in rows for name, _ in counts})
     table = np.array([[[counts[name, part] for part in (True, False)] for name in names] for counts in rows], float)

@@ -1,11 +1,12 @@
-"""Measure words per second of the modes ``names`` and ``words``, Presidio and Rampart on the same texts.
+"""Measure the words per second of the modes ``names`` and ``words``, Presidio and Rampart on the same texts.
 
     python benchmarks/names/speed.py [--data DIR] [--rows N] [-o RECORD]
 
-Processor time of all threads on one core, from text to rewritten text; for the detectors from text to spans, since
-rewriting costs them next to nothing. *cold*: a call for each text. *in one call*: one call for all texts, which caches
-chunks. Every way runs once before it counts, but calls share no cache of texts. The detectors run once; ours run three
-times and the median counts.
+The time is the processor time of all threads on one core. It includes the whole rewriting; for the detectors Presidio
+and Rampart it includes only finding the spans, since replacing them takes almost no time. *cold*: one call for each
+text. *in one call*: one call for all texts, which caches chunks. Everything runs once before it is timed, but no cache
+of texts is shared between calls. The detectors are timed once; the modes are timed three times, and the median is
+reported.
 """
 
 import sys
@@ -40,7 +41,7 @@ Way = Callable[[list[str]], object]
 
 
 def ways() -> dict[str, Way]:
-    """Return the timed functions by name."""
+    """Return the functions to time, by name."""
     sanitizer = Sanitizer.load()
     return {
         "names, in one call": lambda texts: sanitizer.sanitize_batch(texts, protect="names", facts="none"),
@@ -66,7 +67,7 @@ def _each(hidden: Callable[[str], object], texts: list[str]) -> None:
 
 
 def measure_ways(texts: list[str]) -> dict[str, Any]:
-    """Time every way over the same texts."""
+    """Time every function on the same texts."""
     words = sum(len(WORD.findall(text)) for text in texts)
     found: dict[str, Any] = {"texts": len(texts), "words": words, "words_per_second": {}}
     ours = ways()

@@ -1,4 +1,4 @@
-"""Run each compared tool as in its own first example, and the baselines that every tool has to beat.
+"""Run each compared tool as in the first example of its documentation, and simple baselines.
 
 To add a tool, add a line to ``TOOLS``.
 """
@@ -24,10 +24,10 @@ Spans = list[tuple[int, int]]
 
 
 class Tool(Protocol):
-    """Hide parts of a text.
+    """A tool that hides parts of a text.
 
     Attributes:
-        name: Its name in the record.
+        name: Name of the tool in the record.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Tool(Protocol):
 
 
 class ToolError(Exception):
-    """Report a tool that cannot run here."""
+    """A tool cannot run here."""
 
 
 class Words:
-    """Decide word by word, as a baseline."""
+    """A baseline that decides for each word whether to hide it."""
 
     def __init__(self, name: str, hides: Callable[[str], bool]) -> None:
         self.name, self._hides = name, hides
@@ -53,12 +53,12 @@ class Words:
 
 
 class Pieces:
-    """Wrap a sanitizer whose preview covers the whole text in order.
+    """A sanitizer whose preview lists the pieces of the whole text in order.
 
     Args:
-        name: Its name in the record.
-        preview: Returns the pieces of a text, each with its state.
-        shown: The state of a kept piece.
+        name: Name of the tool in the record.
+        preview: A function that returns the pieces of a text, each with its state.
+        shown: The state of kept pieces.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Pieces:
         self.name, self._preview, self._shown = name, preview, shown
 
     def find_hidden(self, text: str) -> Spans:
-        """Return the pieces with another state than kept; see ``Tool``.
+        """Return the spans of all pieces that are not kept.
 
         Raises:
             ToolError: The pieces do not add up to the text.
@@ -88,7 +88,7 @@ class Pieces:
 
 
 class Presidio:
-    """Find personal data with Presidio's analyzer."""
+    """Presidio's analyzer as a tool."""
 
     name = "presidio"
 
@@ -119,7 +119,10 @@ class _Spacy:
 
 
 class Beside:
-    """Combine the mode ``names`` with a detector that reads one output, for the words shared with the text."""
+    """The mode ``names`` followed by a detector, which reads one output of the mode.
+
+    What the detector finds counts for the words that the output shares with the text.
+    """
 
     def __init__(self, name: str, detector: Tool) -> None:
         self.name, self._detector, self._sanitizer = name, detector, Sanitizer.load()
@@ -223,7 +226,7 @@ PACKAGES = {
 
 
 def lists(bundle: TextBundle) -> str:
-    """Return a hash of the files that the mode ``names`` reads from a bundle: all but the staircase."""
+    """Return a hash of the files that the mode ``names`` reads from a bundle: all files except the staircase."""
     law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
     parts = [files, {part: content for part, content in law.items() if part != "staircase"}]
@@ -231,7 +234,7 @@ def lists(bundle: TextBundle) -> str:
 
 
 def rule(texts: Iterable[str]) -> dict[str, str]:
-    """Return hashes that determine the outputs of the mode ``names``: its lists, and its decisions on sample texts."""
+    """Return hashes that identify the mode ``names``: of its lists, and of its decisions on sample texts."""
     sanitizer, shown = Sanitizer.load(), hashlib.sha256()
     for text in texts:
         shown.update(json.dumps(sanitizer.preview(text, protect="names", facts="none")).encode())
@@ -242,7 +245,7 @@ def versions(name: str) -> dict[str, str]:
     """Return the versions of a tool's packages.
 
     Raises:
-        ToolError: One is not installed.
+        ToolError: A package is not installed.
     """
     try:
         return {package: importlib.metadata.version(package) for package in PACKAGES.get(name, ())}

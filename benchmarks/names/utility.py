@@ -1,11 +1,12 @@
-"""Train quick models on rewritten texts, and test them on the same kind of output, beside the raw texts.
+"""Train small models on rewritten texts, test them on rewritten texts, and compare them with models of the raw texts.
 
     python benchmarks/names/utility.py [--data DIR] [--rewrite MODULE:FUNCTION --name NAME] [--repeats N] [-o RECORD]
 
-FUNCTION takes a list of texts and returns their rewritings. Every repeat calls it anew with the training and test
-texts, so that its own randomness, such as a key, is part of the figures. Classes: TF-IDF of words and word pairs with
-logistic regression, accuracy. SICK: a small regressor of sentence similarity, Pearson's r x 100; the two sentences of a
-pair are two texts. Intervals (95 %) come from a bootstrap over test texts, for the difference to raw on the same texts.
+FUNCTION takes a list of texts and returns the rewritten texts. Every repeat calls it again with the training and test
+texts, so the figures include the randomness of the function, such as a key. For data with classes, the model is
+logistic regression on TF-IDF of words and word pairs, and the figure is the accuracy. For SICK, the model is a small
+regressor of sentence similarity, and the figure is Pearson's r times 100; the two sentences of a pair are separate
+texts. The difference to raw texts has a 95 % interval from a bootstrap over test texts.
 """
 
 import sys
@@ -45,7 +46,7 @@ DRAWS, SEED = 2000, 20170
 
 @dataclass(frozen=True)
 class Task:
-    """Hold training and test texts. Of SICK, the two sentences of a pair follow each other."""
+    """Training and test texts of a data set. In SICK the second sentence of a pair directly follows the first."""
 
     train: list[str]
     train_labels: Floats
@@ -54,9 +55,10 @@ class Task:
 
 
 def maximal(phrases: Sequence[str]) -> list[int]:
-    """Return for each phrase whether it is part of no other one: GLUE's train has the phrases of every sentence.
+    """Return the row numbers of phrases that are not part of another phrase.
 
-    A phrase is searched only in longer ones that share its rarest word. Of equal phrases the first counts.
+    GLUE's train has the phrases of every sentence. A phrase is searched only in longer phrases that contain the rarest
+    word of the phrase. Of equal phrases the first counts.
     """
     padded = [f" {' '.join(phrase.split())} " for phrase in phrases]
     holders: defaultdict[str, list[int]] = defaultdict(list)
@@ -159,7 +161,7 @@ def _figure(draws: Floats, whole: float) -> dict[str, Any]:
 
 
 def measure_rewrite(name: str, task: Task, rewrite: Rewrite | None, repeats: int) -> dict[str, Any]:
-    """Return the score of raw texts, and of rewritten ones with the difference, as means of the repeats."""
+    """Return the scores of raw and of rewritten texts and their difference, as means over the repeats."""
     learn = predict_similarity if name == "sick" else check_predictions
     count = len(task.test_labels)
     rows = np.random.default_rng(SEED).integers(count, size=(DRAWS, count))
@@ -181,7 +183,7 @@ def measure_rewrite(name: str, task: Task, rewrite: Rewrite | None, repeats: int
 
 
 def import_function(name: str) -> Rewrite:
-    """Import the function named by MODULE:FUNCTION."""
+    """Import a function by its name ``MODULE:FUNCTION``."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)
 

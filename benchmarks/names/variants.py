@@ -15,13 +15,13 @@ _NEIGHBORS = {letter: row[max(0, at - 1) : at] + row[at + 1 : at + 2] for row in
 
 
 def _by_character(row: Row, change: Callable[[str], str]) -> Row:
-    """Change characters one by one; keep one that would become several, so that no offset moves."""
+    """Change characters one by one. A character that would become several is kept, so that offsets stay the same."""
     changed = (new if len(new := change(letter)) == 1 else letter for letter in row.text)
     return replace(row, text="".join(changed))
 
 
 def _wrong(word: str, source: random.Random) -> str:
-    """Make one error after the first letter: swap, drop or double a letter, or take a neighboring key."""
+    """Make one error after the first letter of a word: swap, drop or double a letter, or type a neighboring key."""
     at = source.randrange(1, len(word) - 1)
     error = source.choice(("swap", "omit", "double", "neighbor"))
     letter = word[at]
@@ -35,7 +35,7 @@ def _wrong(word: str, source: random.Random) -> str:
 
 
 def with_errors(row: Row, seed: int) -> Row:
-    """Return a row with typing errors in a tenth of its longer words, the same ones for the same seed."""
+    """Return a row with typing errors in a tenth of the longer words; equal seeds give equal errors."""
     source = random.Random(seed)
     text, moved, last = "", [0] * (len(row.text) + 1), 0
     for match in _LONG.finditer(row.text):

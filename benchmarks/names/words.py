@@ -1,4 +1,4 @@
-"""Classify words: content words, and of these numbers, parts of addresses, and words in lower case."""
+"""Find the content words of a text, and among them numbers, parts of addresses, and words in lower case."""
 
 import re
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Measure what rewritten prompts leave of private data, and how many of them a model can still answer."""
+"""Measure how much private data rewritten prompts contain, and how many of them a model can still answer."""

@@ -1,11 +1,12 @@
-"""Draw the prompts that readers judge, by the hash of their ids alone, and write the ids to ``drawn.json``.
+"""Draw the prompts that readers judge, by the hashes of their ids, and write the ids to ``drawn.json``.
 
     python benchmarks/prompts/draw.py --prompts DIR [-o RECORD]
 
-``drawn.json`` was written before any rule of the option `facts`. A prompt comes before another if the SHA-256 of
-``SEED/id`` is less; of each data set the first ones are drawn. Prompts that can be drawn have fewer than 2 % letters of
-other scripts and at most 2,000 characters, which a reader can compare word by word. Prompts of ``verdicts.jsonl`` are
-never drawn; of them 40 are drawn as known outputs, 20 with tags and 20 others by Presidio, by the same rule.
+``drawn.json`` was written before any rule of the option `facts`. The prompts of each data set are ordered by the
+SHA-256 of ``SEED/id``, and the first prompts are drawn. Only prompts with fewer than 2 % letters of other scripts and
+at most 2,000 characters can be drawn, so that a reader can compare them word by word. Prompts of ``verdicts.jsonl`` are
+never drawn as new prompts. By the same order, 40 of them are drawn as known outputs: 20 with tags and 20 others by
+Presidio.
 """
 
 import sys
@@ -36,12 +37,12 @@ def in_order(ids: Iterable[str], seed: str) -> list[str]:
 
 
 def draw(prompts: Iterable[Prompt], judged: Iterable[str], seed: str = SEED) -> dict[str, object]:
-    """Draw new prompts, and known ones among the judged ones.
+    """Draw new prompts, and known prompts from those that have verdicts.
 
     Args:
         prompts: Every prompt of the data sets.
-        judged: The ids with known verdicts; those without a prompt are left out.
-        seed: What is hashed before each id.
+        judged: The ids with known verdicts; ids without a prompt are ignored.
+        seed: Text that is hashed before each id.
 
     Returns:
         ``seed``, ``new`` (ids) and ``known`` (tool to ids), each in the order of the draw.

@@ -1,14 +1,14 @@
-"""Write the sheets of a reader: one rewritten prompt beside its original, the tool hidden, known outputs mixed in.
+"""Write the sheets that a reader judges: each has a prompt and its output by a tool that is not named.
 
     python benchmarks/prompts/make_sheets.py TOOL... --prompts DIR --clone CLONE -o FOLDER
 
-Each TOOL of ``tools.py`` rewrites the new prompts of ``drawn.json``. The known outputs, whose verdicts are in
-verdicts.jsonl, are made anew: those with tags by a clone of this repository at commit 95b7d308, those of Presidio by
-the installed one; both always return the same text. All sheets are in the order of a hash, so neither the order nor a
-mark shows which ones are known.
+Each TOOL of ``tools.py`` rewrites the new prompts of ``drawn.json``. Other sheets have known outputs, whose verdicts
+are in ``verdicts.jsonl``. The known outputs are computed again: the outputs with tags by a clone of this repository at
+commit 95b7d308, the outputs of Presidio by the installed version. Both always return the same text. All sheets are
+ordered by a hash, so a reader cannot see which sheets are known.
 
-FOLDER/reader has what a reader gets: ``sheets.jsonl`` (`sheet`, `original`, `rewritten`) and ``form.md``.
-FOLDER/key.jsonl (`sheet`, `id`, `tool`) is for ``score.py`` alone. Keep the folder out of every repository.
+FOLDER/reader has the files for the reader: ``sheets.jsonl`` (`sheet`, `original`, `rewritten`) and ``form.md``.
+FOLDER/key.jsonl (`sheet`, `id`, `tool`) is for ``score.py`` only. Do not commit the folder to a repository.
 """
 
 import sys
@@ -39,11 +39,11 @@ _FROM_CLONE = "names-none-tag"
 
 @dataclass(frozen=True)
 class Sheet:
-    """Hold a rewritten prompt.
+    """A prompt and an output.
 
     Attributes:
         id: The id of the prompt.
-        tool: The tool, as the key calls it.
+        tool: Name of the tool in the key.
         original: The prompt.
         rewritten: The output of the tool.
     """
@@ -55,7 +55,7 @@ class Sheet:
 
 
 def rewrite(tool: str, texts: Mapping[str, str], source: Path | None = None) -> dict[str, str]:
-    """Rewrite texts by a tool in a process of its own, and return the outputs by id.
+    """Rewrite texts by a tool in a separate process, and return the outputs by id.
 
     Args:
         tool: Name of a tool.
@@ -63,7 +63,7 @@ def rewrite(tool: str, texts: Mapping[str, str], source: Path | None = None) -> 
         source: Folder of the library to use instead of the installed one.
 
     Raises:
-        SystemExit: The tool cannot run, and says why on standard error.
+        SystemExit: The tool cannot run; the reason is on standard error.
     """
     environment = dict(os.environ) if source is None else {**os.environ, "PYTHONPATH": str(source)}
     lines = "".join(json.dumps({"id": one, "text": text}) + "\n" for one, text in texts.items())
@@ -76,7 +76,7 @@ def rewrite(tool: str, texts: Mapping[str, str], source: Path | None = None) -> 
 
 
 def rewrite_drawn(tools: Iterable[str], drawn: Mapping[str, Any], texts: Mapping[str, str], clone: Path) -> list[Sheet]:
-    """Return the sheets of the new prompts by each tool, and of the known ones by theirs, in no special order."""
+    """Return the sheets of the new prompts by each tool, and of the known outputs, in no special order."""
     sheets = []
     for tool in tools:
         outputs = rewrite(tool, {one: texts[one] for one in drawn["new"]})
@@ -90,7 +90,7 @@ def rewrite_drawn(tools: Iterable[str], drawn: Mapping[str, Any], texts: Mapping
 
 
 def write_sheets(sheets: Sequence[Sheet], folder: Path) -> None:
-    """Write the files of the reader and the key, the sheets in the order of the hashes of their tools and ids."""
+    """Write the files of the reader and the key. Sheets are ordered by the hash of tool and id."""
     by_name = {f"{sheet.tool}/{sheet.id}": sheet for sheet in sheets}
     reader = folder / "reader"
     reader.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def check_clone(clone: Path) -> None:
     """Check that a folder is a clone at the commit of the known outputs, without changes.
 
     Raises:
-        SystemExit: It is another commit, or not a clone.
+        SystemExit: The folder is not a clone, or is at another commit, or has changes.
     """
     git = ["git", "-C", str(clone)]
     head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True)

@@ -1,12 +1,13 @@
-"""Measure what each tool changes in real prompts, and which private words stay: damage and leak by position.
+"""Measure by position which words each tool changes in real prompts, and which private words stay.
 
     python benchmarks/prompts/measure.py --data DATA [--only TOOL...] [-o DIR]
 
 DATA has the folders ``prompts`` (pupa.jsonl and others: `id`, `text`, `pii`), ``pii`` (records.jsonl) and ``wnut17``
-(dev.jsonl: `text`, `spans`). Each tool runs in a process of its own, whose peak memory is measured, and has one record.
-A tool that cannot run here, and a value of the option `facts` that the installed library lacks, are named and left out.
+(dev.jsonl: `text`, `spans`). Each tool runs in a separate process, whose peak memory is measured, and has one record.
+The script names and skips tools that cannot run here, and values of the option `facts` that the installed library does
+not have.
 
-The time is processor time of one core, text to rewritten text, one call per prompt, for the private prompts.
+The time is the processor time on one core to rewrite the private prompts, one call per prompt.
 """
 
 import sys
@@ -43,12 +44,12 @@ Record = dict[str, Any]
 
 
 def measure_tool(tool: Tool, data: Path, limit: int | None = None) -> Record:
-    """Measure one tool over every file below a folder that is there.
+    """Measure a tool on every data file that exists in a folder.
 
     Args:
         tool: The tool.
         data: Folder with ``prompts``, ``pii`` and ``wnut17``.
-        limit: At most so many texts of each file, for a quick look.
+        limit: Largest number of texts from each file, for a quick test.
     """
     words = read_function_words(FUNCTION_WORDS)
     record: Record = {"tool": tool.name, "versions": read_versions(tool), "python": platform.python_version()}
@@ -85,14 +86,14 @@ def _hash(path: Path) -> str:
 
 
 def write_record(path: Path, record: Any) -> None:
-    """Replace a record file by another, at once."""
+    """Write a record file atomically."""
     part = path.with_suffix(".part")
     part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     os.replace(part, path)
 
 
 def print_record(record: Record) -> Iterator[str]:
-    """Yield a line for each file that was measured."""
+    """Yield a line for each measured file."""
     yield f"{record['tool']} {record['versions']}"
     for name, of in record["prompts"].items():
         line = (

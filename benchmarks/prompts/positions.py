@@ -1,6 +1,8 @@
-"""Count by position which words a tool changes and which private ones stay: never by searching the output for strings.
+"""Count by position which words a tool changes and which private words stay.
 
-A *mask* has one byte per character of a text: 1 where the character stays.
+The output is not searched for strings: the same word could occur in it at another place.
+
+A *mask* has one byte per character of a text. The byte is 1 if the character stays.
 """
 
 import re
@@ -29,7 +31,7 @@ def read_function_words(path: Path) -> frozenset[str]:
 
 
 def mark(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
-    """Return a mask of a length with 1 inside the spans."""
+    """Return a mask of the given length with 1 inside the spans and 0 elsewhere."""
     mask = bytearray(length)
     for start, end in spans:
         mask[start:end] = b"\1" * (end - start)
@@ -37,14 +39,14 @@ def mark(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
 
 
 def find_unit(unit: str, lowered: str) -> list[tuple[int, int]]:
-    """Return the spans of a private unit in a text in lower case, where no letter or digit is beside it."""
+    """Return the spans of a private unit in a text in lower case, without spans next to a letter or digit."""
     if not unit.strip():
         return []
     return [match.span() for match in re.finditer(rf"(?<!\w){re.escape(unit.lower())}(?!\w)", lowered)]
 
 
 def count_prompts(prompts: Iterable[Prompt], keep: Keep, function_words: frozenset[str]) -> dict[str, int]:
-    """Count the damage to prompts, and the private units that stay.
+    """Count the changed words in prompts, and the private units that stay.
 
     Args:
         prompts: The prompts.
@@ -52,10 +54,11 @@ def count_prompts(prompts: Iterable[Prompt], keep: Keep, function_words: frozens
         function_words: Words that do not count, in lower case.
 
     Returns:
-        ``prompts``; ``skipped``, those without a mask; ``untouched``, those in which no counted word outside private
-        units changes; ``words`` and ``numbers`` outside of units, with ``words_changed`` and ``numbers_changed``;
-        ``units`` that the texts contain, and ``units_whole``, those that stay whole at one place or more; content words
-        and numbers of units, ``unit_words``, with ``unit_words_stay``.
+        Numbers by name: ``prompts``; ``skipped``, the prompts without a mask; ``untouched``, the prompts in which no
+        counted word outside private units changes; ``words`` and ``numbers`` outside of units, with ``words_changed``
+        and ``numbers_changed``; ``units``, the private units that the texts contain, and ``units_whole``, the units
+        that stay complete in at least one place; ``unit_words``, the content words and numbers of units, with
+        ``unit_words_stay``.
     """
     counts: Counter[str] = Counter(
         dict.fromkeys(
@@ -101,9 +104,9 @@ def count_marked(rows: Iterable[dict[str, Any]], keep: Keep, function_words: fro
         function_words: Words that do not count, in lower case.
 
     Returns:
-        ``texts``, ``skipped``; ``others`` and ``others_changed``, content words outside of spans and web addresses;
-        ``types``: for each type ``words``, ``words_stay``, ``spans`` and ``spans_whole``, those of which every counted
-        word stays. Job titles are left out.
+        ``texts``; ``skipped``, the texts without a mask; ``others``, the content words outside of spans and web
+        addresses, and ``others_changed``, how many of them change; ``types``: for each type ``words``, ``words_stay``,
+        ``spans`` and ``spans_whole``, the spans in which every counted word stays. Job titles are not counted.
     """
     counts: Counter[str] = Counter(dict.fromkeys(("texts", "skipped", "others", "others_changed"), 0))
     types: dict[str, Counter[str]] = {}

@@ -15,12 +15,12 @@ _MOST_CHARACTERS = 6000
 
 @dataclass(frozen=True)
 class Prompt:
-    """Hold a prompt.
+    """A prompt and the private units in it.
 
     Attributes:
-        id: Its id, unique over all data sets.
-        text: The prompt.
-        units: The strings in it that are private, in lower case.
+        id: The prompt's id, unique over all data sets.
+        text: Text of the prompt.
+        units: The private strings in the prompt, in lower case.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Prompt:
 
     @property
     def data_set(self) -> str:
-        """Return the data set that the id begins with."""
+        """Return the name of the data set, with which the id begins."""
         return self.id.partition("-")[0]
 
 
@@ -41,7 +41,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_prompts(path: Path) -> list[Prompt]:
-    """Read a file of prompts: `id`, `text` and `pii`, the private units; lines without a text are left out."""
+    """Read a file of prompts: `id`, `text` and `pii`, the private units. Lines without a text are skipped."""
     return [Prompt(row["id"], row["text"], tuple(row.get("pii") or ())) for row in read_lines(path) if "text" in row]
 
 

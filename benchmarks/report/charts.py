@@ -1,8 +1,8 @@
-"""Set the style of the pictures of docs/results, and draw their titles, axes, labels and comparisons.
+"""Set the style of the pictures of docs/results, and draw titles, axes and labels.
 
-The title of every picture is its finding, computed from the records. Lines have labels instead of a legend. They also
-differ in marker and style, because some readers print in black and white. Colors are of Okabe and Ito (2008), which
-people with any kind of color vision can tell apart.
+The title of every picture states the finding, computed from the records. Lines have labels instead of a legend. They
+also differ in marker and style, for prints in black and white. The colors are from Okabe and Ito (2008); people with
+any kind of color vision can distinguish them.
 """
 
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ SMALL = 9.5
 
 @dataclass(frozen=True)
 class Place:
-    """Place the label of a line.
+    """The place of a line's label.
 
     Attributes:
-        at: Number of the point beside it.
-        offset: Distance from that point, in points.
-        align: End of the label at that place.
+        at: Index of the point next to the label.
+        offset: Distance from this point, in typographic points.
+        align: Horizontal alignment of the label at this place.
     """
 
     at: int
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """Hold the end of a line and its label."""
+    """The end of a line, and the label for it."""
 
     x: float
     y: float
@@ -57,27 +57,27 @@ class End:
 
 
 def make_figure(title: str, size: tuple[float, float]) -> Figure:
-    """Return an empty figure with a title. Call it, and draw, inside of ``rc_context(STYLE)``."""
+    """Return an empty figure with a title. Call this function and draw inside of ``rc_context(STYLE)``."""
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11.5)
     return figure
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a picture as PNG with 256 colors, a third of the bytes."""
+    """Write a picture as PNG with 256 colors, which takes a third of the bytes."""
     drawn = BytesIO()
     figure.savefig(drawn, format="png", facecolor="white")
     Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def percent(*axes: Axis) -> None:
-    """Format an axis of shares in percent."""
+    """Format axes of shares in percent."""
     for axis in axes:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
 def by_epsilon(axes: Axes, epsilons: Sequence[float], ticks: Sequence[float], room: float) -> None:
-    """Make the x axis logarithmic and extend it for labels to the last epsilon times ``room``."""
+    """Make the x axis logarithmic, and extend it to the last epsilon times ``room`` to make room for labels."""
     axes.set_xscale("log")
     axes.set_xlim(epsilons[0] * 0.9, epsilons[-1] * room)
     axes.xaxis.set_major_locator(FixedLocator(list(ticks)))
@@ -89,7 +89,7 @@ def by_epsilon(axes: Axes, epsilons: Sequence[float], ticks: Sequence[float], ro
 def height(
     axes: Axes, y: float, name: str, *, color: str = GRAY, below: bool = False, side: str = "right", shift: int = 0
 ) -> None:
-    """Draw a thin line across the panel, with its name at one side, ``shift`` points towards the middle."""
+    """Draw a thin line across the panel, with a name at one side, moved ``shift`` points towards the middle."""
     right = side == "right"
     axes.axhline(y, color=color, linewidth=1, zorder=1)
     axes.annotate(
@@ -100,7 +100,7 @@ def height(
 
 
 def label(axes: Axes, text: str, points: Sequence[tuple[float, float]], place: Place, color: str) -> None:
-    """Write a label beside a point of a line, if the line has that point."""
+    """Write a label next to a point of a line, if the line has this point."""
     if place.at < len(points):
         axes.annotate(
             text, points[place.at], place.offset, textcoords="offset points", color=color, ha=place.align, fontsize=9,
@@ -109,13 +109,13 @@ def label(axes: Axes, text: str, points: Sequence[tuple[float, float]], place: P
 
 
 def label_ends(axes: Axes, ends: Sequence[End], x: float, gap: float = 0.046) -> None:
-    """Write labels to the right of line ends, in the order of the ends, so that leader lines do not cross.
+    """Write labels to the right of line ends, in the same order, so that leader lines do not cross.
 
     Args:
         axes: The panel; the limits of its y axis must be final.
         ends: The ends.
         x: Left edge of all labels.
-        gap: The least distance of two labels, a share of the panel's height.
+        gap: The least distance between two labels, as a share of the panel's height.
     """
     low, high = axes.get_ylim()
     ordered = sorted(ends, key=lambda end: end.y)
@@ -128,13 +128,16 @@ def label_ends(axes: Axes, ends: Sequence[End], x: float, gap: float = 0.046) ->
 
 
 def apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Return the least-squares nearest heights that are at least ``gap`` apart; give them in rising order."""
+    """Return the heights nearest to the given ones (by least squares) that are at least ``gap`` apart.
+
+    The given heights must be in rising order.
+    """
     steps = gap * np.arange(len(heights))
     return list(isotonic_regression(np.asarray(heights) - steps) + steps)
 
 
 def describe_difference(difference: float, error: float) -> str:
-    """Compare two accuracies in points: above, below, or level with it within two standard errors."""
+    """Return a phrase for the difference of two accuracies, ``level with`` within two standard errors."""
     if abs(difference) <= 2 * error:
         return "level with"
     return f"{100 * abs(difference):.1f} points {'above' if difference > 0 else 'below'}"

@@ -1,7 +1,7 @@
 """Write tables and pictures of docs/results/dpnr.md from ``benchmarks/results/dpnr_*.jsonl``.
 
-``bounds/run.py`` writes these files. A file holds a line of baselines (the clean model, the majority class), bounds by
-epsilon, and a line for each trained head, with its figures by epsilon.
+``bounds/run.py`` writes these files. A file has a line of baselines (the clean model and the majority class), lines of
+bounds by epsilon, and a line for each trained head, with its figures by epsilon.
 """
 
 import json
@@ -26,10 +26,10 @@ LABELS = {"label_response": "its label, randomized response", "label_channel": "
 
 @dataclass(frozen=True)
 class Grid:
-    """Hold files of a grid that were measured on the same data and the same clean model.
+    """Measurements of heads on the same data with the same clean model.
 
     Attributes:
-        baselines: The line of the clean model and of the majority class.
+        baselines: Figures of the clean model and of the majority class.
         heads: A row for each head and epsilon: ``name`` (mode and dimension), the columns of ``BOUNDS``, ``seed``, its
             figures (``accuracy``, ``attack``, ``by_attribute``, ...) and its bounds (``ceiling``, ``reference``, ...).
     """
@@ -42,9 +42,9 @@ def read_grid(*paths: Path) -> Grid:
     """Read files of a grid.
 
     Raises:
-        RecordError: A line is malformed or of an unknown kind, baselines are missing or differ, an accuracy lacks its
-            bounds, or it exceeds its ceiling by more than four standard errors, which is a fault in the noise or in the
-            accounting.
+        RecordError: A line is malformed or of an unknown kind, the baselines are missing or differ, or an accuracy has
+            no bounds or exceeds its ceiling by more than four standard errors. The last case shows a fault in the noise
+            or in the privacy accounting.
     """
     baselines, bounds, heads = [], [], []
     for path in paths:
@@ -125,12 +125,12 @@ def _sst2(results: Path) -> Grid:
 
 
 def _groups(heads: Frame) -> Iterable[Frame]:
-    """Group heads that differ only in their seed, by epsilon, in the order of the files."""
+    """Group heads that differ only in the seed, by epsilon, in the order of the files."""
     return [group for _, group in heads.groupby(["epsilon", "name", "word_dropout"], sort=False)]
 
 
 def accuracy(grid: Grid) -> str:
-    """Tabulate accuracy beside its bounds."""
+    """Tabulate accuracy and its bounds."""
     rows = []
     for group in _groups(grid.heads):
         first = group.iloc[0]
@@ -165,7 +165,7 @@ def word_dropout(grid: Grid) -> str:
 
 
 def attackers(grid: Grid) -> str:
-    """Tabulate the success of attackers on persons, by vectors and by labels; use the head for all epsilons."""
+    """Tabulate how well attackers detect persons from vectors and from labels of the head for all epsilons."""
     rows = [
         ["-", said, *_leak(pd.Series([grid.baselines[name]["attack"]])), "", ""]
         for name, said in (("majority", "nothing"), ("clean", "the clean model's vectors"))
@@ -191,7 +191,7 @@ def attackers(grid: Grid) -> str:
 
 
 def _one_head_for_all(heads: Frame) -> Frame:
-    """Return the l1 head for all epsilons, and separate l1 heads at the other epsilons."""
+    """Return the l1 head that was trained for all epsilons, and separate l1 heads at the other epsilons."""
     l1 = heads[heads["mode"] == "l1"]
     shared = l1.name.str.endswith("for all")
     return l1[shared | ~l1.level.isin(l1[shared].level)]
@@ -217,7 +217,7 @@ def persons(grid: Grid) -> str:
 
 
 def person_privacy(grid: Grid) -> str:
-    """Tabulate the attack on vectors for each person: the area under the curve and F, tuned on dev."""
+    """Tabulate the attack on vectors for each person: the area under the ROC curve, and F, tuned on dev."""
 
     def cells(attacks: Column) -> list[str]:
         each = [attacks.str[name] for name in ("auc_each", "f_tuned_each")]
@@ -235,7 +235,7 @@ def person_privacy(grid: Grid) -> str:
 
 
 def adversarial(grid: Grid, results: Path) -> str:
-    """Tabulate accuracy and attack after adversarial training without noise, beside the clean model and chance."""
+    """Tabulate accuracy and attack after adversarial training without noise, for the clean model and for chance."""
     (_, attacked), *_ = read_objects(results / "dpnr_adversarial.jsonl")
     trained = json.loads((results / "dpnr_record_ag-adversarial-one-pass.json").read_text("utf-8"))
     rows = [
@@ -252,7 +252,7 @@ def adversarial(grid: Grid, results: Path) -> str:
 
 
 def tabulate_repeated(results: Path) -> str:
-    """Tabulate accuracy on the test texts that occur verbatim in train, and on the others."""
+    """Tabulate accuracy on the test texts that occur verbatim in train, and on all other test texts."""
     for record in vectors.read_records(results).records:
         if record["job"] == "repeated" and record["task"] == "ag-private":
             of = record["accuracy"]

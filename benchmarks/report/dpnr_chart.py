@@ -40,10 +40,10 @@ AT = 4.0
 
 
 def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
-    """Draw accuracy of released vectors by whole-text epsilon. Bars are the deviation over seeds.
+    """Draw the accuracy of released vectors by whole-text epsilon. Bars show the standard deviation over seeds.
 
     Args:
-        heads: One ``l1`` head per epsilon, and those of other modes; columns as of ``Grid.heads``.
+        heads: One ``l1`` head per epsilon, and the heads of other modes, with the columns of ``Grid.heads``.
         baselines: The clean model and the majority class.
     """
     clean, majority = (baselines[name]["accuracy"] for name in ("clean", "majority"))
@@ -77,7 +77,7 @@ def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
 
 
 def write_title(heads: Frame, clean: float) -> str:
-    """Return the title: the accuracy of an ``l1`` vector beside that without privacy and that of a label."""
+    """Return the title, which compares the accuracy of an ``l1`` vector with the clean model and with a label."""
     found = heads[(heads["mode"] == "l1") & (heads.epsilon == AT)]
     if found.empty:
         return "Accuracy by epsilon of the whole text"

@@ -38,7 +38,7 @@ def tables(results: Path) -> dict[str, str]:
 def read_lines(path: Path) -> Frame:
     """Return the measurements of a record, a row for each model and epsilon.
 
-    The private model without noise is the same at every level, so only its first line is kept.
+    The private model without noise is the same at every level, so only the first of its lines is kept.
 
     Returns:
         Columns ``kind`` (``clean``, ``without noise`` or ``private``), ``label``, ``accuracy``, ``standard_error`` and

@@ -1,6 +1,6 @@
 """Write the table and the pictures of docs/results/fbdd.md from ``benchmarks/results/fbdd_glove.jsonl``.
 
-``fbdd/calibrate.py`` writes the records: one for each vocabulary, number of samples and epsilon.
+``fbdd/calibrate.py`` writes one record for each vocabulary, number of samples and epsilon.
 """
 
 import json

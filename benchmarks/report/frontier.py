@@ -27,29 +27,29 @@ _DASH = "-"
 
 @dataclass(frozen=True)
 class Frontier:
-    """Hold the records of one run by kind."""
+    """The records of one run."""
 
     records: list[dict[str, Any]]
 
     def of(self, job: str, row: str) -> list[dict[str, Any]]:
-        """Return the records of a job and a row."""
+        """Return the records of a job for a row of the tables."""
         return [record for record in self.records if record["job"] == job and record["row"] == row]
 
     def scores(self, row: str, task: str) -> Column:
-        """Return the accuracy, or for SICK Pearson's r, of each draw."""
+        """Return the accuracy of each draw, or for SICK Pearson's r."""
         return pd.Series([r["score"] for r in self.of("task", row) if r["task"] == task], dtype=float)
 
     def list_tuned_scores(self, row: str, *, on_all: bool = False) -> Column:
-        """Return the accuracy of an encoder fine-tuned on a part of train or on all of it, for each seed."""
+        """Return for each seed the accuracy of an encoder that was fine-tuned on a part of train or on all of train."""
         return pd.Series([r["score"] for r in self.of("tuned_on_all" if on_all else "tuned", row)], dtype=float)
 
     def list_unchanged_shares(self, row: str, what: str) -> Column:
-        """Return the share of unchanged words in SST-2, for each draw."""
+        """Return for each draw the share of unchanged words in SST-2."""
         found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2-whole" and r["unchanged"]]
         return pd.Series(found, dtype=float)
 
     def select_attack(self, row: str, attack: str, what: str = "content") -> Column:
-        """Return the share of SST-2's words that an attack recovers, for each draw."""
+        """Return for each draw the share of SST-2's words that an attack recovers."""
         if row == "raw":
             return pd.Series([1.0])
         found = self.of("attack", rows.SAME_ATTACK.get(row, row))
@@ -57,12 +57,12 @@ class Frontier:
         return pd.Series([value if attack == "closed_form" else value[what] for value in values], dtype=float)
 
     def strongest(self, row: str, what: str = "content") -> Column:
-        """Return the shares of the attack that recovers most."""
+        """Return for each draw the share of words that the strongest attack recovers."""
         found = [self.select_attack(row, attack, what) for attack in ("unchanged", *ATTACKS)]
         return max(found, key=lambda shares: shares.mean() if len(shares) else -1)
 
     def spans(self, row: str, kind: str) -> dict[str, float] | None:
-        """Return shares of spans of one type, as means over draws."""
+        """Return the shares of spans of one type, as means over draws."""
         found = [r["spans"][kind] for r in self.of("personal", row) if kind in r["spans"]]
         if not found:
             return None
@@ -72,10 +72,10 @@ class Frontier:
 
 
 def read_records(results: Path, name: str = NAME) -> Frontier:
-    """Read the records, and reject those of ``--quick``, which did not use the test texts.
+    """Read the records. Records of a run with ``--quick`` are rejected, since they are not of the test texts.
 
     Raises:
-        ValueError: A record is of a quick run.
+        ValueError: A record is from a quick run.
     """
     records = [record for _, record in read_objects(results / name)]
     if any(record["quick"] for record in records):
@@ -84,7 +84,10 @@ def read_records(results: Path, name: str = NAME) -> Frontier:
 
 
 def with_attacks(results: Path) -> Frontier:
-    """Add english-v3's attacks on k-RR, whose outputs depend on words, lists and outputs alone."""
+    """Read the records, with the attacks on k-RR from english-v3.
+
+    The outputs of k-RR depend only on the vocabulary and the lists, which are the same in both bundles.
+    """
     found = read_records(results).records
     known = {record["row"] for record in found if record["job"] == "attack"}
     before = [r for r in read_records(results, BEFORE).records if r["job"] == "attack" and r["row"].startswith("krr")]
@@ -124,7 +127,7 @@ def pictures(results: Path) -> dict[str, Figure]:
 
 
 def _write_title(found: Frontier) -> str:
-    """Return the title of the picture: the share recovered at the default, a lower bound for all attacks."""
+    """Return the title of the picture: the share of words that attacks recover at the default epsilon."""
     named = points(found.strongest(rows.DEFAULT).mean())
     return (
         f"As shipped, our attacks name {named} % of the content words at 10 nats.\n"
@@ -145,7 +148,7 @@ def about(found: Frontier) -> str:
 
 
 def main_table(found: Frontier) -> str:
-    """Tabulate spend, kept words, utility and attack for each release."""
+    """Tabulate the spent epsilon, the kept words, the utility and the strongest attack for each release."""
     columns = ["mechanism", "visible", "nats", *ALL.values(), "content words out", "all words out",
                "our strongest attack"]  # fmt: skip
     body = []
@@ -163,7 +166,7 @@ def score(found: Frontier, row: str, task: str) -> str:
 
 
 def leads(found: Frontier) -> str:
-    """Tabulate scores of the staircase at the strength where the attack recovers as much as from k-RR at 10."""
+    """Tabulate scores of the staircase where an attack recovers as many words as from k-RR at epsilon 10."""
     columns = ["task", "visible", "content words named", "k-RR at 10", "staircase", "lead"]
     body = []
     for (task, label), visible in product(ALL.items(), ("kinds", "seen", "every")):
@@ -180,15 +183,16 @@ def leads(found: Frontier) -> str:
 
 
 def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, float] | None:
-    """Return the staircase's score and its deviation where attacks recover as many words as from k-RR at 10.
+    """Return the staircase's score and its deviation where attacks recover as many words as from k-RR at epsilon 10.
 
     Args:
         found: The records.
-        visible: ``every`` word randomized, function words ``seen``, or ``kinds`` beside them: the mode ``words``.
+        visible: Words that stay: none (``every`` word is randomized), function words (``seen``), or function words and
+            the kinds of other words (``kinds``, the mode ``words``).
         task: The task of the score.
 
     Returns:
-        ``None`` without attacks, or where the measured epsilons do not reach so far.
+        ``None`` without attacks, or if such an epsilon is outside the measured range.
     """
     staircase = "shipped" if visible == "kinds" else visible
     named = found.strongest(f"krr-{visible}-10")
@@ -205,7 +209,7 @@ def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, fl
 
 
 def between(line: Sequence[tuple[float, float]], place: float) -> float | None:
-    """Interpolate a piecewise linear line at a place; return ``None`` outside of it."""
+    """Interpolate a piecewise linear line at a place. Return ``None`` outside of the line."""
     for (x, y), (other_x, other_y) in pairwise(line):
         if x <= place <= other_x:
             return y + (other_y - y) * (place - x) / max(other_x - x, 1e-12)
@@ -213,7 +217,7 @@ def between(line: Sequence[tuple[float, float]], place: float) -> float | None:
 
 
 def attacks(found: Frontier) -> str:
-    """Tabulate the share of SST-2's content words that each attack recovers, and of those in the vocabulary."""
+    """Tabulate the share of content words of SST-2 that each attack recovers, among all and among known words."""
     columns = ["mechanism", "visible", "nats", "draws", "unchanged", *ATTACKS.values(),
                "in the vocabulary: unchanged", "strongest", "closed form"]  # fmt: skip
     body = []
@@ -230,7 +234,7 @@ def attacks(found: Frontier) -> str:
 
 
 def tabulate_tuned(found: Frontier) -> str:
-    """Tabulate the accuracy of MiniLM fine-tuned on a part of SST-2's rows, and on all, for each release."""
+    """Tabulate for each release the accuracy of MiniLM, fine-tuned on a part of SST-2's rows and on all rows."""
     body = []
     for row in rows.ROWS:
         parts = [found.list_tuned_scores(row.name, on_all=on_all) for on_all in (False, True)]
@@ -242,7 +246,7 @@ def tabulate_tuned(found: Frontier) -> str:
 
 
 def personal(found: Frontier) -> str:
-    """Tabulate unchanged personal data in percent: whole span / any word / words of the vocabulary."""
+    """Tabulate in percent the spans that stay, the spans with a word that stays, and the vocabulary words that stay."""
     body = []
     for row in rows.ROWS:
         if not found.of("personal", row.name) or row.name in ("raw", "delete", "blank", "uniform"):
@@ -256,7 +260,7 @@ def personal(found: Frontier) -> str:
 
 
 def list_kept_words(found: Frontier) -> str:
-    """List the words of spans that stay most often at the default."""
+    """List the words of spans that stay most often at the default epsilon."""
     lines = []
     for kind in SPANS:
         words: Counter[str] = Counter()
@@ -267,7 +271,7 @@ def list_kept_words(found: Frontier) -> str:
 
 
 def profile(found: Frontier) -> str:
-    """Tabulate how often function words identify an article, and template and equal words a paragraph."""
+    """Tabulate how often function words identify articles, and how often templates and equal words identify texts."""
     lengths = ("5", "10", "20", "40")
     columns = ["mechanism", "visible", "nats", "style", *(f"skeleton, {n}" for n in lengths),
                *(f"equal words, {n}" for n in lengths)]  # fmt: skip
@@ -281,7 +285,7 @@ def profile(found: Frontier) -> str:
 
 
 def floors(found: Frontier) -> str:
-    """Tabulate the required figures beside the measured ones."""
+    """Tabulate the required and the measured figures."""
     body = [[*line[:3], "yes" if line[3] else "**no**"] for line in _floors(found)]
     return table(["what", "asked for", "found", "reached"], body)
 
@@ -310,7 +314,7 @@ def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
 
 
 def samples(found: Frontier) -> str:
-    """Tabulate five sentences, released once by each row."""
+    """Tabulate five sentences and one release of each by every row."""
     parts = []
     for row in rows.ROWS:
         for record in found.of("sample", row.name)[:1]:

@@ -1,4 +1,4 @@
-"""Draw utility over the strongest attack for each mechanism."""
+"""Draw utility against the share of words that the strongest attack recovers, for each mechanism."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from report.records import Column
 
 @dataclass(frozen=True)
 class Line:
-    """Describe a line of the picture: its rows, and its look.
+    """A line of the picture: the rows and the look.
 
     Attributes:
-        label: Its label.
-        rows: Its rows, by epsilon.
-        color: Its color.
-        marker: Its marker, unique together with the style, so that color is not needed.
-        style: Style of the line; none for ``""``.
-        panel: The panel with its label, where there is most room.
-        place: The label's place there.
+        label: Label of the line.
+        rows: Rows of the tables, by epsilon.
+        color: Color of the line.
+        marker: Marker of the points. Marker and style together are unique, so that color is not needed.
+        style: Style of the line; with ``""`` no line is drawn.
+        panel: Index of the panel that shows the label, where it has most room.
+        place: Place of the label in this panel.
     """
 
     label: str
@@ -45,13 +45,13 @@ Series = tuple[Line, list[tuple[float, list[Column]]]]
 def accuracy_by_attack(
     tasks: Sequence[str], lines: Sequence[Series], heights: Mapping[str, Sequence[float]], title: str
 ) -> Figure:
-    """Draw one panel per task, accuracy or SICK's r. Bars are the deviation over draws.
+    """Draw one panel per task, of accuracy or, for SICK, r. Bars show the standard deviation over draws.
 
     Args:
-        tasks: Their names.
-        lines: Looks, and for each epsilon the recovered share of SST-2's content words and the scores of each task,
-            one per draw.
-        heights: Accuracy of raw text, and of deleting all but function words, for each task.
+        tasks: Names of the tasks.
+        lines: The lines, and for each epsilon the recovered share of SST-2's content words and the scores of each task,
+            one score per draw.
+        heights: For each task the accuracy with raw text, and with only the function words of the text.
         title: Title of the picture.
     """
     with rc_context(STYLE):

@@ -1,17 +1,17 @@
-"""List the rows of docs/results/text.md, and the figures required of them before they were measured."""
+"""List the rows of docs/results/text.md, and the figures that were required before the measurement."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Row:
-    """Describe a row of the tables.
+    """A row of the tables.
 
     Attributes:
-        name: Its key in the records.
-        law: Its mechanism.
-        visible: The words that it keeps.
-        nats: Its epsilon per randomized word.
+        name: Key of the row in the records.
+        law: Mechanism of the row.
+        visible: The words that the mechanism keeps.
+        nats: Epsilon per randomized word.
     """
 
     name: str

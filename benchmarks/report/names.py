@@ -145,7 +145,7 @@ def _difference(one: Record) -> str:
 
 
 def _list_restored_rows(record: Record) -> str:
-    """Return the rows of both styles; the written replies, restored in conversations, have one row."""
+    """Return the table rows of both styles. The written replies, restored in conversations, have one row."""
     rows = []
     for name, styles in record["texts"].items():
         for style, one in styles.items():

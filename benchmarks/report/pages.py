@@ -1,7 +1,7 @@
 """Format tables and numbers as Markdown, and put them between the markers of a page.
 
-A generated part of a page is between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Everything else on the page is
-written by hand and not changed.
+A generated part of a page is between ``<!-- generated: NAME -->`` and ``<!-- end -->``. The rest of the page is not
+changed.
 """
 
 import re
@@ -34,7 +34,7 @@ def fill_page(page: str, parts: Mapping[str, str]) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; columns that are empty in every row are left out."""
+    """Return a Markdown table without columns that are empty in every row."""
     body = [list(row) for row in rows]
     kept = [place for place in range(len(columns)) if any(row[place] for row in body)]
     lines = [[line[place] for place in kept] for line in (list(columns), ["---"] * len(columns), *body)]
@@ -47,11 +47,12 @@ def points(share: float | None, digits: int = 1) -> str:
 
 
 def spread(values: Column, *, shares: bool = True) -> str:
-    """Return the mean over runs, followed by ± and their standard deviation if there are several.
+    """Return the mean over runs; for several runs also ± and the standard deviation.
 
     Args:
-        values: A figure of each run; NaN for runs that lack it.
-        shares: Whether to write percent with one digit; else three digits.
+        values: A figure of each run; NaN for runs without this figure.
+        shares: Whether the figures are shares, which are written in percent with one digit. Other figures have three
+            digits.
     """
     values = values.dropna()
     if values.empty:

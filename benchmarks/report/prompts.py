@@ -42,13 +42,13 @@ PAPILLON = (0.855, 0.075)
 
 @dataclass(frozen=True)
 class Point:
-    """Hold a tool of the picture.
+    """A tool in the picture.
 
     Attributes:
-        label: What the picture calls it.
-        ours: Whether it is the mode ``names``.
-        answerable: Verdicts of 2, and all verdicts.
-        units: Units that stay whole, and all units.
+        label: Name of the tool in the picture.
+        ours: Whether the tool is the mode ``names``.
+        answerable: Number of verdicts 2, and of all verdicts.
+        units: Number of private units that stay complete, and of all units.
     """
 
     label: str
@@ -58,12 +58,12 @@ class Point:
 
     @property
     def place(self) -> tuple[float, float]:
-        """Return both shares."""
+        """Return the share of units that stay complete and the share of answerable outputs."""
         return self.answerable[0] / self.answerable[1], self.units[0] / self.units[1]
 
 
 def name_tool(tool: str) -> str:
-    """Return what the page calls a tool."""
+    """Return the name of a tool on the page."""
     for facts in FACTS:
         for style in STYLES:
             if tool == name_setting(facts, style):
@@ -72,7 +72,7 @@ def name_tool(tool: str) -> str:
 
 
 def read_records(results: Path) -> dict[str, Record]:
-    """Return the records of the tools that were measured, by the names that the page uses, the commit before first."""
+    """Return the records of measured tools by their names on the page, the earlier commit first."""
     found: dict[str, Record] = {}
     for called, name in _KNOWN.values():
         if name.startswith("before/"):
@@ -105,7 +105,7 @@ _STYLE = re.compile(f", (?:{'|'.join(STYLES)})s$")
 
 
 def _join_styles(records: dict[str, Record]) -> dict[str, Record]:
-    """Join settings that differ in style alone and have equal counts under one name without the style."""
+    """Join settings that differ only in the style and have equal counts, under one name without the style."""
     joined: dict[str, Record] = {}
     for called, record in records.items():
         name = _STYLE.sub("", called)
@@ -157,7 +157,7 @@ def _types(records: dict[str, Record]) -> str:
 
 
 def _iterate_speed_rows(records: dict[str, Record]) -> Iterator[list[str]]:
-    """Yield the rows of one run; those of the commit before were measured at another time."""
+    """Yield the rows of one run, without the earlier commit, which was measured at another time."""
     of_presidio = records.get("Presidio", {}).get("speed")
     for called, record in records.items():
         if " before" not in called:
@@ -190,7 +190,7 @@ def _row_of_verdicts(called: str, reader: str, counts: Counts) -> list[str]:
 
 
 def find_points(results: Path) -> list[Point]:
-    """Return the tools that have both a leak and the verdicts of a reader whose run counts."""
+    """Return the tools that have measured private units and the verdicts of a reader whose run counts."""
     verdicts = json.loads((results / "prompts" / "verdicts.json").read_text("utf-8"))
     named = [(*_KNOWN[tool], counts) for tool, counts in verdicts["known"].items()]
     named += [
@@ -215,7 +215,7 @@ def find_points(results: Path) -> list[Point]:
 
 
 def pictures(results: Path) -> dict[str, Figure]:
-    """Return the picture of the page. A setting that several readers judged has the point of the last reader."""
+    """Return the picture of the page. If several readers judged a setting, its point is from the last reader."""
     drawn = [*{point.label: point for point in find_points(results)}.values()]
     with rc_context(STYLE):
         figure = make_figure(_title(drawn), (9.5, 5.6))
@@ -261,7 +261,7 @@ def _label(
 
 
 def _title(drawn: list[Point]) -> str:
-    """Return the finding: the most answerable setting of ours beside Presidio."""
+    """Return the title, which compares the most answerable setting of the mode ``names`` with Presidio."""
     ours = max((one for one in drawn if one.ours), key=lambda one: one.place[0])
     theirs = next((one for one in drawn if one.label == "Presidio"), None)
     compared = [one for one in (ours, theirs) if one is not None]

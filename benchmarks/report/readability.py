@@ -41,13 +41,13 @@ def of_names(results: Path) -> str:
 
 
 def of_pools(results: Path) -> str:
-    """Tabulate the ratios of the mode ``names`` on news, with pools cut to their first surrogates."""
+    """Tabulate the ratios of the mode ``names`` on news, with pools cut to the most frequent surrogates."""
     record = json.loads((results / "names" / "pool_sizes.json").read_text("utf-8"))
     return table(["members", f"{record['texts']} news"], [[name, _ratio(one)] for name, one in record["sizes"].items()])
 
 
 def of_all(results: Path) -> str:
-    """Tabulate all ratios on news and whole sentences of reviews, and perplexities by the words of the output."""
+    """Tabulate all ratios on news and on whole sentences of reviews, and the perplexities per word of the output."""
     record, rows = _read_records(results), []
     for level in (8, 6, 4):
         record[f"static-{level}"] = record.get(f"ag-static-{level}", {}) | record.get(f"sst2-static-{level}", {})

@@ -1,4 +1,4 @@
-"""Read stored records, packed or not, and report damage with file and line."""
+"""Read stored records, compressed or not, and report errors with file and line."""
 
 import gzip
 import json
@@ -13,13 +13,13 @@ Column = Any
 
 
 class RecordError(ValueError):
-    """Report a record that cannot be used. The message names the file and the line."""
+    """A record cannot be used. The message names the file and the line."""
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the JSON objects of a file with their place: one in ``*.json``, one a line in ``*.jsonl``.
+    """Yield the JSON objects of a file with their places: one in ``*.json``, one per line in ``*.jsonl``.
 
-    If the file is missing but a packed one with ``.gz`` exists, that one is read.
+    If the file is missing, a compressed file with the suffix ``.gz`` is read.
 
     Raises:
         RecordError: The file is missing, or something in it is not a JSON object.

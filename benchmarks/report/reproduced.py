@@ -1,7 +1,7 @@
 """Write the tables and pictures of docs/results/reproduced.md from the records of ``textveil-train reproduce``.
 
-A record of a study on a data set is ``benchmarks/results/reproduced/STUDY-DATA.json``; adept-figure1 needs no data. The
-paper's figures are those that the study stores today.
+The record of a study on a data set is ``benchmarks/results/reproduced/STUDY-DATA.json``; adept-figure1 needs no data.
+The figures of the papers are read from the code of the studies.
 """
 
 import json
@@ -50,7 +50,7 @@ def tables(records: Path) -> dict[str, str]:
 
 
 def drawings(records: Path) -> dict[str, str]:
-    """Return the pictures as SVG by file name, for studies that have one."""
+    """Return pictures as SVG by file name, for studies that have a picture."""
     runs = {name: read_record(record) for name, record in read_runs(records).items()}
     return {f"{FOLDER}/{name}.svg": draw_picture(found) for name, found in runs.items() if _has_picture(found)}
 

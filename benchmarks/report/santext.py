@@ -21,7 +21,7 @@ def tables(records: Path) -> dict[str, str]:
 
 
 def _compare_authors(records: Path) -> str:
-    """Return the distances to the authors' probabilities."""
+    """Return the table of distances to the authors' probabilities."""
     found = read_lines(records / "santext_authors.jsonl")
     rows = [
         [
@@ -40,7 +40,7 @@ def _compare_authors(records: Path) -> str:
 
 
 def _list_accuracies(records: Path) -> str:
-    """Return accuracies and unchanged chunks by row: today's code, and the code before."""
+    """Return the table of accuracies and unchanged chunks by row, with the current and with the earlier code."""
     found = read_lines(records / "santext_sst2.jsonl").drop_duplicates(["code", "row", "seed"])
     order = list(dict.fromkeys(found["row"]))
     rows = []

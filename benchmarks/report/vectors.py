@@ -38,7 +38,7 @@ FIGURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy", "wo
 
 @dataclass(frozen=True)
 class Mean:
-    """Hold the mean over seeds, its standard error over seeds (None for one seed), and the number of texts."""
+    """The mean over seeds, its standard error over seeds (None for one seed), and the number of texts."""
 
     value: float
     error: float | None
@@ -55,18 +55,18 @@ class Mean:
 
 @dataclass(frozen=True)
 class Results:
-    """Hold the records of the command."""
+    """The records of ``benchmarks/vectors/run.py``."""
 
     records: list[dict[str, Any]]
 
     def of(self, task: str, row: str, name: str, epsilon: str, figure: str = "accuracy") -> Mean | None:
-        """Return a figure.
+        """Return the mean of a figure over seeds.
 
         Args:
             task: A key of ``TASKS``.
             row: A row of a record: ``counts``, ``codebook``, ``privunit``, ...
-            name: A key of ``EXTRACTORS``; of a codebook ``KIND-CODES``; of PrivUnit ``static`` or ``minilm``.
-            epsilon: The empty string for no noise.
+            name: A key of ``EXTRACTORS``; for a codebook ``KIND-CODES``; for PrivUnit ``static`` or ``minilm``.
+            epsilon: Epsilon as text; the empty string without noise.
             figure: A key of ``FIGURES``, ``attack`` or ``lost_to_integers``.
         """
         found = [r["figures"][row][epsilon] for r in self._records(task, row, name) if epsilon in r["figures"][row]]
@@ -93,7 +93,7 @@ class Results:
         return {**record["texts"], "left_out": record["left_out"]}
 
     def majority(self, task: str) -> float:
-        """Return the share of the commonest class among the test texts."""
+        """Return the share of the most frequent class in the test texts."""
         record = next(r for r in self.records if r["job"] == "decision" and r["task"] == task)
         sizes = [sum(row) for row in record["test"]]
         return max(sizes) / sum(sizes)
@@ -154,7 +154,7 @@ def pictures(results: Path) -> dict[str, Figure]:
 
 
 def _write_title(found: Results, names: dict[str, str]) -> str:
-    """Return the title of the picture: the lead of the static extractor's class label at epsilon 4."""
+    """Return the title of the picture: the advantage of the static extractor's class label at epsilon 4."""
     ahead = []
     for task, name in names.items():
         label, vector, code = (
@@ -216,7 +216,7 @@ def _list_attacked_rows() -> list[Row]:
 
 
 def by_epsilon(found: Results, task: str, figure: str, rows: Sequence[Row]) -> str:
-    """Tabulate a figure by epsilon, a line for each measured row; the last column is without noise."""
+    """Tabulate a figure by epsilon, with a line for each measured row. The last column is without noise."""
     lines = []
     for shown, extractor, row, name in rows:
         figures = [found.of(task, row, name, epsilon, figure) for epsilon in EPSILONS]
@@ -230,7 +230,7 @@ def by_epsilon(found: Results, task: str, figure: str, rows: Sequence[Row]) -> s
 
 
 def texts(found: Results, tasks: Sequence[str]) -> str:
-    """Tabulate the number of texts, and of repeated ones."""
+    """Tabulate the numbers of texts and of repeated texts."""
     rows = []
     for task in tasks:
         of = found.texts(task)
@@ -255,7 +255,7 @@ def clean(found: Results, tasks: Sequence[str]) -> str:
 
 
 def tabulate_balanced(found: Results) -> str:
-    """Tabulate balanced accuracy and worst recall of both randomizers, beside the best balanced accuracy."""
+    """Tabulate balanced accuracy and worst recall of both randomizers, and the best possible balanced accuracy."""
     rows = []
     for task in ("ag", "trec"):
         for name in ("static-tuned", "minilm-tuned"):
@@ -288,7 +288,7 @@ def codebook_sizes(found: Results, tasks: Sequence[str]) -> str:
 
 
 def recipes(results: Path) -> str:
-    """Tabulate the loss of MiniLM by int8, from the manifest of ag-minilm and from records of a deleted script."""
+    """Tabulate the accuracy that int8 costs MiniLM, from ag-minilm's manifest and records of a deleted script."""
     figures = json.loads((results / TUNED).read_text("utf-8"))["provenance"]["int8"]
     rows = [["tuned, `ag-minilm`", figures["recipe"], figures["model_bytes"], figures["sample_texts"]]]
     rows[0] += [figures["accuracy_float32"], figures["accuracy"], figures["agreement"]]
@@ -305,7 +305,7 @@ def recipes(results: Path) -> str:
 
 
 def tabulate_floors(found: Results) -> str:
-    """Tabulate the accuracies required before the measurement beside the measured ones."""
+    """Tabulate the measured accuracies and the accuracies that were required before the measurement."""
     rows = []
     for floor in floors.FLOORS:
         for epsilon, least in floor.least.items():

@@ -1,4 +1,4 @@
-"""Draw accuracy by epsilon for the releases of docs/results/vectors.md, with a label at each line."""
+"""Draw accuracy by epsilon for the releases of docs/results/vectors.md, with a label next to each line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from report.charts import (
 
 @dataclass(frozen=True)
 class Line:
-    """Describe a line of the picture: its row, and its look."""
+    """A line of the picture: the row and the look."""
 
     label: str
     row: str
@@ -51,13 +51,13 @@ def accuracy_of_rows(
     majority: Mapping[str, float],
     title: str,
 ) -> Figure:
-    """Draw one panel per task. Bars are standard errors of the mean over seeds.
+    """Draw one panel per task. Bars show standard errors of the mean over seeds.
 
     Args:
-        tasks: Their names.
+        tasks: Names of the tasks.
         epsilons: Whole-text epsilons.
         heights: Accuracies and their standard errors, by task, line of ``LINES`` and epsilon.
-        majority: Share of the commonest class by task.
+        majority: Share of the most frequent class, by task.
         title: Title of the picture.
     """
     with rc_context(STYLE):

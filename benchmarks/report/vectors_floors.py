@@ -1,17 +1,17 @@
-"""List the accuracies that docs/results/vectors.md had to reach, set before it was measured."""
+"""List the accuracies that were required for docs/results/vectors.md before the measurement."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Floor:
-    """Hold the least accuracies of a row.
+    """The required accuracies of a row.
 
     Attributes:
         task: Key of the data.
         shown: Name of the row on the page.
-        row, name: The row, as arguments of ``Results.of``.
-        least: Least accuracy by epsilon; the empty string is without noise.
+        row, name: The row of the records; see ``Results.of``.
+        least: Required accuracy by epsilon; the empty string means without noise.
     """
 
     task: str

@@ -2,7 +2,7 @@
 
     python benchmarks/report/write.py
 
-Pages of finished studies (certified.md, nlp.md) and sanitize.md have no part that is generated.
+The pages of finished studies (certified.md, nlp.md) and sanitize.md have no generated parts.
 """
 
 import sys

@@ -1,1 +1,1 @@
-"""Measure SanText and SanText+ on the task of their paper, and compare them with the paper's code."""
+"""Measure SanText and SanText+ on the task of the paper that defines them, and compare them with the paper's code."""

@@ -1,12 +1,13 @@
-"""Compare SanText with the code of its authors: the probabilities of all words of SST-2 that GloVe has.
+"""Compare the probabilities of SanText with the authors' code, for all words of SST-2 that have GloVe vectors.
 
     git clone https://github.com/xiangyue9607/SanText
     python benchmarks/santext/against_authors.py --santext SanText --vectors glove.6B.50d.txt --sst2 dev.tsv
 
-The function ``cal_probability`` is read from the clone's ``SanText.py`` and executed alone, so that none of the other
-packages of that repository are needed. Words are those of the file that are in the vectors. Their distribution under
-``textveil`` comes from a bundle that this script builds by ``textveil-export table --epsilon``. The result is the total
-variation of the two distributions, mean and largest over the words, and the largest difference of a probability.
+Only the function ``cal_probability`` of the clone's ``SanText.py`` is executed, so the packages that the clone needs
+are not required. The words are all words of the ``--sst2`` file that have a vector. ``textveil`` computes the
+distribution of outputs for each word from a bundle, which this script builds with ``textveil-export table --epsilon``.
+The result is the mean and the largest total variation between the two distributions over all words, and the largest
+difference of a probability.
 """
 
 import argparse
@@ -56,7 +57,7 @@ def read_words(path: Path) -> list[str]:
 
 
 def build_bundle(words: list[str], vectors: NDArray[np.float32], share: float, folder: Path) -> Any:
-    """Return a sanitizer whose bundle has SanText and SanText+ over these words, at the paper's epsilons."""
+    """Return a sanitizer whose bundle has SanText and SanText+ for the given words at the paper's epsilons."""
     from textveil import Sanitizer
     from textveil_export.text import TextBundleRecipe, WordPolicy, WordVectors, build_text_bundle, write_bundle
 
@@ -67,7 +68,7 @@ def build_bundle(words: list[str], vectors: NDArray[np.float32], share: float, f
 
 
 def compute_probabilities(sanitizer: Any, mechanism: str, level: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the probabilities of all words under each word, and which words are outputs."""
+    """Return the probability of each output word for each input word, and a mask of the words that can be outputs."""
     from textveil.mechanisms.baselines import SanText
 
     bundle = sanitizer.bundle

@@ -1,11 +1,11 @@
-"""Measure the accuracy on SST-2 after SanText, SanText+ and FBDD, beside raw text, as records.
+"""Measure the accuracy on SST-2 after SanText, SanText+ and FBDD and on raw text, and write records.
 
     python benchmarks/santext/sst2.py [--data DIR] [--glove BUNDLE] [--seeds 3] [-o RECORDS]
 
-The task, the classifier and its settings are those of ``benchmarks/frontier`` (``sst2-whole``: rows of train that are
-no part of another row; a linear model on words and word pairs). Train and test are released by the mechanism, with
-fresh noise for each seed. ``--glove`` is a bundle of ``textveil-export table --vectors glove.6B.50d.txt --epsilon
-1,2,3``. A record is written as soon as it is measured.
+The task, the classifier and the settings are the same as in ``benchmarks/frontier``: ``sst2-whole``, the rows of train
+that are not part of another row, with a linear model on words and word pairs. Training and test texts are randomized
+with fresh noise for each seed. ``--glove`` is a bundle from ``textveil-export table --vectors glove.6B.50d.txt
+--epsilon 1,2,3``. Each record is written as soon as it is measured.
 """
 
 import os
@@ -30,7 +30,7 @@ from textveil_training.attacks.words import WordNumbers, make_raw_release, make_
 
 
 class Classifier:
-    """Trains and tests the linear model of the frontier on texts."""
+    """The linear model of the frontier benchmark."""
 
     def __init__(self) -> None:
         self.words = WordNumbers()
@@ -68,7 +68,7 @@ def list_rows(glove: Sanitizer | None, *, with_fbdd: bool) -> list[tuple[str, Sa
 
 
 def count_unchanged(before: list[str], after: list[str]) -> float:
-    """Return the share of chunks between blanks that are unchanged."""
+    """Return the share of unchanged chunks, which are separated by spaces."""
     same = total = 0
     for one, other in zip(before, after, strict=True):
         first, second = one.split(), other.split()

@@ -1,8 +1,7 @@
-"""Learn codebooks without labels from texts of the stream itself, and decode them as a server does.
+"""Learn codebooks from unlabeled texts of the task, and decode cluster labels as a server does.
 
-- ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` without a teacher and taught by MiniLM,
-  in int8.
-- ``minilm``: the same k-means over the main directions of MiniLM's vectors.
+- ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` in int8, without a teacher and with
+  MiniLM as the teacher. - ``minilm``: a codebook from the same k-means on the main directions of MiniLM's vectors.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +45,7 @@ SETTINGS = {
 
 
 def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes | None:
-    """Learn a codebook and count texts by class and cluster label; return None for too few texts.
+    """Learn a codebook and count texts by class and cluster label. Return None for too few texts.
 
     Args:
         extractors: The vectors.
@@ -80,8 +79,8 @@ def count_texts(
     Args:
         extractors: Source of the attributes.
         task: The task.
-        known: Cluster labels of the texts that a server and an attacker learn from, and these texts.
-        test: The same of the test texts.
+        known: Texts that a server and an attacker learn from, with their cluster labels.
+        test: Test texts with their cluster labels.
         codes: Number of cluster labels.
     """
 
@@ -97,20 +96,20 @@ def count_texts(
 
 
 class Known:
-    """Provide MiniLM's vectors of a teacher's texts in place of a folder with stored ones."""
+    """MiniLM's vectors of a teacher's texts, with the interface of a folder of stored vectors."""
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
 
     def part(self, name: str, make: Callable[[], object]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return the vectors, whatever part is requested."""
+        """Return the vectors; the name of the part is ignored."""
         return {"vectors": self._vectors}, {}
 
 
 def learn_codebook_as_shipped(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
-    """Learn a codebook as for a bundle; each label needs 20 texts, so there may be fewer labels."""
+    """Learn a codebook as for a bundle. Each label needs 20 texts, so the codebook may have fewer labels."""
     known: Any = None
     if kind == "taught":
         known = Known(extractors.vectors("minilm", [seen[at] for at in choose_teacher_texts(len(seen))]))
@@ -124,7 +123,7 @@ def of_minilm(
 ) -> Callable[[tuple[str, ...]], Ids]:
     """Learn a codebook over the main directions of MiniLM's vectors, as for a bundle.
 
-    In contrast to a bundle, vectors are not int8, and labels with few texts stay.
+    In contrast to a bundle, the vectors are not int8, and labels with few texts are kept.
     """
 
     def vectors(texts: tuple[str, ...] | list[str]) -> Floats:

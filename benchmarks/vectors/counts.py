@@ -1,12 +1,12 @@
-"""Measure how often the corrected number of texts of a label is within two standard errors of the truth.
+"""Measure how often the corrected count of texts with a label is within two standard errors of the true count.
 
     python benchmarks/vectors/counts.py [--data DIR] [--tasks trec ag sst2 ag-16-codes] [--held-out SHARE] [-o RECORDS]
 
-Each of five models is trained on half of a set. From the other half (one text of each group of near duplicates), every
-release samples held-out texts anew, and from the rest texts of each label by shares from a flat Dirichlet distribution,
-as far as there are enough. Held-out and released texts are disjoint, and neither was trained on. The noise comes from
-the randomizer of a bundle. For comparison the record has the estimate without held-out decisions: it treats the model's
-decisions as the truth, with the error of the noise alone.
+Each of five models is trained on half of the data. The other half, with one text of each group of near duplicates, is
+sampled anew for every release: first held-out texts, then from the rest texts of each label, in shares from a flat
+Dirichlet distribution and only while there are enough texts. Held-out and released texts are disjoint, and the model
+was not trained on them. The noise is sampled by the randomizer of a bundle. For comparison the record has an estimate
+without held-out decisions, which treats the model's decisions as true labels and includes only the error of the noise.
 """
 
 import os
@@ -57,7 +57,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """Hold texts that a model was not trained on: their labels, and its decisions."""
+    """Texts that a model was not trained on: their true labels, and the model's decisions."""
 
     labels: tuple[str, ...]
     classes: Ids
@@ -66,7 +66,7 @@ class Pool:
 
 
 def pools(data: Path, task: str) -> list[Pool]:
-    """Train the models of a task, and decide with each on the texts that it was not trained on."""
+    """Train the models of a task, and compute each model's decisions on the texts that it was not trained on."""
     name, _, codes = task.partition("-")
     corpus = labeled.load(data, name)
     rows = [*corpus.train, *corpus.test]
@@ -101,7 +101,7 @@ def pools(data: Path, task: str) -> list[Pool]:
 def releases(
     pool: Pool, staircase: LabelStaircase, texts: int, share: float, count: int, generator: np.random.Generator
 ) -> Iterator[tuple[HeldOutCounts, Ids, Ids, Ids]]:
-    """Sample held-out texts and releases: held-out decisions, received labels, true labels, and decisions."""
+    """Sample held-out texts and releases. Yield held-out decisions, received labels, true labels, and decisions."""
     labels, size = len(pool.labels), len(pool.classes)
     for _ in range(count):
         order = generator.permutation(size)
@@ -157,7 +157,7 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
 
 
 def _inside(estimate: CountEstimates, truth: Ids) -> list[float]:
-    """Return 1 where the truth is within two standard errors, 0 where not, NaN without an estimate."""
+    """Return for each label 1 if the true count is within two standard errors, 0 if not, NaN without an estimate."""
 
     def rate_estimate(count: CountEstimate, true: int) -> float:
         return float("nan") if count.interval is None else float(abs(count.count - true) <= 2 * count.standard_error)
@@ -168,7 +168,7 @@ def _inside(estimate: CountEstimates, truth: Ids) -> list[float]:
 
 
 def _shares(rows: list[list[float]], large: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the average over all estimates, and by label where it has enough texts."""
+    """Return the average over all estimates, and over the estimates of each label that has enough texts."""
     inside = np.array(rows)
     by_label = np.nanmean(np.where(large, inside, np.nan), axis=0)
     return {

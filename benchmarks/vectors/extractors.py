@@ -1,4 +1,4 @@
-"""Turn texts into class labels by two extractors, frozen under a linear classifier or fine-tuned on the labels."""
+"""Turn texts into class labels by two extractors: frozen with a linear classifier, or fine-tuned on the labels."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ PASSES = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}
 
 @dataclass(frozen=True)
 class Decided:
-    """Hold decisions on the parts of a division, by the name of the part."""
+    """Decisions on the calibration, test and training texts of a division."""
 
     calibration: Ids
     test: Ids
@@ -43,7 +43,7 @@ class Decided:
 
 
 class Extractors:
-    """Compute vectors and decisions for one task.
+    """The vectors and decisions of two extractors for one task.
 
     Args:
         data: Folder of the data.
@@ -73,12 +73,12 @@ class Extractors:
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:
-        """Return the frozen vectors of some texts: MiniLM's, or the mean public row of the words."""
+        """Return the frozen vectors of texts: by MiniLM, or the mean of the words' public vectors."""
         table = self._minilm if extractor == "minilm" else self._static
         return table[[self._texts[text] for text in texts]]
 
     def decide(self, extractor: str, tuned: bool, seed: int) -> Decided:
-        """Train on the training part and decide on the others; with attributes on the training part too."""
+        """Train on the training part, and return decisions on the others; for data with attributes, on all parts."""
         if not (tuned and extractor == "minilm"):
             return self._decide(extractor, tuned, seed)
         # Minutes of training: the decisions are kept.
@@ -117,13 +117,13 @@ def static_extractor(task: LabeledTexts) -> TrainedExtractor:
 
 
 def mean_row(text: str, words: PublicWords) -> Floats:
-    """Return the mean public row of a text's words; zeros for a text without any."""
+    """Return the mean of the public vectors of a text's words; zeros for a text without known words."""
     rows = words.rows[find_word_rows(text, words.words)]
     return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
 
 
 def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
-    """Return the settings of a training for the source of a record, without the precision, which a record states."""
+    """Return the training settings that a record's source includes; the precision is in the record itself."""
     if not tuned:
         return {"strength": STRENGTH[extractor]}
     if extractor == "static":
@@ -138,6 +138,6 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
 
 
 def silent(stage: str, steps: int, total: int) -> None:
-    """Print the progress on a terminal only."""
+    """Print the progress if the output is a terminal."""
     if sys.stderr.isatty():
         print(f"\r{stage} {steps}/{total}", end="", file=sys.stderr)

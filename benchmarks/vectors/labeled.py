@@ -1,4 +1,4 @@
-"""Load labeled texts, divided as for a bundle, with the second attribute if there is one."""
+"""Load labeled texts, divided as for a bundle, with the second attribute if the data have one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,12 +23,13 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Hold the rows of a task as published.
+    """The rows of a task as published.
 
     Attributes:
         train: Training rows.
-        test: Rows of the figures.
-        attributes: The persons named in a text, bits by text; empty where the data have no second attribute.
+        test: Test rows, from which the figures are computed.
+        attributes: By text, a bit for each person that shows whether the text names the person; empty for data without
+            a second attribute.
     """
 
     train: tuple[LabeledExample, ...]
@@ -40,7 +41,7 @@ class Corpus:
         return list(dict.fromkeys(row.text for row in (*self.train, *self.test)))
 
     def attributes_of(self, part: LabeledPart) -> Bits:
-        """Return the attributes of some texts, shape ``(texts, attributes)``."""
+        """Return the attributes of the texts of a part, shape ``(texts, attributes)``."""
         return np.stack([self.attributes[text] for text in part.texts])
 
 

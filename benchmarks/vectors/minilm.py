@@ -1,6 +1,6 @@
-"""Compute MiniLM's sentence vectors: frozen, computed once and stored in float16; or tuned on a task's labels.
+"""Compute MiniLM's sentence vectors: frozen (computed once and stored in float16), or tuned on a task's labels.
 
-The forward pass is in bfloat16 where the processor supports it, and in float32 elsewhere. The mean is taken in float32.
+The forward pass is in bfloat16 if the processor supports it, and otherwise in float32. The mean is taken in float32.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ Floats = NDArray[np.float32]
 
 
 class MiniLM:
-    """Hold the encoder, its tokenizer, and after ``tune`` a linear classifier.
+    """The encoder and its tokenizer; after ``tune`` also a linear classifier.
 
     Args:
         dropout: Dropout of hidden states and attention during tuning.
@@ -65,8 +65,8 @@ class MiniLM:
         Args:
             part: Training texts.
             classes: Number of classes.
-            num_epochs: Passes over them.
-            seed: Seed of the order, of the classifier's start and of dropout.
+            num_epochs: Passes over the training texts.
+            seed: Seed of the order of texts, of the classifier's initial weights and of dropout.
         """
         torch.manual_seed(seed)
         network: Any = self.network

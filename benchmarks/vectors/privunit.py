@@ -1,12 +1,12 @@
-"""Release a unit vector near the true one by PrivUnit (Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018), to compare.
+"""Release a unit vector near the true vector by PrivUnit (Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018).
 
     Z uniform on the cap <z, x> >= gamma with probability p, else on the rest of the sphere
 
-    p / (1 - p) * (1 - q) / q = e^epsilon,    q = the share of the sphere that the cap is
+    p / (1 - p) * (1 - q) / q = e^epsilon, q = the cap's share of the sphere
 
-``gamma`` maximizes the mean ``E<Z, x>`` (Asi, Feldman, Talwar 2022 choose by variance). It samples in floating point:
-it shows what a vector could be worth, and is not a mechanism that ships. The server fits a linear classifier to one
-release of each training text. The attacker does the same for each attribute.
+``gamma`` maximizes the mean ``E<Z, x>``; Asi, Feldman and Talwar (2022) minimize the variance instead. Sampling is in
+floating point, which is enough for a measurement but not for private data, so no package contains this mechanism. The
+server fits a linear classifier to one release of each training text. The attacker does the same for each attribute.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _SHARES = np.geomspace(1e-7, 0.5, 400)
 
 @dataclass(frozen=True)
 class Cap:
-    """Hold ``gamma``, the share ``q`` of the sphere, and the probability of a release in the cap."""
+    """``gamma``, the cap's share ``q`` of the sphere, and the probability of a release in the cap."""
 
     gamma: float
     share: float
@@ -38,7 +38,7 @@ class Cap:
 
 @lru_cache
 def best_cap(epsilon: float, dimension: int) -> Cap:
-    """Return the cap whose mean has the largest inner product with the true vector."""
+    """Return the cap for which the mean release has the largest inner product with the true vector."""
     odds = exp(epsilon) * _SHARES / (1 - _SHARES)
     inside = odds / (1 + odds)
     gammas = _threshold(_SHARES, dimension)
@@ -50,7 +50,7 @@ def best_cap(epsilon: float, dimension: int) -> Cap:
 
 
 def release(vectors: Floats, epsilon: float, generator: np.random.Generator) -> Floats:
-    """Sample one release of each unit vector, shape ``(texts, d)``, in floating point: not for a device."""
+    """Sample one release of each unit vector, shape ``(texts, d)``, in floating point: not for private data."""
     texts, dimension = vectors.shape
     cap = best_cap(epsilon, dimension)
     inside = generator.random(texts) < cap.inside

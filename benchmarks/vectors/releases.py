@@ -1,8 +1,9 @@
-"""Compute a server's accuracy on released labels: exactly for class labels, over many samples for vectors.
+"""Compute a server's accuracy on released labels: exactly for class labels, from many samples for vectors.
 
-A device has a label ``x``. Its release is described by the probability ``P(o|x)`` of every output, and by a likelihood
-``L(x, o)`` that is ``P(o|x)`` up to a factor of the output. For class labels both are the randomizer's matrix. For a
-vector with noise the outputs are samples, the same number for each label, and the likelihood is the density.
+A device has a label ``x``. A release is described by the probability ``P(o|x)`` of every output ``o``, and by a
+likelihood ``L(x, o)``, which equals ``P(o|x)`` times a factor that depends only on ``o``. For class labels both are the
+randomizer's matrix. For vectors with noise the outputs are samples, the same number for each label, and the likelihood
+is the density.
 """
 
 from dataclasses import dataclass
@@ -25,13 +26,14 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Codes:
-    """Count the texts of each class, and of each attribute, by label.
+    """Numbers of texts of each class and of each attribute, by label.
 
     Attributes:
-        known: Counts that the server learns from, shape ``(classes, codes)``.
-        test: Counts of the scored texts, the same shape.
-        known_attributes: Texts without and with each attribute, shape ``(2, attributes, codes)``; None without any.
-        test_attributes: The same of the test texts.
+        known: Counts of the texts that the server learns from, shape ``(classes, codes)``.
+        test: Counts of the test texts, in the same shape.
+        known_attributes: Counts of the server's texts without and with each attribute, shape ``(2, attributes,
+            codes)``; None for data without attributes.
+        test_attributes: The same counts of the test texts.
     """
 
     known: Floats
@@ -42,12 +44,12 @@ class Codes:
 
 @dataclass(frozen=True)
 class Release:
-    """Describe a mechanism on labels: see the module.
+    """A mechanism on labels, as the docstring of the module describes.
 
     Attributes:
-        probability: ``P(o|x)``, shape ``(codes, outputs)``.
-        likelihood: ``L(x, o)``, the same shape.
-        labels: Class of each output, shape ``(outputs,)``; None where the server decides by Bayes.
+        probability: Matrix of ``P(o|x)``, shape ``(codes, outputs)``.
+        likelihood: Matrix of ``L(x, o)``, in the same shape.
+        labels: Class of each output, shape ``(outputs,)``. With None the server decides by Bayes' rule.
     """
 
     probability: Floats
@@ -56,7 +58,7 @@ class Release:
 
     @classmethod
     def of_index(cls, channel: Floats, *, is_label: bool) -> "Release":
-        """Return the release of a label by a randomizer; with ``is_label``, outputs are classes themselves."""
+        """Return the release of a label by a randomizer. With ``is_label``, the outputs are classes."""
         return cls(channel, channel, np.arange(channel.shape[1]) if is_label else None)
 
     def figures(self, codes: Codes) -> Figures:
@@ -77,7 +79,7 @@ class Release:
         return {name: round(value, 6) for name, value in found.items()}
 
     def _attack(self, known: Floats, test: Floats) -> float:
-        """Return the mean area under the ROC curve of ``P(attribute | output)`` over attributes; .5 is chance."""
+        """Return the mean area under the ROC curve of ``P(attribute | output)`` over attributes. Chance is .5."""
         seen = known @ self.likelihood  # (2, attributes, outputs)
         both = seen.sum(axis=0)
         scores = np.divide(seen[1], both, out=np.zeros_like(seen[1]), where=both > 0)  # 0: never released
@@ -87,7 +89,7 @@ class Release:
 
 
 def area(scores: Floats, without: Floats, having: Floats) -> float:
-    """Compute the area under the ROC curve of scores with weights of texts without and with the attribute."""
+    """Compute the area under the ROC curve of scores, weighted by the texts without and with the attribute."""
     # Scores that only rounding tells apart are one score.
     _, rank = np.unique(np.round(scores, 12), return_inverse=True)
     lacks, has = np.bincount(rank, without), np.bincount(rank, having)
@@ -99,8 +101,9 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
     """Compute the figures of every row whose labels are classes, by row and epsilon.
 
     Args:
-        calibration: Counts by class and decision to fit randomizers and vectors: never the test texts.
-        codes: The decisions. The two references are fitted to the test texts: no randomizer of decisions is better.
+        calibration: Counts by class and decision, to which randomizers and vectors are fitted; not of test texts.
+        codes: The decisions. The two reference rows are fitted to the test texts, so no randomizer of decisions is
+            better.
     """
     classes = len(calibration)
     fitted = Codes(calibration, codes.test, codes.known_attributes, codes.test_attributes)
@@ -133,7 +136,7 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
 
 
 def codebook_rows(codes: Codes) -> dict[str, Figures]:
-    """Compute the figures of a codebook under k-ary randomized response, by epsilon; ``""`` is without noise."""
+    """Compute the figures of a codebook with k-ary randomized response, by epsilon; ``""`` is without noise."""
     count = codes.test.shape[1]
     found = {"": Release.of_index(np.eye(count), is_label=False).figures(codes)}
     for epsilon in EPSILONS:
@@ -146,13 +149,13 @@ def codebook_rows(codes: Codes) -> dict[str, Figures]:
 
 @lru_cache(maxsize=256)
 def noisy_corners(mode: Mode, order: tuple[int, ...], epsilon: float) -> Release:
-    """Return a corner of the mode's set for each class, with the mode's noise; the commonest two are opposite.
+    """Return for each class a corner of the mode's set, with noise. The two most frequent classes are opposite corners.
 
     Args:
-        mode: ``l1``: plus and minus each axis. ``l2``: a regular simplex. ``box``: corners that are neither all 0 nor
-            all 1, as its bound requires.
-        order: Classes, the commonest first.
-        epsilon: Whole-text epsilon; of ``l2`` with ``DELTA``.
+        mode: With ``l1`` the corners are the unit vectors of the axes and their opposites; with ``l2`` a regular
+            simplex; with ``box`` corners that are neither all 0 nor all 1, as the bound of the mode requires.
+        order: Classes, the most frequent first.
+        epsilon: Whole-text epsilon; for ``l2`` with ``DELTA``.
     """
     points = _corners(mode, len(order))[np.argsort(order)]
     scale = compute_noise_scale(mode, points.shape[1], epsilon, DELTA if mode == "l2" else 0.0)

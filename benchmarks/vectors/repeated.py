@@ -1,4 +1,4 @@
-"""Count test texts that also occur in train, and those with another label, and measure models on them."""
+"""Count test texts that also occur in train, also with another label, and measure models on these texts."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -17,7 +17,7 @@ Bits = NDArray[np.bool_]
 
 
 def read_published(data: Path, name: str) -> tuple[tuple[LabeledExample, ...], tuple[LabeledExample, ...]]:
-    """Return train and test as published; for AG News with entities without the dev split."""
+    """Return train and test as published. For AG News with entities, the dev split is not included."""
     if name != "ag-private":
         corpus = labeled.load(data, name)
         return corpus.train, corpus.test

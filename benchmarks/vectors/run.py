@@ -2,8 +2,8 @@
 
     python benchmarks/vectors/run.py [--data DIR] [--cache DIR] [--tasks TASK...] [--only JOB] [--seeds N] [-o RECORDS]
 
-A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of other data, words
-or settings are stale: they are taken out first, and measured anew.
+Each record is written as soon as it is measured; a later run measures only missing records. Records with other data,
+public words or settings are outdated: the script first removes them from the file, then measures them again.
 """
 
 import os
@@ -41,7 +41,7 @@ Job = dict[str, Any]
 
 
 def jobs(tasks: list[str], only: str | None, seeds: int, tuned_seeds: int) -> Iterator[Job]:
-    """Yield all jobs, seed by seed, the expensive ones last."""
+    """Yield all jobs, seed by seed, the slowest jobs last."""
     for seed in range(seeds):
         for task in tasks:
             base = {"task": task, "seed": seed}
@@ -105,7 +105,7 @@ def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
 
 
 def again(record: dict[str, Any]) -> dict[str, Any]:
-    """Compute the figures of a record anew from its counts."""
+    """Compute the figures of a record again from its counts."""
     if "test" not in record:
         return record
     attributes = [None if record[name] is None else np.array(record[name]) for name in _ATTRIBUTES]
@@ -129,7 +129,7 @@ def _hash(path: Path) -> str:
 
 
 def source(data: Path, job: Job) -> str:
-    """Return the SHA-256 of a record's inputs: data, settings of the job, and the public words if they are used."""
+    """Return the SHA-256 of a record's inputs: the data, the settings of the job, and the public words if needed."""
     settings: Any = {
         "repeated": lambda: of_texts.settings(job["task"], "static", True),
         "decision": lambda: of_texts.settings(job["task"], job["extractor"], job["tuned"]),
@@ -144,7 +144,7 @@ def source(data: Path, job: Job) -> str:
 
 @lru_cache
 def _words() -> list[str]:
-    """Return hashes of the public words and their vectors, the bundle files that an extractor is made from."""
+    """Return hashes of the public words and their vectors: the bundle files from which extractors are trained."""
     return [_hash(find_artifact("english-santext") / name) for name in (layout.VOCABULARY, layout.EMBEDDINGS)]
 
 
@@ -153,7 +153,7 @@ def _key(record: Job) -> tuple[Any, ...]:
 
 
 def remove_stale_records(path: Path, data: Path) -> set[tuple[Any, ...]]:
-    """Remove stale records from the file and return the keys of the others; keep those of missing data."""
+    """Remove outdated records from the file, and return the keys of the others. Records with missing data are kept."""
     if not path.exists():
         return set()
     lines = path.read_text("utf-8").splitlines()

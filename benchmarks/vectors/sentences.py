@@ -2,9 +2,10 @@
 
     python benchmarks/vectors/sentences.py TASK BUNDLE [--data DIR] [--draws N]
 
-Every text is released anew in each draw. One server learns TF-IDF and logistic regression from the released training
-texts and their labels; the other uses the most frequent label of each class label of the same draw. An attacker
-matches each sentence to one of 800 test texts: by TF-IDF, or by the class label of each text, ties at random.
+Every text is released anew in each draw. One server fits logistic regression on TF-IDF to the released training texts
+and their labels. The other server assigns to each released class label the most frequent true label in the same draw.
+An attacker matches each sentence to one of 800 test texts, by TF-IDF or by the class label of each text; ties are
+broken at random.
 """
 
 import argparse
@@ -27,7 +28,7 @@ SAMPLE = 800
 
 
 def measure_hits(scores: np.ndarray) -> float:
-    """Return the share of rows whose own column has the largest score, ties at random."""
+    """Return the share of rows in which the diagonal entry has the largest score; ties are broken at random."""
     best = scores >= scores.max(axis=1, keepdims=True) - 1e-12
     return float((np.diag(best) / best.sum(axis=1)).mean())
 

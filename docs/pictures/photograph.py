@@ -47,7 +47,7 @@ ROWS = [
     ("3", "", "Please call Daniel Keller about order 88213."),
 ]
 #: Width and height of each picture.
-SIZES = {"diff": (960, 210), "report": (960, 1720), "notebook": (960, 190), "gateway": (960, 640)}
+SIZES = {"diff": (960, 210), "report": (960, 1840), "notebook": (960, 190), "gateway": (960, 640)}
 OPTIONS: Any = {"style": "tag", "facts": "useful"}
 #: Red and green of a terminal, whose theme decides them, on a light and a dark page.
 TERMINAL_COLORS = {"#800000": "light-dark(#b42318,#ff8a80)", "#008000": "light-dark(#1a7f37,#7ee787)"}
@@ -73,13 +73,14 @@ def make_diff() -> str:
 
 
 def make_report(folder: Path) -> str:
-    """Return the page of ``sanitize --report`` for a table."""
+    """Return the page of ``sanitize --report`` for a table, with a fixed time."""
     with open(folder / "tickets.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(ROWS)
     options = ["--column", "note", "--style", "tag", "--facts", "useful", "-o", "sent.csv", "--report", "report.html"]
     command = [sys.executable, "-m", "textveil_cli", "sanitize", "-q", "tickets.csv", *options]
     subprocess.run(command, cwd=folder, check=True)
-    return (folder / "report.html").read_text("utf-8")
+    page = (folder / "report.html").read_text("utf-8")
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d{4}", "2026-11-28 09:00 +0000", page)
 
 
 def make_notebook() -> str:

@@ -269,13 +269,13 @@ def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pyte
 DRAW_FAULTS: dict[str, Fault] = {
     "a member that depends on what it replaces": (
         rewrite._SurrogateSpellings,
-        "_spell_mention",
-        ("index, mention.case", "max(0, index - len(mention.span.text) % 2), mention.case"),
+        "_spell_mentions",
+        ("self._indices[number] if", "max(0, self._indices[number] - len(mention.span.text) % 2) if"),
     ),
     "a part of a member that depends on what it replaces": (
         rewrite,
         "spell_mention",
-        ("mention.parts, indices,", "mention.parts, [max(0, at - len(mention.span.text) % 2) for at in indices],"),
+        ("parts, indices,", "parts, [max(0, at - len(mention.span.text) % 2) for at in indices],"),
     ),
     "a deck that skips the original": (
         rewrite.DocumentDraws,

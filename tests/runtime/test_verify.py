@@ -197,9 +197,7 @@ def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_sound_staircase_passes(tmp_path: Path) -> None:
     found = verify_text(open_bundle(small_staircase(tmp_path), TextBundle)).splitlines()[1]
-    assert found.startswith(
-        "staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 per word "
-    )
+    assert found.startswith("staircase: 15 words, each with 4 neighbors; privacy loss per word at most 6, 8.5 at ")
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ export class RestoredNotJson extends TextveilError {
   override readonly name: string = "RestoredNotJson";
   override readonly code: string = "restored-not-json";
 }
-/** The operating system returned no random bytes, or they are not random. Nothing was released. */
+/** The operating system returned no random bytes, or bytes that are not random. Nothing was released. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";
   override readonly code: string = "entropy";

@@ -42,7 +42,7 @@ class ColumnSelection:
         columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
         document: Which texts form one document. Within a document, consistent replacement gives equal words equal
             outputs. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for all selected
-            cells of a row; or ``"key"`` for those of all rows with the same ``document_key``.
+            cells of a row; or ``"key"`` for all selected cells of the rows with the same ``document_key``.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
         header: Whether the first row of a delimited file has the column names. Otherwise columns are numbers from 1.
         delimiter: Character between cells; ``None`` for the usual character of the format.
@@ -164,6 +164,15 @@ _PERSONAL_WORDS = frozenset(
     "signature ssn street student subscriber supervisor surname tax teacher telephone tenant therapist user "
     "userid username visitor voter witness zip zipcode".split()
 )
+#: Words in the headings of columns whose values identify a person together with others: institutions and towns of a
+#: person, and dates in the life of a person (HIPAA's list of identifiers has all of these places and dates).
+_LIFE_WORDS = frozenset(
+    "admission admitted appointment birthplace city clinic college death died discharge discharged hired hometown "
+    "hospital kindergarten latitude longitude nationality nursery parish school surgery town university village visit "
+    "ward workplace".split()
+)
+#: Headings of one word whose values are mostly numbers of what belongs to one person; ``amount`` and ``date`` are none.
+_RECORDS = frozenset("booking claim invoice order policy prescription reservation".split())
 #: Roles of the rules that are no persons in the heading of a column.
 _OTHER_ROLES = frozenset("character host model operator reader speaker".split())
 #: Words in the headings of columns that number what belongs to one person, as in ``policy_id`` and ``claim no``.
@@ -234,9 +243,11 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 def find_personal_columns(names: Iterable[str]) -> list[str]:
     """Return the columns whose headings contain a word for a person, an address or a number of one person.
 
-    Words for persons are also the occupations and relatives of the rules for English. A heading that numbers something
-    that is not common to many persons counts too, as ``policy_id`` does. The heading ``id`` alone does not count, since
-    most tables have such a column.
+    Words for persons include the occupations and relatives in the rules for English. A heading for a number counts too
+    if the number belongs to one person, such as ``policy_id`` and ``order``, but not ``product_id``, since many persons
+    share a product. Headings for institutions, towns and dates in a person's life also count, such as ``school`` and
+    ``appointment``. The headings ``id`` and ``date`` alone do not count, since most tables have such columns. Headings
+    for amounts do not count.
     """
     return [name for name in names if _is_personal([word.lower() for word in _WORD.findall(name)])]
 
@@ -245,7 +256,7 @@ def find_personal_columns(names: Iterable[str]) -> list[str]:
 def _list_person_words() -> frozenset[str]:
     facts = load_data("rules.json")["optional"]["facts"]
     singular = (word for word in (*facts["roles"], *facts["kin"]) if not word.endswith("s") or word.endswith("ss"))
-    return _PERSONAL_WORDS.union(singular) - _OTHER_ROLES
+    return _PERSONAL_WORDS.union(singular, _LIFE_WORDS) - _OTHER_ROLES
 
 
 def _is_heading(name: str) -> bool:
@@ -258,6 +269,8 @@ def _shorten_name(name: str) -> str:
 
 
 def _is_personal(words: list[str]) -> bool:
+    if len(words) == 1 and words[0] in _RECORDS:
+        return True
     others = [word for word in words if word not in _NUMBER_WORDS]
     if 0 < len(others) < len(words) and _COMMON_THINGS.isdisjoint(others) and _SUMMARY_WORDS.isdisjoint(others):
         return True

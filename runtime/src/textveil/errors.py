@@ -292,7 +292,7 @@ class DocumentTooLong(InputError, code="document-too-long"):
 
 
 class EntropyFailed(TextveilError, code="entropy"):
-    """The operating system returned no random bytes, or they are not random. Nothing was released.
+    """The operating system returned no random bytes, or bytes that are not random. Nothing was released.
 
     >>> issubclass(EntropyFailed, TextveilError), EntropyFailed.code
     (True, 'entropy')

@@ -65,7 +65,7 @@ class PrivacyLoss:
     __ge__ = __gt__
 
     def __float__(self) -> float:
-        raise MixedLossTypes(f"this is an epsilon for {self.about}, which a plain number would hide: use .epsilon")
+        raise MixedLossTypes(f"a privacy loss for {self.about} is not a plain number: use its attribute epsilon")
 
     def __format__(self, spec: str) -> str:
         if spec:

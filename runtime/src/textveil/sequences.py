@@ -1,4 +1,4 @@
-"""Checks of arguments that must be one text, or several texts in order."""
+"""Checks of arguments that must be one text, or several texts in order; and joining of a text that was cut."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -18,6 +18,20 @@ def check_string(value: object, name: str = "the text") -> None:
     """
     if not isinstance(value, str):
         raise InputError(f"{name} must be a string")
+
+
+def join_utf16_halves(text: str) -> str:
+    r"""Join the two UTF-16 halves of each character whose halves arrived in two parts of a text.
+
+    JSON may write an emoji as two escapes. If a stream cuts the text between them, each part ends or begins with half
+    of the emoji. A half without its other half stays.
+
+    >>> join_utf16_halves("\ud83d" + "\ude00") == "\U0001f600"
+    True
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def list_items(value: Any, description: str = "texts") -> Sequence[Any]:

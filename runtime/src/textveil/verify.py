@@ -95,7 +95,9 @@ def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
         lines += _verify_santext(bundle, pairs)
     if bundle.names_files is not None:
         lists = bundle.get_names_lists()
-        lines.append(f"mode names: {len(lists.common_words):,} common words, none a member of a closed type")
+        lines.append(
+            f"mode names: {len(lists.common_words):,} common words, none of them a weekday, month, title or group"
+        )
     return "\n".join(lines)
 
 
@@ -289,8 +291,8 @@ def _verify_staircase(bundle: TextBundle) -> str:
     levels = ", ".join(format_epsilon(float(level.epsilon)) for level in bundle.staircase_levels)
     its_levels = format_count(len(bundle.staircase_levels), "level")
     return (
-        f"staircase: {rows:,} rows of {format_count(k, 'distinct neighbor')}, one base, one budget; at most "
-        f"{levels} per word at its {its_levels}, in both modes"
+        f"staircase: {rows:,} words, each with {format_count(k, 'neighbor')}; privacy loss per word at most {levels} "
+        f"at the {its_levels}, in both modes"
     )
 
 

@@ -89,11 +89,11 @@ def test_no_mistake_among_few_texts_is_not_none() -> None:
         (HeldOutCounts(NAMES, np.array([[9, 1, 0], [0, 9, 1], [0, 0, 0]])), "a label has no held-out text"),
         (
             HeldOutCounts(NAMES, np.array([[9, 1, 0], [9, 1, 0], [0, 0, 5]])),
-            "cannot be inverted for randomizer counts at eps",
+            "do not distinguish the labels enough for randomizer counts at eps",
         ),
         (
             HeldOutCounts((*NAMES, "d"), np.eye(4, 3, dtype=np.int64) + 1),
-            "cannot be inverted for randomizer counts at eps",
+            "do not distinguish the labels enough for randomizer counts at eps",
         ),
     ],
 )

@@ -82,7 +82,9 @@ def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(index_bundle
     found = server.count_texts([server.parse_line(released_line(server, 0, "1", "accuracy"), 1)])
     assert found.by_class_label.counts == found.by_true_label.counts == ()
     assert "randomizer accuracy at epsilon 1 does not distinguish all class labels" in str(found.by_class_label.refusal)
-    assert "cannot be inverted for randomizer accuracy at epsilon 1" in str(found.by_true_label.refusal)
+    assert "do not distinguish the labels enough for randomizer accuracy at epsilon 1" in str(
+        found.by_true_label.refusal
+    )
     with pytest.raises(ReleaseError, match="no lines to count"):
         server.count_texts([])
 

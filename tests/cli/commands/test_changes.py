@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textveil import __version__
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
 from textveil_cli.changes import ReportFacts, RunReview, write_report
 
 #: In no list and no pool of the built-in bundle.
@@ -180,6 +182,28 @@ def test_long_rows_make_the_sample_smaller() -> None:
     assert review.rows == 2_000
     assert 90 <= len(review.sample) <= 100
     assert all(len(row.cells) == 2 for row in review.sample)
+
+
+def test_a_report_states_its_run_and_opens_rare_words(sanitize: Callable, tmp_path: Path) -> None:
+    path, report, deny = tmp_path / "a.csv", tmp_path / "report.html", tmp_path / "words.txt"
+    names = [f"Zorblax{'abcdefghijklmnopqrstuvwxyz'[number]}" for number in range(26)]
+    path.write_text("note\n" + "".join(f"We met {name} today\n" for name in names), "utf-8")
+    deny.write_text("quibble\n", "utf-8")
+    options = ("--column", "note", "--style", "tag", "--deny", deny, "--document", "row")
+    assert sanitize(path, *options, "--report", report, "-o", tmp_path / "sent.csv").code == 0
+    page = report.read_text("utf-8")
+    run = re.search(r"<p[^>]*>(\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d{4}, textveil [^<]+)</p>", page)
+    assert run is not None
+    assert (
+        f", textveil {__version__}, bundle {DEFAULT_BUNDLE_ID[:12]}; output: sent.csv; options: protect names, "
+        in run[1]
+    )
+    for option in ("style tag", "facts plain", "deny (1 word)", "column note", "document row"):
+        assert option in run[1]
+    assert "quibble" not in page
+    opened = re.search(r"<details><summary>11 more</summary>([^<]*)</details>", page)
+    assert opened is not None
+    assert sum(name in opened[1] for name in names) == 11
 
 
 def test_a_report_states_why_rows_are_missing(sanitize: Callable, tmp_path: Path) -> None:

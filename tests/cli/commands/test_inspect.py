@@ -127,5 +127,6 @@ def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> N
     ran = here("inspect", "-b", tiny_path, word)
     assert ran.code == 1
     assert re.fullmatch(
-        r"textveil: option: expected one word, got \d tokens \(see textveil inspect --help\)\n", ran.message
+        r"textveil: option: expected one word, got \d tokens: write a single word \(see textveil inspect --help\)\n",
+        ran.message,
     )

@@ -67,7 +67,8 @@ def test_the_command_lists_the_header_and_no_row_of_data(here: Here, bundle: Pat
     for content, said in (
         (
             'id,"the, note",Kind of ticket\n1,a,b\n',
-            "t.csv: --column nope is not in the header; use --no-header if the file has none",
+            "t.csv: --column nope is not in the header; use --no-header if the file has none; its cells are not "
+            "listed, since one may be data",
         ),
         (
             "id,note,Kind of ticket\n1,a,b\n",

@@ -27,6 +27,10 @@ def test_headings_that_tell_of_people() -> None:
     common = "product_id store_no row_number class_id pupil_count customer_type user_score hosts model ids number"
     assert find_personal_columns(f"{numbered} {roles}".split()) == f"{numbered} {roles}".split()
     assert find_personal_columns(common.split()) == []
+    lives = "school Schools city home_town appointment admissionDate date_of_death order Policy birthplace".split()
+    assert find_personal_columns(lives) == [name for name in lives if name != "Schools"]
+    plain = "school_type city_count sort_order orders order_total hospital_rating signup_date created due_date".split()
+    assert find_personal_columns([*plain, "amount", "date", "price", "time"]) == []
     assert find_personal_columns(["", "1", "é", "Date of birth", "Name of the product"]) == ["Date of birth"]
 
 

@@ -207,6 +207,23 @@ def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: P
     assert "kirje" not in server.said
 
 
+def test_it_logs_once_which_option_reads_another_language(up: Upstream, tmp_path: Path) -> None:
+    german = "Bitte schicken Sie mir einen neuen Stuhl und das Geld auf mein Konto, weil er kaputt bei uns war."
+    with gateway(tmp_path, up.url) as server:
+        for text in (TEXT, german, f"{german} Danke!"):
+            server.ask("POST", CHAT, asked(CHAT, text), KEY)
+        assert server.stop() == 0
+    (hint,) = (line for line in server.said.splitlines() if "--language" in line)
+    assert re.fullmatch(
+        r"textveil: request \w+: \d+ % of the words were replaced or belong to other languages: "
+        r"the text may not be English \(--language, such as de, for another one\) \(reported once\)",
+        hint,
+    )
+    assert sum(" foreign_words=" in line for line in server.said.splitlines()) == 2
+    assert "LanguageWarning" not in server.said
+    assert "Stuhl" not in server.said
+
+
 def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--style", "tag", "--drop", "email") as server:
         reply = server.ask("POST", CHAT, asked(CHAT, f"{TEXT} Write to a@b.org."), KEY)[1]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Server
 from textveil import Conversation, Sanitizer
+from textveil_cli.gateway.call_audit import CallAudit
 from textveil_cli.gateway.proxy import RESTORERS_BY_PATH
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.serve.access import Refusal
@@ -106,6 +107,48 @@ def test_a_reply_goes_out_again_as_the_model_wrote_it(sanitizer: Sanitizer, path
     written = json.dumps(again[1:-1], ensure_ascii=False)
     assert text in written
     assert written.count("Zqxwgrad") == 1
+
+
+def cut_utf16(text: str) -> list[str]:
+    """Return the UTF-16 halves of a text, as a server sends them that cuts between two of them."""
+    units = text.encode("utf-16-le")
+    return [units[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(units), 2)]
+
+
+@pytest.mark.parametrize("model", ["echo", "call"])
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
+def test_an_emoji_is_restored_if_its_halves_arrive_in_two_events(sanitizer: Sanitizer, path: str, model: str) -> None:
+    text = "Novak sent \U0001f44b\U0001f3fd to us."
+    conversation = Conversation(sanitizer, style="surrogate", facts="none", restore_tools={"find"})
+    exchange, user = conversation.start_exchange(), {"role": "user", "content": text}
+    sent = exchange.outgoing([user])[0]["content"]
+    restoring = RESTORERS_BY_PATH[path](exchange, ["find"])
+    came: list[ServerSentEvent] = []
+    for event in read("".join(events(path, asked(path, sent, model), cut_utf16)), 0):
+        came += restoring.restore_event(event) if event.data not in (None, DONE) else restoring.end_stream()
+    came += restoring.end_stream()
+    content = "".join(event.encode().decode() for event in came)
+    if model == "echo":
+        assert streamed_text(path, content) == text
+        again = conversation.start_exchange().outgoing([user, *restoring.restored_messages[0], user])
+        assert sent in json.dumps(again[1:-1], ensure_ascii=False)
+    else:
+        assert arguments(path, content) == {"who": text}
+
+
+@pytest.mark.parametrize("path", [CHAT, ANTHROPIC])
+def test_a_guess_cut_within_an_emoji_counts_as_one_string(sanitizer: Sanitizer, path: str) -> None:
+    conversation = Conversation(sanitizer, style="surrogate", facts="none")
+    exchange, user = conversation.start_exchange(), {"role": "user", "content": "Hello."}
+    exchange.outgoing([user])
+    audit = CallAudit(exchange)
+    counted: list[Any] = []
+    exchange.count_call = lambda call, arguments: counted.append(arguments)  # type: ignore[method-assign]
+    call = '{"who": "\U0001f355"}'
+    for event in read("".join(events(path, asked(path, "x", "call"), lambda _: cut_utf16(call))), 0):
+        audit.observe(event.data)
+    audit.count_unrecorded(is_end=True)
+    assert counted == [call]
 
 
 def plain(reply: Any) -> str:

@@ -211,9 +211,11 @@ def test_batches_as_they_come() -> None:
 def test_keys_are_names_and_have_texts() -> None:
     with pytest.raises(InputError, match="expected keys, got one string: put it in a list"):
         SanitizeFirst(keys="note")
-    for given in ({"other": TEXT}, {"note": None}, {"note": [TEXT]}):
-        with pytest.raises(ColumnError, match=r"^key 1 of 1 has no text in the input$"):
+    for given, names in (({"other": TEXT}, "other"), ({"note": None}, "note"), ({"note": [TEXT]}, "note")):
+        with pytest.raises(ColumnError, match=rf"^key note has no text in the input \({names}\)"):
             SanitizeFirst(keys=["note"]).invoke(given)
+    with pytest.raises(ColumnError, match=r"^key 1 of 2 has no text in the input$"):
+        SanitizeFirst(keys=[f"{SECRET} said", "note"]).invoke({"note": TEXT, f"{SECRET} said that it was clean": TEXT})
 
 
 def test_documents_before_they_go_to_a_store() -> None:

@@ -143,7 +143,7 @@ def test_other_columns_of_a_frame_stay(tickets) -> None:
 
 #: Options of the command that a frame has no use for: inputs, outputs, formats, the ledger, receipts and runs.
 OF_FILES = set(
-    "text files output as_json statement quiet csv tsv jsonl parquet plain key header delimiter encoding document "
+    "text files output as_json statement quiet csv tsv jsonl parquet plain key header delimiter encoding "
     "document_key privacy_unit_column allow_missing max_field_bytes rejected_rows workers resume save_mapping".split()
 )
 
@@ -162,6 +162,41 @@ def test_every_option_of_the_command_has_its_name_here() -> None:
     names = {field.name for group in groups for field in fields(group)} - {"expected"} - OF_FILES
     names = names - {"pattern"} | {"patterns"}  # a repeatable option of the command is a mapping here
     assert names == {"column", *CommandOptions.__annotations__}
+
+
+ROWS = [
+    ("Anna Novak called.", 3, "Peter Schulz for Anna Novak"),
+    ("Ask Peter Schulz.", 4, None),
+    (None, 5, "Ostrander, Ljubljana"),
+    (None, 6, None),
+]
+
+
+@pytest.mark.parametrize("order", [["note", "reply"], ["reply", "note"]])
+def test_a_row_is_a_document_as_for_the_command(here: Callable, tmp_path: Path, order: list[str]) -> None:
+    """Tags are numbered within a row, in the order of the columns of the table, or within each cell."""
+    frame = pandas.DataFrame(ROWS, columns=["note", "stars", "reply"])
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    for document in ("row", "cell"):
+        done = frame.textveil.sanitize(column=order, style="tag", document=document)
+        options = ("--style", "tag", "--document", document, *(part for name in order for part in ("--column", name)))
+        assert here("sanitize", tmp_path / "in.csv", *options, "-o", tmp_path / f"{document}.csv").code == 0
+        expected = pandas.read_csv(tmp_path / f"{document}.csv")
+        pandas.testing.assert_frame_equal(done.astype(object), expected.astype(object))
+    assert frame.textveil.sanitize(column=order, style="tag", document="row")["reply"][0] == "[person 2] for [person 1]"
+    assert done["reply"][0] == "[person 1] for [person 2]"
+    (row,) = sanitize(frame["note"][:1], style="tag", document="row")
+    assert row == "[person 1] called."
+
+
+def test_a_row_needs_consistent_replacement() -> None:
+    frame = pandas.DataFrame(ROWS, columns=["note", "stars", "reply"])
+    with pytest.raises(OptionError, match="needs consistent=True"):
+        sanitize(frame, "note", "reply", document="row", protect="words")
+    done = sanitize(frame, "note", "reply", document="row", protect="words", consistent=True)
+    assert done["stars"].tolist() == [3, 4, 5, 6]
+    with pytest.raises(OptionError, match=r"^document takes cell or row$"):
+        sanitize(frame, "note", document="file")
 
 
 def test_columns_are_left_out_as_the_command_leaves_them_out(tickets) -> None:

@@ -6,7 +6,7 @@ import pickle
 import pytest
 from drawn_words import strict_words
 from textveil import Conversation, Result, Sanitizer
-from textveil.text import KeptWords
+from textveil.text import KeptWords, LanguageWarning
 
 ENGLISH = "Please write a short letter to my landlord about the broken heating and the water that drips into the hall."
 GERMAN = "Bitte schreibe meinem Vermieter einen kurzen Brief wegen der kaputten Heizung und weil es in den Flur tropft."
@@ -89,3 +89,32 @@ def test_an_exchange_counts_the_texts_that_it_is_the_first_to_send(english: Sani
     later = conversation.start_exchange()
     later.outgoing([first, second])
     assert later.kept_words == KeptWords(5, 0)
+
+
+def test_kept_words_of_other_languages_do_not_hide_the_language(english: Sanitizer) -> None:
+    """With useful facts, frequent words of other languages are kept, and more than half of a German text with them."""
+    for text in (GERMAN, FRENCH):
+        words = english.sanitize(text, facts="useful", style="tag").kept_words
+        assert words is not None
+        assert words.foreign >= 5
+        assert words.may_be_foreign
+        (document,) = english.sanitize_documents([[text]], facts="useful", style="tag")
+        assert document.foreign_words == words.foreign
+        assert english.sanitize(text).foreign_words == 0
+    for text in (ENGLISH, CODE):
+        result = english.sanitize(text, facts="useful", style="tag")
+        assert result.foreign_words == 0
+        assert pickle.loads(pickle.dumps(result)).kept_words == result.kept_words
+
+
+def test_a_conversation_warns_once_of_another_language(recwarn: pytest.WarningsRecorder) -> None:
+    conversation = Conversation()
+    conversation.outgoing_text(ENGLISH)
+    assert not recwarn
+    for text in (GERMAN, f"{GERMAN} Danke."):
+        conversation.start_exchange().outgoing([{"role": "user", "content": text}])
+    (warning,) = recwarn
+    assert issubclass(warning.category, LanguageWarning)
+    assert warning.filename == __file__
+    assert "may not be English (Sanitizer.load(language=...) for another one)" in str(warning.message)
+    assert not set(str(warning.message).split()) & {"Vermieter", "Bitte", "einen"}

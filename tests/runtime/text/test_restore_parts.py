@@ -138,3 +138,16 @@ def test_an_original_that_is_an_address_takes_in_no_other(texts: list[str], rest
     found, streams = restore_parts([[text] for text in texts], restorer=restorer)
     assert found == restored
     assert {why for stream in streams for _, why in stream.skipped} <= {SkipReason.CHUNK}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_emoji_is_restored_if_its_utf16_halves_arrive_in_two_parts(policy: RestorePolicy) -> None:
+    restorer = Restorer([("\U0001f44b\U0001f3fe", "\U0001f44b\U0001f3fd"), ("Gomez", "Novak")])
+    reply = "Gomez waves \U0001f44b\U0001f3fe to Gomez. \ude00 \ud83d"
+    units = reply.encode("utf-16-le", "surrogatepass")
+    for size in (2, 4, 6, 14):
+        parts = [units[at : at + size].decode("utf-16-le", "surrogatepass") for at in range(0, len(units), size)]
+        stream = restorer.open_stream(policy)
+        restored = "".join(map(stream.feed, parts)) + stream.close()
+        assert restored == "Novak waves \U0001f44b\U0001f3fd to Novak. \ude00 \ud83d"
+        assert len(stream.restored) == 3

@@ -13,7 +13,7 @@ from textveil.text.inflections import SurrogatePair
 from textveil.text.names.reply_pairs import find_kept_short_forms
 from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
-from textveil.text.restore_policy import SkipReason
+from textveil.text.restore_policy import REASON_PHRASES, SkipReason
 from textveil.text.restored import Restored, RestoreReport
 
 HIDDEN = Restorer([("Gomez", "Novak"), ("4718", "9923"), ("57", "12")])
@@ -259,3 +259,28 @@ def test_pairs_are_found_at_the_first_use_only() -> None:
     assert not calls
     assert [restorer.restore("Rita of Leeds").text for _ in range(2)] == ["Anna of York"] * 2
     assert calls == [1]
+
+
+def test_a_notebook_shows_the_report_and_originals_on_request_only() -> None:
+    reply = "Gomez, Gomez and `4718` [x](https://a.example/57) <b>"
+    restored = HIDDEN.restore(reply)
+    (found,) = [Conversation(style="surrogate")]
+    sent = found.outgoing_text("Anna Zqxwvina called.")
+    message = found.incoming({"role": "assistant", "content": sent})
+    for shown in (restored._repr_html_(), message._repr_html_()):
+        assert not any(word in shown for word in ("Novak", "9923", "Zqxwvina"))
+        assert "to_html(show_originals=True)" in shown
+    page = restored._repr_html_()
+    assert "2 surrogates restored, 2 not restored" in page
+    assert "<td>Gomez</td><td>2</td><td>restored</td>" in page
+    assert "<td>4718</td><td>1</td><td>stays, as a surrogate in code</td>" in page
+    with_text = restored.to_html(show_originals=True)
+    assert with_text.startswith("<!-- contains your original text: do not send -->")
+    assert "Novak, Novak and" in str(with_text)
+    assert "<b>" not in str(with_text).replace("<b></b>", "")
+    assert "Zqxwvina" in str(message.to_html(show_originals=True))
+    assert "Novak" not in repr(with_text)
+
+
+def test_every_reason_has_a_phrase() -> None:
+    assert set(REASON_PHRASES) == set(SkipReason)

@@ -139,11 +139,11 @@ def test_a_fork_has_a_stream_of_its_own(tiny: Sanitizer) -> None:
     ("word", "tokens"), [("", 0), (" ", 0), ("the doctor", 2), ("Jean-Luc", 3), ("don't", 2), ("!?", 2), ("x😀 y", 2)]
 )
 def test_a_distribution_is_of_one_token(tiny: Sanitizer, word: str, tokens: int) -> None:
-    with pytest.raises(OptionError, match=f"^expected one word, got {tokens} tokens$"):
+    with pytest.raises(OptionError, match=f"^expected one word, got {tokens} tokens: write a single word$"):
         tiny.distribution(word)
-    with pytest.raises(OptionError, match=f"^expected one word, got {tokens} tokens$"):
+    with pytest.raises(OptionError, match=f"^expected one word, got {tokens} tokens: write a single word$"):
         tiny.distance("the", word)
-    with pytest.raises(OptionError, match=f"^expected one word, got {tokens} tokens$"):
+    with pytest.raises(OptionError, match=f"^expected one word, got {tokens} tokens: write a single word$"):
         tiny.distance(word, "the")
 
 

@@ -363,7 +363,7 @@ def test_a_result_names_the_largest_bound_if_the_claim_is_beyond_it() -> None:
     assert found.endswith("This does not prove the claim: no bound of this audit can exceed 7.1")
     assert describe(6, refutes=False).endswith("This does not prove the claim")
     assert describe(50, refutes=False, ceiling=None).endswith("This does not prove the claim")
-    assert "could have found: nothing, with so few draws" in describe(1, refutes=False, bound=0.0, ceiling=0.0)
+    assert "could detect: nothing, with so few draws" in describe(1, refutes=False, bound=0.0, ceiling=0.0)
 
 
 def test_a_rewriter_that_changes_nothing_needs_more_than_a_few_texts() -> None:

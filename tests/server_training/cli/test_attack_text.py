@@ -66,9 +66,9 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     code, out, err = run(*ATTACK, *options, "-o", record)
     assert code == 0
     assert err.splitlines() == [
-        "textveil-train: frequent was left out: without a mode every token is randomized, and words have no types "
-        "(use bayes)",
-        "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known-texts)",
+        "textveil-train: skipped the attack frequent: without a mode every token is randomized, and words have no "
+        "types (use bayes)",
+        "textveil-train: skipped the attack words: the attacker has fewer than 40 raw texts (--known-texts)",
     ]
     lines = [line.split() for line in out.splitlines()]
     assert [line[0] for line in lines[:3]] == ["attack", "unchanged", "nearest"]
@@ -96,7 +96,8 @@ def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
     code, out, err = run(*ATTACK, "--json", "--tokens", 10, "--known-texts", "known.tsv")
     assert code == 0
     assert err.splitlines()[1:] == [
-        f"textveil-train: {name} was left out: no masked language model was named" for name in ("mask", "contextual")
+        f"textveil-train: skipped the attack {name}: --model names no masked language model"
+        for name in ("mask", "contextual")
     ]
     result = json.loads(out)["result"]
     assert set(result["skipped"]) == {"frequent", "mask", "contextual"}
@@ -130,7 +131,7 @@ def test_the_staircase_is_attacked_by_naming_words(run: Run, tmp_path: Path) -> 
     (tmp_path / "public.txt").write_text(f"the {SAID[0]} is here\n\n{SAID[1]}\n")
     code, out, err = run(*STAIRCASE, "--json", "--prior", tmp_path / "public.txt")
     record = json.loads(out)
-    assert (code, err.count("it takes each token by itself, and in the mode words")) == (0, 4)
+    assert (code, err.count("it attacks single tokens, but in the mode words")) == (0, 4)
     assert (record["release"]["mechanism"], record["release"]["mode"]) == ("staircase", "words")
     assert set(record["result"]["skipped"]) == {"nearest", "bayes", "repeated", "contextual", "mask"}
     assert record["result"]["frequent"]["counted_from"] == "known texts"
@@ -152,7 +153,7 @@ def test_a_network_starts_from_vectors_that_are_named(run: Run, tmp_path: Path) 
     vectors.write_text("".join(lines))
     code, out, err = run(*STAIRCASE, "--attacks", "words", "--vectors", vectors, "--draws", 2)
     assert (code, err) == (0, "")
-    assert "the sum of these" in out
+    assert "sum of these three" in out
     assert "+- over 2 draws" in out
 
 

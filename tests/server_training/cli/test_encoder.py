@@ -92,7 +92,7 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(
     assert said == "data-text: my.csv, line 92: the text is missing (--skip-empty skips such rows)\n"
     code, _, err = run("encoder", tmp_path / "my.csv", *given, "--skip-empty")
     assert code == 0
-    assert "textveil-train: 3 rows left out (2: the text is missing, 1: the label is missing)\n" in err
+    assert "textveil-train: 3 rows skipped (2: the text is missing, 1: the label is missing)\n" in err
     code, _, err = run("encoder", tmp_path / "worse.csv", *given, "--skip-empty", "--force")
     assert (code, "line 95: the row has 2 columns instead of 3" in err) == (1, True)
     (tmp_path / "latin.csv").write_bytes(csv().encode() + b"900,\xe9t\xe9,Sport\n")
@@ -115,7 +115,7 @@ def test_bad_lines_of_json_are_left_out_too(tmp_path: Path) -> None:
     path.write_text('{"a": "x", "b": "y"}\n[]\n{"a": 1, "b": "y"}\nnot json\n{"a": "z", "b": 2}\n', "utf-8")
     skipped = SkippedRows(empty_alone=False)
     assert [row.label for row in read_table(path, "a", "b", skipped=skipped)] == ["y", "2"]
-    assert str(skipped) == "3 rows left out (2: the line is not a JSON object, 1: the text must be a string)"
+    assert str(skipped) == "3 rows skipped (2: the line is not a JSON object, 1: the text must be a string)"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_figures_from_the_readers_copy_stand_beside_ours(run: Run, refused: Refu
     (tmp_path / "paper.json").write_text(json.dumps({"n = 9: factor": 3}))
     code, out, err = run("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json", "-o", tmp_path / "kept")
     assert code == 1
-    assert "data-option: --paper has 1 figures of rows that this study does not have" in err
+    assert "data-option: --paper has 1 figures of unknown rows, which are ignored" in err
     assert "n = 8: factor" in out, "a wrong name costs no result"
     record = json.loads((tmp_path / "kept" / "adept-figure1.json").read_text("utf-8"))
     assert "n = 9: factor" not in record["paper_figures"]

@@ -60,7 +60,9 @@ export class LabelBundle {
     }
     const extractor = parseObject(release.get("extractor"), MANIFEST);
     if (parseChoice(extractor.get("extractor_type"), ["static", "onnx"], MANIFEST) === "onnx") {
-      throw new EncoderUnavailable("this bundle runs a model, which this package does not: take a static one");
+      throw new EncoderUnavailable(
+        "this bundle has a model, which this package cannot run: use a bundle with a static extractor",
+      );
     }
     parseRecord(extractor, ["extractor_type", "dimension", "pairs", "max_characters"], MANIFEST);
     this.dimension = parseInteger(extractor.get("dimension"), 1, MAX_DIMENSION, MANIFEST);
@@ -165,7 +167,7 @@ function parseSentences(opened: BundleBase, labelCount: number): string[][] {
   const sentences = [...parseEntryIds(opened, name).keys()];
   const each = sentences.length / labelCount;
   if (!Number.isInteger(each)) {
-    throw new BundleDamaged(`${name}: labels need equal numbers of sentences`);
+    throw new BundleDamaged(`${name}: every label must have the same number of sentences`);
   }
   const unfit = (sentence: string): boolean =>
     countCodePoints(sentence) > MAX_SENTENCE ||

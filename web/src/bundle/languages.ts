@@ -8,7 +8,10 @@ import { joinReplyData } from "./replyRules.js";
 import { Rules } from "./rules.js";
 
 const LANGUAGES = /^[a-z]{2,3}(?:\+[a-z]{2,3}){0,3}$/;
-/** Entity types whose members are names. A word that a pack lists as a name and does not keep is never kept. */
+/**
+ * Entity types whose members are names. The joined lists never keep a word that a pack lists as a name and does not
+ * keep.
+ */
 const NAME_TYPES = [...types.closed, ...types.whole];
 
 /**
@@ -22,7 +25,8 @@ export function splitLanguages(language: unknown, count: number): string[] {
   }
   const languages = language.split("+");
   if (new Set(languages).size < languages.length) throw new OptionError("language: name each language once");
-  if (languages.length !== count) throw new OptionError("language: name one language for each bundle, in their order");
+  if (languages.length !== count)
+    throw new OptionError("language: name one language for each bundle, in the order of the bundles");
   return languages;
 }
 
@@ -31,7 +35,7 @@ export function checkLanguage({ language: found }: { readonly language: string }
   const [wanted] = splitLanguages(language, 1);
   if (found !== wanted) {
     throw new OptionError(
-      `this bundle is for the language ${found}, not ${wanted}: leave out language, or pass a bundle of it`,
+      `this bundle is for the language ${found}, not ${wanted}: omit language, or choose another bundle`,
     );
   }
 }

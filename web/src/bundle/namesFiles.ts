@@ -103,7 +103,7 @@ export class NamesLists {
         isClosed &&
         entries.some((word, index) => !((flags[index] ?? 0) & CAPITALIZED) && this.commonWords.has(word))
       ) {
-        throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never kept`);
+        throw new BundleDamaged(`${COMMON}: a word is also a ${entityType}, which the mode names never keeps`);
       }
     }
     this.membersByType = membersByType;

@@ -94,7 +94,7 @@ export async function openBundle(
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (bytes > maxBytes) {
     throw new BundleTooLarge(
-      `the files of this bundle have more than ${formatThousands(maxBytes)} bytes (maxBytes allows more)`,
+      `the files of this bundle have more than ${formatThousands(maxBytes)} bytes: if you trust the bundle, raise maxBytes`,
     );
   }
   const contents = new Map<string, Uint8Array>();
@@ -108,7 +108,7 @@ export async function openBundle(
       const copy = Uint8Array.from(file); // what is used is what was hashed
       if (copy.length !== entry.bytes) throw new BundleDamaged(describeSize(entry.name));
       if ((await computeSha256(copy)) !== entry.sha256)
-        throw new BundleDamaged(`${entry.name}: does not match its hash`);
+        throw new BundleDamaged(`${entry.name}: its hash differs from the hash in manifest.json`);
       contents.set(entry.name, copy);
     }),
   );
@@ -129,12 +129,12 @@ export async function openBundle(
 export function checkContentHash(contentHash: string, expectId: unknown): void {
   if (expectId === undefined) return;
   if (typeof expectId !== "string") {
-    throw new OptionError(
-      "expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)",
-    );
+    throw new OptionError("expectId must be a string of 64 hexadecimal digits (textveil info prints the content hash)");
   }
   if (expectId.trim().toLowerCase() !== contentHash) {
-    throw new ContentHashMismatch(`the bundle has another content hash: ${contentHash}`);
+    throw new ContentHashMismatch(
+      `the bundle has the content hash ${contentHash}, not the expected one: get the expected bundle, or correct expectId`,
+    );
   }
 }
 

@@ -93,7 +93,7 @@ export class TensorFile {
       entry.type === type &&
       entry.shape.length === shape.length &&
       shape.every((axis, index) => axis < 0 || axis === entry.shape[index]);
-    if (!fits) throw new BundleDamaged(`${this.name}: shapes or types do not fit`);
+    if (!fits) throw new BundleDamaged(`${this.name}: an array has a wrong shape or type`);
     const start = this.content.byteOffset + this.#start + entry.begin;
     const bytes = this.content.buffer.slice(start, start + entry.end - entry.begin);
     return new TYPES[type](bytes as ArrayBuffer) as InstanceType<TypeArrays[Type]>;

@@ -86,7 +86,7 @@ async function readPath(path: string, maxBytes: number): Promise<ReadFile> {
       throw new BundleDamaged(`${name}: cannot be read`);
     });
     try {
-      if ((await handle.stat()).size > limit) throw new BundleTooLarge(`${name}: has more bytes than it may have`);
+      if ((await handle.stat()).size > limit) throw new BundleTooLarge(`${name}: is larger than allowed`);
       return new Uint8Array(await handle.readFile());
     } finally {
       await handle.close();
@@ -134,7 +134,7 @@ async function fetchFile(url: string, name: string, maxBytes: number): Promise<U
   }
   if (bytes > maxBytes) {
     await reader?.cancel();
-    throw new BundleTooLarge(`${name}: has more bytes than it may have`);
+    throw new BundleTooLarge(`${name}: is larger than allowed`);
   }
   const content = new Uint8Array(bytes);
   let at = 0;

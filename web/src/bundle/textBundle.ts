@@ -136,7 +136,7 @@ export class TextBundle {
     this.segmenter = new Segmenter(parseCharacterClasses(opened.getFile(CHARACTERS)));
     [this.vocabulary, this.symbolIds] = hasSymbols ? parseVocabulary(opened) : [[], new Map()];
     if (parseInteger(definition.get("vocabulary_size"), 0, MAX_SYMBOLS, MECHANISM_FILE) !== this.vocabulary.length) {
-      throw new BundleDamaged(`${MECHANISM_FILE}: does not fit the vocabulary`);
+      throw new BundleDamaged(`${MECHANISM_FILE}: its sizes do not match the vocabulary`);
     }
     this.#hasSanText = hasSanText;
     this.#templateEntry = definition.get("template");

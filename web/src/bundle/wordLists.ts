@@ -100,7 +100,7 @@ export function parseFlagged(
   });
   const empty = entries.indexOf("");
   if (empty >= 0) throw makeLineError(name, empty, "is empty, or has a character that cannot be printed");
-  if (new Set(entries).size < entries.length) throw new BundleDamaged(`${name}: an entry is there twice`);
+  if (new Set(entries).size < entries.length) throw new BundleDamaged(`${name}: an entry occurs twice`);
   return { entries, flags };
 }
 

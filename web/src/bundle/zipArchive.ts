@@ -69,7 +69,7 @@ export class ZipArchive {
   async readFile(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return undefined;
-    if (entry.size > maxBytes) throw new BundleTooLarge(`${name}: has more bytes than it may have`);
+    if (entry.size > maxBytes) throw new BundleTooLarge(`${name}: is larger than allowed`);
     if (entry.offset + LOCAL_BYTES > this.content.length) throw makeError();
     const view = this.#view;
     if (view.getUint32(entry.offset, true) !== LOCAL) throw makeError();

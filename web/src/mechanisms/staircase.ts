@@ -76,7 +76,7 @@ export class Staircase {
       mass += weight;
       this.#sums[y] = mass;
     }
-    if (mass < 1) throw new BundleDamaged("staircase.safetensors: there is no output");
+    if (mass < 1) throw new BundleDamaged("staircase.safetensors: no output is possible");
     this.#mass = mass;
     const budget = level.share.multiplyDown(BigInt(mass));
     const rowBudget = budget > 1n ? budget : 1n;

@@ -13,7 +13,7 @@ const ENTITY =
   /&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);/g;
 const NAMED_ENTITIES: Readonly<Record<string, string>> = { tab: "", newline: "", colon: ":", lt: "<", equals: "=" };
 const ACTIVE_CONTENT = /<(?:script|style|iframe)|(?:java|vb)script:(?! |$)|data:(?:[a-z]+\/|[,;])/;
-/** A scheme before a blank; and the text before a scheme that shows that it begins no address. */
+/** Pattern of a scheme before a blank, and pattern of the text before a scheme that begins no address. */
 const SCHEME_AS_TEXT = /(?:java|vb)script: /g;
 const BEFORE_TEXT = /(?:^|[A-Za-z0-9_,.;:!?)*#>|-]) *$/;
 /** Beginnings of the names of all events of HTML, SVG and browsers. */

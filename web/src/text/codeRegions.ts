@@ -57,7 +57,7 @@ export function resolveRuns(state: RegionState, character: string): void {
     if (openRegion.runAtStart && count >= FENCE_LENGTH) {
       state.openRegions.pop();
       state.isTainted ||= openRegion.tainted;
-      openFence(state, "`", count).torn = count === openRegion.count; // the run closes code for some readers
+      openFence(state, "`", count).torn = count === openRegion.count; // the run closes code for some viewers
     } else if (count === openRegion.count) {
       closeCode(state, openRegion);
     } else {
@@ -66,7 +66,7 @@ export function resolveRuns(state: RegionState, character: string): void {
   }
 }
 
-/** Open a fence at the run of marks before. */
+/** Open a fenced block at the marks that were just read. */
 function openFence(state: RegionState, mark: string, count: number): OpenRegion {
   const openRegion = new OpenRegion("fence", "code");
   openRegion.mark = mark;
@@ -85,17 +85,17 @@ function openFence(state: RegionState, mark: string, count: number): OpenRegion 
 function closeCode(state: RegionState, openRegion: OpenRegion): void {
   state.popRegion();
   const open = openRegion.hazard || openRegion.depth > 0 || openRegion.tag !== "";
-  // A reader who knows no fences sees a link or tag go on behind this one.
+  // For a viewer that does not support fences, a link or tag inside the fence continues after it.
   const tag =
     openRegion.tag === "'" || openRegion.tag === '"' || (openRegion.tag !== "" && beginsBlock(openRegion.destination));
   const goesOn = openRegion.kind === "fence" && (openRegion.depth > 0 || openRegion.quote !== "" || tag);
   if (openRegion.shifted || openRegion.torn || goesOn || (openRegion.uncertain && open)) state.giveUp("code");
   else if (openRegion.kind === "fence" && openRegion.tag !== "") state.pushRegion("angle", "markup").lost = true;
-  // A reader may pair its marks with others of the paragraph.
+  // A viewer may pair its marks with others of the paragraph.
   else if (openRegion.kind === "fence" && openRegion.uncertain) state.isHtml = true;
 }
 
-/** Close a fenced block. For Python-Markdown both marks must have the same length and no indentation. */
+/** Close a fenced block. For Python-Markdown, both fences must have the same length and no indentation. */
 function closeFence(state: RegionState, openRegion: OpenRegion): void {
   const exact = openRegion.opening && openRegion.closing === openRegion.count;
   openRegion.torn ||= exact !== openRegion.exact;
@@ -187,7 +187,7 @@ export function readFence(state: RegionState, openRegion: OpenRegion, character:
     const column = state.column - 1;
     const leftList = openRegion.nested && state.quotes === openRegion.quotes && column < openRegion.column;
     if (state.quotes < openRegion.quotes || leftList) {
-      state.openRegions = [new OpenRegion("unknown", "code")]; // readers disagree on where it ends
+      state.openRegions = [new OpenRegion("unknown", "code")]; // viewers disagree on where it ends
       return "code";
     }
     const deep = column >= openRegion.column + CODE_INDENT || state.quotes !== openRegion.quotes || state.isListItem;
@@ -205,7 +205,7 @@ export function readFence(state: RegionState, openRegion: OpenRegion, character:
   return openRegion.region;
 }
 
-/** Process a character of a link in a fenced block, for Markdown viewers without fenced blocks. */
+/** Process a character of a link in a fenced block, for viewers that do not support fenced blocks. */
 function followLinkInFence(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): void {
   if (state.lastCharacter === "]" && character === "(") openRegion.depth = 1;
   else if (openRegion.depth > 0 && character === "(") openRegion.depth++;

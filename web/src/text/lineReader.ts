@@ -90,13 +90,13 @@ export class LineReader {
     this.#quotationMarks += text.split('"').length - 1;
   }
 
-  /** Start a surrogate: the text up to `endSurrogate` is not checked for commands. */
+  /** Mark the start of a surrogate. The text up to `endSurrogate` is not checked for commands. */
   beginSurrogate(): void {
     this.#isInSurrogate = true;
     this.#isCommand ||= OPTION_BEFORE_VALUE.test(this.#tail);
   }
 
-  /** End the surrogate that `beginSurrogate` started. */
+  /** Mark the end of the surrogate that `beginSurrogate` started. */
   endSurrogate(): void {
     this.#isInSurrogate = false;
     this.readOther();
@@ -121,7 +121,7 @@ export class LineReader {
     }
   }
 
-  /** Process the quotation marks of addresses after `start`. A mark that ends an address begins no other. */
+  /** Process the quotation marks around addresses after `start`. A mark either begins or ends an address. */
   #findQuotedAddresses(text: string, start: number): void {
     const tailStart = text.length - this.#tail.length;
     for (let at = start, searchStart = 0; ; ) {

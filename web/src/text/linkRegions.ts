@@ -40,8 +40,11 @@ const REGION_OPENERS = "<`$\\[]{}~\"'=";
 const NO_DESTINATION = /^[\0-\x08\x0b\x0c\x0e-\x1f"-)/:->@[-^`{-\x7f]$/;
 /** Characters in the address or title of an inline link with which programs disagree on the end of the link. */
 const UNLIKE_LINK = "<>[]{}()`|\\\"'\n\r";
+/** A tag such as `[city 1]` in the address of a link; and the start of one. */
+const TAG = /^\[[A-Za-z][A-Za-z_-]* ?[0-9]+\]$/;
+const TAG_START = /^\[(?:[A-Za-z][A-Za-z_-]*(?: ?[0-9]*)?)?$/;
 
-/** Follow a TeX command; return whether the character is consumed. */
+/** Process a character that may belong to a TeX command; return whether the character is consumed. */
 export function readCommand(state: RegionState, openRegion: OpenRegion | undefined, character: string): boolean {
   const kind = openRegion?.kind;
   const progress = state.commandState;
@@ -56,7 +59,7 @@ export function readCommand(state: RegionState, openRegion: OpenRegion | undefin
   if (progress === SLASH) {
     state.commandState = NONE;
     if (character === "\\") {
-      state.commandState = SLASH; // a reader may take it for an escape, another for the same as one
+      state.commandState = SLASH; // a viewer may treat it as an escape, another as a single backslash
       state.isDoubledBackslash = !state.isDoubledBackslash;
     } else if (LETTER.test(character)) {
       state.commandState = NAME;
@@ -157,7 +160,7 @@ export function readLink(state: RegionState, openRegion: OpenRegion, character: 
   }
   const last = state.lastCharacter;
   if ((last === "]" && (character === "(" || character === ":")) || (last === "\\" && LETTER.test(character))) {
-    state.giveUp("link"); // no link has this, so a reader may see another one begin
+    state.giveUp("link"); // no link contains this, so another one may begin for some viewer
     return true;
   }
   if (openRegion.kind === "link" && !openRegion.nested) {
@@ -189,22 +192,34 @@ export function readLink(state: RegionState, openRegion: OpenRegion, character: 
   }
   if (openRegion.kind === "definition") {
     openRegion.torn ||= openRegion.closing === 0 && (character === '"' || character === "'");
-    // For a reader who sees no definition, these open something.
+    // For a viewer that does not support definitions, these open a region.
     if (character === "`" || character === "$" || character === "<") state.giveUp("link");
     return false;
   }
-  // Few readers take such brackets for a link.
+  // Few viewers treat such brackets as a link.
   if (character === "(") openRegion.count++;
   else if (character === ")" && --openRegion.count === 0) state.popRegion();
   return character === "(" || character === ")";
 }
 
-/** Process a character of `(address "title")`, which all Markdown viewers end in the same way. */
+/**
+ * Process a character of `(address "title")`, which all Markdown viewers end in the same way.
+ *
+ * The address may also contain tags such as `[city 1]`. Then some viewers see no link, but all others end it at the same
+ * position if it has no title and no round bracket after a tag.
+ */
 function readPlainLink(state: RegionState, openRegion: OpenRegion, character: string): void {
   const unlikeLink = UNLIKE_LINK.includes(character);
   const blank = character === " " || character === "\t";
+  const isInAddress =
+    !(openRegion.angle || openRegion.quote !== "" || openRegion.closing > 0) && openRegion.count === 1;
   let unlike: boolean;
-  if (openRegion.angle) {
+  if (openRegion.tag !== "" || (character === "[" && isInAddress)) {
+    openRegion.started = openRegion.torn = true;
+    unlike = !continuesTag(openRegion, character);
+  } else if (openRegion.torn && (isBlank(character) || (unlikeLink && character !== ")"))) {
+    unlike = true;
+  } else if (openRegion.angle) {
     openRegion.angle = character !== ">";
     openRegion.closing = openRegion.angle ? 0 : 1;
     unlike = isBlank(character) || (openRegion.angle && unlikeLink);
@@ -239,7 +254,14 @@ function readPlainLink(state: RegionState, openRegion: OpenRegion, character: st
   if (unlike) state.giveUp("link");
 }
 
-/** Follow destination and title; returns whether the character cannot belong to a definition. */
+/** Whether a character continues, or ends, a tag such as `[city 1]` in the address of a link. */
+function continuesTag(openRegion: OpenRegion, character: string): boolean {
+  const tag = openRegion.tag + character;
+  openRegion.tag = character === "]" ? "" : tag;
+  return tag.length <= MAX_NAME_LENGTH && (openRegion.tag === "" ? TAG : TAG_START).test(tag);
+}
+
+/** Process a character of the definition of a link; return whether the definition ended before this character. */
 export function endsDefinition(
   state: RegionState,
   openRegion: OpenRegion,
@@ -341,7 +363,7 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
   return openRegion.region;
 }
 
-/** Process a character that shows that a possible tag is not a plain tag. */
+/** Process a character that cannot belong to a plain tag, although a plain tag may have begun. */
 function loseTag(state: RegionState, openRegion: OpenRegion, character: string): void {
   const name = openRegion.destination.split(" ")[0] ?? "";
   openRegion.lost = !(

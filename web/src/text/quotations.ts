@@ -159,8 +159,8 @@ function countShared(first: readonly string[], second: readonly string[]): numbe
 }
 
 /**
- * Return whether a form is not a part of a longer word or number. Clitics are words with their apostrophe that may be
- * written together with it, in look-up form.
+ * Return whether a part of a text is a whole word or number, not a part of a longer one. `clitics` are folded words
+ * with their apostrophe, such as `d'`. They may precede a separate word directly.
  */
 export function isSeparateWord(text: string, index: number, end: number, clitics?: ReadonlySet<string>): boolean {
   const first = String.fromCodePoint(text.codePointAt(index) ?? 0);

@@ -61,7 +61,9 @@ export const isBlank = (character: string): boolean =>
 export const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
 export const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
-/** Whether `>` after this character ends a tag for every reader: markdown2 escapes it after any other. */
+/**
+ * Return whether `>` after this character ends a tag for every viewer. The library markdown2 escapes it after others.
+ */
 export const mayEndTag = (character: string): boolean => /^[A-Za-z0-9?!/'"-]$/.test(character);
 export const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
 
@@ -74,27 +76,28 @@ export class OpenRegion {
   runAtStart = false;
   tainted = false;
   /**
-   * Code that some readers treat as text; something in it that would open a region there; a last line with an
-   * unusual indentation. A link is uncertain if a line ends before its destination.
+   * For code: whether some viewers treat it as text (`uncertain`), whether it has markup that would open a region for
+   * these viewers (`hazard`), and whether its last line has an unusual indentation (`shifted`). A link is uncertain if
+   * a line ends before its destination.
    */
   uncertain = false;
   hazard = false;
   shifted = false;
   /** Depth of brackets and braces in code. */
   depth = 0;
-  /** Current part of a tag in code; empty outside tags. */
+  /** Current part of a tag in code, or of a tag such as `[city 1]` in an address; empty outside tags. */
   tag = "";
-  /** Whether all readers recognize the fence. */
+  /** Whether all viewers recognize the fence. */
   exact = true;
-  /** A tag if a reader finds its end in the paragraph, else text. */
+  /** Whether this is a tag only for viewers that find its end in the same paragraph. */
   lost = false;
   /**
    * For a fenced block: whether an empty line splits it, because for some programs it begins as HTML. For a link
-   * definition: whether its address has a quotation mark.
+   * definition: whether its address has a quotation mark. For a link: whether its address has a tag such as `[city 1]`.
    */
   torn = false;
   info = "";
-  /** Whether some readers display the code as a picture. */
+  /** Whether some viewers display the code as a picture. */
   isPicture = false;
   mark = "`";
   quotes = 0;
@@ -152,12 +155,14 @@ export class RegionState {
   runColumn = 0;
   openBrackets = 0;
   openBraces = 0;
-  /** Whether open braces have a line end, and a sign of attributes. */
+  /** Whether the text in open braces has a line end, and whether it has a sign of attributes. */
   bracesSpanLines = false;
   inAttributes = false;
   mayBeAddress = false;
   hasStrayBacktick = false;
-  /** A bracket closed before, with nothing but blanks between; a bracket that no paragraph closed. */
+  /**
+   * Whether a bracket was closed and only blanks follow it; whether a bracket stayed open at the end of a paragraph.
+   */
   bracketClosed = false;
   openLabel = false;
   isImage = false;
@@ -179,7 +184,7 @@ export class RegionState {
     return this.openRegions[this.openRegions.length - 1];
   }
 
-  /** Open and return a region inside the present one. */
+  /** Open a region inside the current one, and return it. */
   pushRegion(kind: RegionKind, region: Region): OpenRegion {
     const openRegion = new OpenRegion(kind, region);
     if (this.openRegions.length < MAX_DEPTH) this.openRegions.push(openRegion);
@@ -216,9 +221,9 @@ export class RegionState {
   }
 
   /**
-   * Read a character of a template tag. To a program that fills in templates `<%` to `%>` is never text. Markdown
-   * readers disagree on it. So outside code the tag opens no other region and is within none, else no later text is
-   * prose.
+   * Process a character of a template tag, which begins with `<%` and ends with `%>`. Programs that fill in templates
+   * run its content, and Markdown viewers treat the tag in different ways. So if the tag is outside code, and opens
+   * another region or is inside one, no later text counts as prose.
    */
   readTemplate(character: string): void {
     let unlike: boolean;

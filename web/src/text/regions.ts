@@ -40,7 +40,7 @@ const OUTSIDE_STRINGS = /^[{}[\],:"+\-.0-9A-Za-z \t\r\n]$/;
 
 /** Assigns a region to each character of a text that arrives in parts. */
 export class RegionScanner extends RegionState {
-  /** Region of a word at this position, by open brackets and the line; `undefined` for running text. */
+  /** Region that open brackets or the line give to a word at this position; `undefined` for running text. */
   get enclosure(): "link" | "markup" | "code" | undefined {
     if (this.openBrackets > 0) return "link";
     if (this.classMarks >= FENCE_LENGTH) return "markup";
@@ -147,7 +147,7 @@ export class RegionScanner extends RegionState {
     this.bracketClosed ||= this.afterTag;
     this.tag = this.afterTag = false;
     if (text === "") return;
-    // A reader of the link sees no region begin in it.
+    // For a viewer that treats the text as a link, no region begins in it.
     if (this.openRegions.length > 0 || this.isTainted || text.includes("](")) {
       if (this.topRegion?.kind !== "unknown") this.giveUp("link");
     } else {
@@ -155,7 +155,7 @@ export class RegionScanner extends RegionState {
     }
   }
 
-  /** Open a link at the first character, and reads the others in it. */
+  /** Open a link at the first character, and read all other characters inside the link. */
   #reopenLink(text: readonly string[]): void {
     const [state, opener, dollar, last] = [this.commandState, this.opener, this.dollar, this.lastCharacter];
     const openRegion = this.pushRegion("link", "link");
@@ -183,7 +183,7 @@ export class RegionScanner extends RegionState {
     this.lines.endSurrogate();
   }
 
-  /** Return a pattern of characters that change nothing in this state; `undefined` if every character can. */
+  /** Return a pattern of the characters that do not change this state; `undefined` if any may change it. */
   #findSkippable(): RegExp | undefined {
     const openRegion = this.topRegion;
     const last = this.lastCharacter;
@@ -223,7 +223,7 @@ export class RegionScanner extends RegionState {
     const atStart = this.phase === START && !isBlank(character) && character !== ">";
     this.readLineStart(character, atStart);
     resolveRuns(this, character);
-    const loneReturn = this.lastCharacter === "\r" && character !== "\n"; // a line end for readers of Markdown
+    const loneReturn = this.lastCharacter === "\r" && character !== "\n"; // a line end for Markdown viewers
     if ((loneReturn || DISPUTED.test(character)) && this.topRegion?.kind !== "unknown") this.giveUp("markup");
     this.advanceLine(character);
     this.#countMarks(character);
@@ -235,7 +235,7 @@ export class RegionScanner extends RegionState {
     this.bracketClosed = closed || (this.bracketClosed && (character === " " || character === "\t"));
     if (character === "\n") this.#endLine();
     else if (this.phase === BODY) this.readInLine(character);
-    // A reader who pairs that backtick sees other code behind.
+    // For a viewer that pairs that backtick, other text is code.
     if (this.hasStrayBacktick && this.openRegions.length === 0) this.giveUp("markup");
     if ((this.isTainted && this.openRegions.length === 0) || (this.template > 0 && this.region !== "code")) {
       this.region = "markup";
@@ -262,7 +262,7 @@ export class RegionScanner extends RegionState {
     } else if (character === "%" && this.lastCharacter === "[") {
       this.isImage = true; // a template tag such as [% NAME %] may have empty lines too
     } else if (character === "]" && !this.afterOddBackslashes) {
-      // In math or an address a reader may see the bracket go on.
+      // In math or an address a viewer may ignore this bracket.
       const goesOn = this.dollar || kind === "angle" || MATH.has(kind ?? "");
       if (!goesOn) this.openBrackets = Math.max(0, this.openBrackets - 1);
     }
@@ -301,7 +301,7 @@ export class RegionScanner extends RegionState {
       return;
     }
     if (this.quotes > 0 && (this.openBrackets > 0 || this.openBraces > 0)) return;
-    this.openLabel ||= this.openBrackets > 0; // some readers know labels with empty lines
+    this.openLabel ||= this.openBrackets > 0; // some viewers support labels with empty lines
     this.lineLabel = this.abbreviation = false;
     if (this.templateBraces === 0) this.openBraces = 0;
     if (!this.isImage) this.openBrackets = 0; // the text of an image may have empty lines
@@ -311,14 +311,14 @@ export class RegionScanner extends RegionState {
       top.torn ||= top.tainted;
       if (top.nested && this.quotes > top.quotes) this.giveUp("code"); // a quotation, which ends the list
     } else if (top?.kind === "definition" && (top.quote !== "" || top.torn || !top.started)) {
-      this.giveUp("link"); // a title may have empty lines, and for some readers a definition too
+      this.giveUp("link"); // a title may have empty lines, and for some viewers a definition too
     } else if ((top?.kind === "link" && !top.nested) || (top?.kind === "inline" && top.hazard)) {
-      this.giveUp("link"); // some readers go on to the next bracket
+      this.giveUp("link"); // some viewers continue to the next bracket
     } else if (top?.kind === "dollar" && top.hazard && top.count > 1) {
       this.giveUp("math"); // a program that fills in templates goes on to the brace
     }
     if (this.openRegions.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
-    // Code that no mark closes is text for a reader of Markdown.
+    // Code that no mark closes is text for a Markdown viewer.
     this.isTainted ||= this.openRegions.some(
       ({ kind, lost, tainted }) => (kind === "angle" && !lost) || (kind === "inline" && tainted),
     );
@@ -367,7 +367,7 @@ export class RegionScanner extends RegionState {
   #readOpenings(openRegion: OpenRegion | undefined, character: string, atStart: boolean, escaped: boolean): void {
     const kind = openRegion?.kind;
     const last = this.lastCharacter;
-    // Some readers drop the backslash.
+    // Some viewers remove the backslash.
     if (last === "<" && (opensMarkup(character) || (character === "\\" && openRegion === undefined))) {
       if (openRegion === undefined) {
         const openRegion = this.pushRegion("angle", "markup");
@@ -376,7 +376,7 @@ export class RegionScanner extends RegionState {
         openRegion.nested = this.angleAtStart;
         return;
       }
-      this.giveUp("markup"); // a reader may see no such region, but the tag
+      this.giveUp("markup"); // for some viewer the tag begins here, and this region does not exist
       return;
     }
     if (character === "`" && !escaped) {
@@ -430,7 +430,7 @@ export class RegionScanner extends RegionState {
   #readJson(openRegion: OpenRegion, character: string): void {
     if (!openRegion.string) {
       if (!OUTSIDE_STRINGS.test(character)) {
-        this.giveUp("json"); // no JSON, so other readers may see attributes here
+        this.giveUp("json"); // no JSON, so other viewers may see attributes here
         return;
       }
       this.role = '{}[],:"'.includes(character) ? "separator" : "text";

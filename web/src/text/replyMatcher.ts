@@ -44,11 +44,11 @@ const FENCE = "```";
 const HEAD_CHARACTERS = 80;
 const WHITE_CHARACTER = new RegExp(`^[${WHITE}]$`);
 const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
-/** End of a chunk: no other blank ends an address for every reader of Markdown. */
+/** Blanks that end a chunk. No other blank ends an address for every Markdown viewer. */
 const SEPARATORS = /[ \t\r\n](?:.*[ \t\r\n])?/s;
 /** Marks of math that are no part of words. */
 const MATH_MARKS = "{}[]^=\\&<>";
-/** Start of an address that, for a reader of plain text, includes later strings of JSON. */
+/** Start of an address that includes later strings of JSON for a program that treats JSON as plain text. */
 const ADDRESS_START = /\/\/$|www\.$/;
 const LETTERS = /^\p{L}+$/u;
 const FIRST_LETTER = /^\p{L}/u;
@@ -281,7 +281,7 @@ export class StreamRestorer {
     this.#settleTags(this.#notRestored.length === keptCount);
   }
 
-  /** Return the pending surrogate whose original looks like an address; it must be the only one in its chunk. */
+  /** Return the pending surrogate whose original looks like an address; it must be the only original of its chunk. */
   #findAddress(): string | PendingSurrogate | undefined {
     if (this.#chunk.spoiled) return undefined;
     return this.#pending.find(

@@ -79,7 +79,7 @@ export class Restored {
   /** @throws RestoredNotJson Always. */
   toJSON(): never {
     throw new RestoredNotJson(
-      "a restored reply is not written to JSON by itself: use its .text, or .toObject() for text and report",
+      "a Restored object cannot be written to JSON: use .text, or .toObject() for text and report",
     );
   }
 }

@@ -34,7 +34,9 @@ export interface SanitizingPlan {
   readonly cap: number;
 }
 
-/** Sanitized document: its texts, the number of charged tokens, and pairs of output and original. */
+/**
+ * Sanitized document: its texts, the number of tokens that count toward the spend, and pairs of output and original.
+ */
 export interface RewrittenDocument {
   readonly texts: string[];
   readonly tokens: number;
@@ -77,7 +79,7 @@ export function* iterateBatches(
   if (batch.length > 0) yield batch;
 }
 
-/** Sanitizing of the documents of one call. It holds private text, and ends with the call. */
+/** Sanitizes the documents of one call. It holds private text and must not outlive the call. */
 export class DocumentRewriter {
   readonly #tokensInside = new Map<string, readonly ClassifiedToken[]>();
   readonly #tokensAtStart = new Map<string, readonly ClassifiedToken[]>();

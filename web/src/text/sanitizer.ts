@@ -74,7 +74,7 @@ class SanitizedText implements Result {
   }
 }
 
-/** Round a share to three decimals as Python does: exact halves, which only sixteenths have, to the even side. */
+/** Round a share to three decimals as Python does. Exact halves, which only multiples of 1/16 have, become even. */
 function roundShare(share: number): number {
   if (!Number.isInteger(16 * share)) return Number(share.toFixed(3));
   const below = Math.floor(1000 * share);

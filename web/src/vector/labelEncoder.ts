@@ -120,7 +120,8 @@ export class TextLabelEncoder {
     if (typeof asText !== "boolean") throw new OptionError("asText must be true or false");
     const sentences = asText ? this.#bundle.sentences.reduce((sum, entries) => sum + entries.length, 0) : 0;
     const level = this.#bundle.getRandomizer(randomizer, epsilon);
-    if (asText && sentences === 0) throw new OptionError("this bundle has no sentences");
+    if (asText && sentences === 0)
+      throw new OptionError("this bundle has no sentences: add them with textveil-export sentences");
     return new LabelStatement(level, this.#bundle.contentHash, sentences);
   }
 

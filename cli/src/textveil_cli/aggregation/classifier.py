@@ -1,4 +1,4 @@
-"""Classifier on a server, from released noisy vectors to labels; it needs only numpy.
+"""Classify released noisy vectors on a server, with numpy alone.
 
 The classifier is a file of the encoder bundle. The server needs the same bundle as the devices.
 """

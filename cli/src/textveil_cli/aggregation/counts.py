@@ -140,7 +140,7 @@ def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHisto
 
     Args:
         names: Name of every class label.
-        histograms: For each mechanism, at most once, the number of received releases of each label.
+        histograms: Pairs of a mechanism and its received releases of each label; each mechanism occurs at most once.
 
     Example:
         >>> from decimal import Decimal
@@ -163,7 +163,7 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
 
     Args:
         held_out: Decisions of the model on texts that it was not trained on; ``None`` if the bundle has none.
-        histograms: For each mechanism, at most once, the number of received releases of each label.
+        histograms: Pairs of a mechanism and its received releases of each label; each mechanism occurs at most once.
 
     Example:
         >>> from decimal import Decimal
@@ -185,7 +185,7 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
         inverse = compute_right_inverse(rows @ staircase.probability_matrix)
         if inverse is None:
             return CountEstimates(
-                (), f"the decisions on held-out texts cannot be inverted for {_describe_randomizer(staircase)}"
+                (), f"the held-out texts do not distinguish the labels enough for {_describe_randomizer(staircase)}"
             )
         weights.append(inverse)
     estimates, variances = _estimate_by_mechanism(weights, histograms)
@@ -205,8 +205,8 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
     """Compute a matrix ``W`` with ``R W = I``.
 
     The result is ``None`` if rounding errors would dominate its values. If ``R`` has more columns than rows, many such
-    matrices exist. The result is then that of weighted least squares, in which the weight of a column is its mean. The
-    estimates then add up to the number of texts, as for a square matrix.
+    matrices exist. The result is then the solution of weighted least squares, in which the weight of a column is its
+    mean. With this solution the estimates add up to the number of texts, as for a square matrix.
 
     Args:
         rows: Matrix ``R`` with one distribution per row, shape ``(n, labels)``.

@@ -2,7 +2,8 @@
 
 ``Sanitizer.preview`` states exactly which parts of the original are replaced. This module finds the position of each
 replacement in the output. Kept text occurs unchanged in the output, so a replacement lies between two kept parts. If
-several positions are possible, the one is chosen whose replacement has the most similar number of words.
+several positions are possible, the module chooses the one at which replacement and original are most similar, for
+instance in the number of words.
 """
 
 import re
@@ -91,7 +92,7 @@ def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterat
 def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
     """Return whether the given positions of replacements are consistent with the output.
 
-    They are if the kept groups occur in the output, unchanged, exactly between the replacements.
+    The positions are consistent if the kept groups occur unchanged in the output, exactly between the replacements.
 
     Args:
         groups: Groups of kept or replaced tokens of the original text.
@@ -180,7 +181,7 @@ def _iterate_ends(start: int, original: str, following: str | None, output: str)
 
 
 def _compute_difference(original: str, replacement: str) -> int:
-    """Return a penalty for assigning a replacement to an original, such as for different numbers of words."""
+    """Return a penalty for assigning a replacement to an original; it is larger for different numbers of words."""
     if _TAG.fullmatch(replacement):
         return 0
     words = len(replacement.split())

@@ -2,18 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
+from textveil import __version__
 from textveil.formatting import format_count
 from textveil.storage import open_atomic_text
-from textveil.text.marked_html import KEPT_TEXT, escape_html, iterate_page, mark_originals, mark_pieces
+from textveil.text.marked_html import KEPT_TEXT, HtmlFragment, escape_html, iterate_page, mark_originals, mark_pieces
 
 from textveil_cli.changes.explain import describe_reason
 from textveil_cli.changes.run_review import ColumnCounts, ReviewedRow, RunReview
 from textveil_cli.columns import find_personal_columns
 
 _MAX_LISTED_WORDS, _MAX_LISTED_COLUMNS = 15, 50
+#: Maximum number of words that a list shows when the reader opens it.
+_MAX_OPENED_WORDS = 500
+
+
+def _format_time() -> str:
+    """Return the local time with its offset, to the minute."""
+    return datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +34,20 @@ class ReportFacts:
         statement: The privacy statement of the run, one line.
         column_option: The option that selects a column: ``--column`` or ``--key``; empty for plain text.
         unit: Word for a row in the report: ``row`` or ``line``.
+        output: Name of the output; empty if there is none.
+        options: The options of the run, one line, without words of the user's lists.
+        bundle: Content hash of the bundle.
+        written: Date and time of the report.
     """
 
     inputs: Sequence[str]
     statement: str
     column_option: str = ""
     unit: str = "line"
+    output: str = ""
+    options: str = ""
+    bundle: str = ""
+    written: str = field(default_factory=_format_time)
 
 
 def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
@@ -59,6 +76,7 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     size = format_count(review.total_rows, facts.unit)
     counted = format_count(texts, "text") + (f" in {size}" if facts.column_option else "")
     yield f'<p class="soft">{escape_html(names)}: {counted}, {changed:,} of them changed</p>\n'
+    yield f'<p class="soft">{escape_html(_describe_run(facts))}</p>\n'
     yield f"<p>{escape_html(facts.statement)}</p>\n"
     yield from _iterate_copied_columns(review, facts)
     if facts.column_option:
@@ -78,6 +96,14 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     )
     for row, cells in rows:
         yield from _iterate_row(row, cells, facts)
+
+
+def _describe_run(facts: ReportFacts) -> str:
+    """Return the date, the version, the output and the options of the run, one line."""
+    parts = [f"{facts.written}, textveil {__version__}" + (f", bundle {facts.bundle[:12]}" if facts.bundle else "")]
+    parts += [f"output: {facts.output}"] if facts.output else []
+    parts += [f"options: {facts.options}"] if facts.options else []
+    return "; ".join(parts)
 
 
 def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
@@ -125,7 +151,7 @@ def _iterate_columns(columns: dict[str, ColumnCounts]) -> Iterator[str]:
             f"{counts.changed:,}",
             f"{counts.kept_total:,}",
             f"{counts.replaced.total():,}",
-            _list_counts(counts.replaced, _MAX_LISTED_WORDS),
+            _list_counts(counts.replaced),
         )
         for name, counts in columns.items()
     ]
@@ -139,29 +165,35 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
         kept.update(counts.kept)
         replaced.update(counts.replaced)
     total = sum(counts.kept_total for counts in review.columns.values())
-    by_reason: dict[tuple[bool, str], Counter[str]] = {}
+    by_reason: dict[tuple[bool, str], tuple[Counter[str], Counter[str]]] = {}
     for row, _ in rows:
         for cell in row.cells:
             for piece in review.explainer.list_pieces(cell.original):
                 if piece.state != "gap":
                     is_kept = piece.state == KEPT_TEXT
-                    words = by_reason.setdefault((is_kept, piece.reason), Counter())
-                    words[piece.text.lower() if is_kept else piece.state] += 1
+                    types, words = by_reason.setdefault((is_kept, piece.reason), (Counter(), Counter()))
+                    types[piece.state] += 1
+                    words[piece.text.lower() if is_kept else piece.text] += 1
     for is_kept, title, counted in ((True, "Kept", kept), (False, "Replaced", replaced)):
         size = total if is_kept else replaced.total()
-        yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all rows. "
-        yield f"Most frequent: {escape_html(_list_counts(counted, _MAX_LISTED_WORDS)) or 'none'}</p>\n"
+        yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all rows.</p>\n"
+        yield f"<div>Most frequent: {_list_counts(counted) or 'none'}</div>\n"
         reasons = sorted(
-            ((reason, words) for (kept_here, reason), words in by_reason.items() if kept_here == is_kept),
+            ((reason, *counts) for (kept_here, reason), counts in by_reason.items() if kept_here == is_kept),
             key=lambda entry: -entry[1].total(),
         )
         if reasons:
             table_rows = [
-                (describe_reason(reason), f"{words.total():,}", _list_counts(words, _MAX_LISTED_WORDS))
-                for reason, words in reasons
+                (
+                    describe_reason(reason),
+                    f"{words.total():,}",
+                    *([] if is_kept else [_list_counts(types)]),
+                    _list_counts(words),
+                )
+                for reason, types, words in reasons
             ]
-            shown = "words" if is_kept else "types"
-            yield from _iterate_table((f"reason{shown_rows}", "times", shown), table_rows, range(1, 2))
+            heads = (f"reason{shown_rows}", "times", *([] if is_kept else ["types"]), "words")
+            yield from _iterate_table(heads, table_rows, range(1, 2))
 
 
 def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[str]:
@@ -179,17 +211,18 @@ def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[
 
 
 def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: range) -> Iterator[str]:
-    """Yield the lines of an HTML table of plain texts.
+    """Yield the lines of an HTML table.
 
     Args:
         heads: Headings of the columns.
-        rows: Cells of each row.
+        rows: Cells of each row: plain texts, or HTML as an ``HtmlFragment``.
         numbers: Positions of the columns that contain numbers.
     """
 
     def make_cells(name: str, cells: Sequence[str]) -> str:
         classes = (' class="number"' if place in numbers else "" for place in range(len(cells)))
-        return "".join(f"<{name}{kind}>{escape_html(cell)}</{name}>" for kind, cell in zip(classes, cells, strict=True))
+        contents = (cell if isinstance(cell, HtmlFragment) else escape_html(cell) for cell in cells)
+        return "".join(f"<{name}{kind}>{cell}</{name}>" for kind, cell in zip(classes, contents, strict=True))
 
     yield f'<div class="scroll"><table><thead><tr>{make_cells("th", heads)}</tr></thead><tbody>\n'
     for row in rows:
@@ -197,7 +230,15 @@ def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers:
     yield "</tbody></table></div>\n"
 
 
-def _list_counts(counts: Counter[str], most: int) -> str:
+def _list_counts(counts: Counter[str]) -> HtmlFragment:
+    """Return the most frequent words with their counts as HTML; a click shows the others."""
+    most = _MAX_LISTED_WORDS
     most += len(counts) == most + 1  # the last one needs no more space than its number
-    listed = ", ".join(f"{name} {count:,}" if count > 1 else name for name, count in counts.most_common(most))
-    return listed + (f"; {len(counts) - most:,} more" if len(counts) > most else "")
+    frequent = counts.most_common(most + _MAX_OPENED_WORDS)
+    entries = [f"{name} {count:,}" if count > 1 else name for name, count in frequent]
+    listed, opened = (escape_html(", ".join(part)) for part in (entries[:most], entries[most:]))
+    if not opened:
+        return HtmlFragment(listed)
+    unlisted = len(counts) - len(entries)
+    opened += f"; and {unlisted:,} more" if unlisted else ""
+    return HtmlFragment(f"{listed}<details><summary>{len(counts) - most:,} more</summary>{opened}</details>")

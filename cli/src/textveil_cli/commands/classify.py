@@ -45,7 +45,7 @@ def classify(
     the bundle was built. For a vector, print a label and its score; scores rank labels and are not probabilities. Use
     the same bundle as the devices.
 
-    With --counts, print for each class how many texts the model classified as it, corrected for the noise. If the
+    With --counts, estimate for each class how many texts the model assigned to it, corrected for the noise. If the
     bundle has held-out texts, also estimate how many texts have each label, corrected for errors of the model.
     Intervals are plus and minus two standard errors.
     """

@@ -52,8 +52,8 @@ def compare(
 ) -> None:
     """Sanitize one text in every mode, with the privacy statement of each.
 
-    All input lines are one text; tables are refused. Use this command to choose a mode. Use a text that is similar to
-    those that you will release, not one of them. The command records nothing in a ledger and writes no file.
+    All input lines are one text; tables are refused. Use this command to choose a mode. Pass a text that resembles your
+    texts, but that you will never release. The command records nothing in a ledger and writes no file.
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text

@@ -125,7 +125,7 @@ def _check_entropy() -> CheckResult:
                 name="randomness",
                 state="failed",
                 found="the operating system repeats its random numbers",
-                advice="do not use this system: what it rewrites could be undone",
+                advice="do not use this system: its surrogates can be predicted",
             )
     except (ImportError, TextveilError) as error:
         found = str(error) if isinstance(error, TextveilError) else "cannot be checked without numpy"

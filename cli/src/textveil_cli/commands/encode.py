@@ -97,7 +97,7 @@ def encode(
     is private. Each run samples anew: encoding a text twice makes two releases, whose epsilons add up.
 
     With --as-text, each line is a public sentence of the bundle instead of the class label, and the first output line
-    says so. The sentence is not a paraphrase of the text.
+    states this. The sentence is not a paraphrase of the text.
     """
     paths = inputs.paths
     table = table.resolve_format(paths)

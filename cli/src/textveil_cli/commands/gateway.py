@@ -2,6 +2,7 @@
 
 import hmac
 import secrets
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from textveil import Conversation
 from textveil.conversation import CONVERSATION_DEFAULTS
 from textveil.errors import OptionError
 from textveil.formatting import format_count
+from textveil.text import LanguageWarning
 
 from textveil_cli.changes import TextExplainer
 from textveil_cli.console import print_unless_quiet
@@ -355,6 +357,7 @@ def gateway(
     GET /v1/models. The header X-Textveil-Conversation names a conversation; without it, the earlier messages identify
     the conversation. The gateway never logs content of requests and replies.
     """
+    warnings.simplefilter("ignore", LanguageWarning)  # the log reports it, with the option of the command
     upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
     service_address, counters = address.make_address(), observation.make_keywords()

@@ -1,6 +1,6 @@
 """Counts of kept and replaced words of a run, and the hint that its texts may be in another language."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textveil.formatting import format_count
 from textveil.text import KeptWords, Result
@@ -13,25 +13,29 @@ class KeptWordsTally:
     """Counter of the kept and the replaced words of a run in the mode ``names``.
 
     Privacy:
-        Both counts follow from the template of each document, which its output reveals.
+        The counts follow from the output of each document.
     """
 
     def __init__(self) -> None:
-        self._documents = self._mostly_replaced = self._kept = self._replaced = 0
+        self._documents = self._mostly_replaced = self._kept = self._replaced = self._foreign = 0
 
     def add_results(self, results: Sequence[Result]) -> None:
         """Add the kept and the replaced words of some documents to the counts."""
-        for words in (result.kept_words for result in results):
-            if words is not None:
-                self._documents += 1
-                self._mostly_replaced += words.may_be_foreign
-                self._kept += words.kept
-                self._replaced += words.replaced
+        self.add_words(words for result in results if (words := result.kept_words) is not None)
+
+    def add_words(self, documents: Iterable[KeptWords]) -> None:
+        """Add the numbers of words of some documents to the counts."""
+        for words in documents:
+            self._documents += 1
+            self._mostly_replaced += words.may_be_foreign
+            self._kept += words.kept
+            self._replaced += words.replaced
+            self._foreign += words.foreign
 
     def describe_language(self, *, is_english: bool, option: str) -> str:
         """Return a hint that the texts may be in another language; see ``describe_language``."""
         return describe_language(
-            KeptWords(self._kept, self._replaced),
+            KeptWords(self._kept, self._replaced, self._foreign),
             documents=self._documents,
             mostly_replaced=self._mostly_replaced,
             is_english=is_english,
@@ -55,7 +59,5 @@ def describe_language(
     """
     if not (words.may_be_foreign or (mostly_replaced and _HINT_IF_ONE_IN * mostly_replaced >= documents)):
         return ""
-    percent = 100 - round(100 * (words.share or 0))
     scope = "" if documents < 2 else f" (over half in {mostly_replaced:,} of {format_count(documents, 'text')})"
-    language = f"English ({option} for another one)" if is_english else "in the language of the bundle"
-    return f"{percent} % of the words were replaced{scope}: the text may not be {language}"
+    return words.describe_language(is_english=is_english, option=option, scope=scope)

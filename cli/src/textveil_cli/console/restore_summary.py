@@ -1,19 +1,15 @@
 """Summary of a restored reply in one line: how many surrogates were restored, and why others were not."""
 
 from textveil.formatting import format_count
-from textveil.text import RestoreReport, SkipReason
+from textveil.text import REASON_PHRASES, RestoreReport, SkipReason
 
-#: Reason for each surrogate that is not restored, and the option that restores it.
-_REASONS = {
-    SkipReason.LINK: ("in links", "--restore-hosts HOST"),
-    SkipReason.CODE: ("in code", "--restore-places code"),
-    SkipReason.MATH: ("in math", "--restore-places math"),
-    SkipReason.JSON: ("in JSON", "--restore-places json"),
-    SkipReason.MARKUP: ("in or after markup", ""),
-    SkipReason.ACTIVE: ("in a reply with a script or an event handler", ""),
-    SkipReason.CHUNK: ("in a chunk that may be an address", "--restore-hosts HOST"),
-    SkipReason.AMBIGUOUS: ("with several possible originals", ""),
-    SkipReason.WORD: ("that may be an ordinary word of the reply", ""),
+#: Option that restores the surrogates with a reason.
+_OPTIONS = {
+    SkipReason.LINK: "--restore-hosts HOST",
+    SkipReason.CODE: "--restore-places code",
+    SkipReason.MATH: "--restore-places math",
+    SkipReason.JSON: "--restore-places json",
+    SkipReason.CHUNK: "--restore-hosts HOST",
 }
 
 
@@ -32,5 +28,5 @@ def describe_restore_report(report: RestoreReport) -> str:
 
 
 def _describe_reason(reason: SkipReason) -> str:
-    where, option = _REASONS[reason]
-    return f"{where} ({option})" if option else where
+    phrase, option = REASON_PHRASES[reason], _OPTIONS.get(reason)
+    return f"{phrase} ({option})" if option else phrase

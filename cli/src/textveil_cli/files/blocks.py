@@ -5,7 +5,7 @@ A row consists of bytes to copy and cells to rewrite. A block consists of comple
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from io import BytesIO
 from itertools import groupby, islice
 from typing import Any, NamedTuple, Protocol, cast
@@ -48,6 +48,8 @@ class RewrittenDocuments:
         randomized_words: In the mode ``names``, the number of randomized words in each document; otherwise empty.
         replaced_words: In the mode ``names``, the number of words in each document that are on no list and are
             therefore replaced; otherwise empty.
+        foreign_words: In the mode ``names``, the number of kept words of other languages in each document; otherwise
+            empty.
     """
 
     texts: Sequence[str | WithheldDocument]
@@ -55,6 +57,7 @@ class RewrittenDocuments:
     _: KW_ONLY
     randomized_words: Sequence[int] = ()
     replaced_words: Sequence[int] = ()
+    foreign_words: Sequence[int] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -282,7 +285,9 @@ class RunCounts:
         rejected_rows: Number of rejected rows.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` lists.
         replaced_words: In the mode ``names``, the number of words that are on no list and are therefore replaced.
-        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept.
+        foreign_words: In the mode ``names``, the number of kept words of other languages.
+        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept and
+            belong to no other language.
     """
 
     rows: int = 0
@@ -292,19 +297,12 @@ class RunCounts:
     rejected_rows: int = 0
     randomized_words: int = 0
     replaced_words: int = 0
+    foreign_words: int = 0
     mostly_replaced_documents: int = 0
 
     def __add__(self, other: "RunCounts") -> "RunCounts":
-        return RunCounts(
-            rows=self.rows + other.rows,
-            documents=self.documents + other.documents,
-            tokens=self.tokens + other.tokens,
-            max_tokens=max(self.max_tokens, other.max_tokens),
-            rejected_rows=self.rejected_rows + other.rejected_rows,
-            randomized_words=self.randomized_words + other.randomized_words,
-            replaced_words=self.replaced_words + other.replaced_words,
-            mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
-        )
+        sums = {name: count + getattr(other, name) for name, count in asdict(self).items()}
+        return RunCounts(**sums | {"max_tokens": max(self.max_tokens, other.max_tokens)})
 
 
 def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
@@ -339,6 +337,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
         [one.tokens[0] for one in separate_results],
         randomized_words=[sum(one.randomized_words) for one in separate_results],
         replaced_words=[sum(one.replaced_words) for one in separate_results],
+        foreign_words=[sum(one.foreign_words) for one in separate_results],
     )
 
 
@@ -354,6 +353,7 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
         [one.tokens for one in results],
         randomized_words=[one.randomized_words for one in results],
         replaced_words=[one.replaced_words for one in results],
+        foreign_words=[one.foreign_words for one in results],
     )
 
 

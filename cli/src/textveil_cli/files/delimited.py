@@ -262,8 +262,9 @@ class DelimitedLayout:
             listed = list_columns(names) if self._selection.header else ""
             if not positions:
                 hint = suggest_column(column, names) or "; use --no-header if the file has none"
-            if listed:
-                searched += f" ({listed})"
+            searched += f" ({listed})" if listed else ""
+            if not listed and not positions:
+                hint += "; its cells are not listed, since one may be data"
             if not self._selection.header:
                 hint = f": with --no-header columns are numbers from 1 to {len(names)}"
             if not positions and len(names) == 1:

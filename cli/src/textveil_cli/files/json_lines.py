@@ -52,7 +52,7 @@ class JsonLinesLayout:
         )
         if overlaps or any(len(path) > 1 for path in left_out_paths):
             raise OptionError(
-                "--drop-column needs a top-level key that is no --key and contains none: choose another key"
+                "--drop-column takes a top-level key; no --key may select it or a part of it: choose another key"
             )
         self._left_out_keys = frozenset(str(path[0]) for path in left_out_paths)
         self._document_key_path = None if selection.document_key is None else parse_key(selection.document_key)

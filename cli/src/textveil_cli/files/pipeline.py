@@ -392,8 +392,9 @@ def _count_block(block: TextBlock | ParquetBlock, rewritten: RewrittenDocuments)
         rejected_rows=len(block.rejected),
         randomized_words=sum(rewritten.randomized_words),
         replaced_words=sum(rewritten.replaced_words),
+        foreign_words=sum(rewritten.foreign_words),
         mostly_replaced_documents=sum(
-            words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)
+            words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words, rewritten.foreign_words)
         ),
     )
 

@@ -89,7 +89,8 @@ class RunManifest:
                     self._path.unlink()
             elif output_files:
                 raise ResumeError(
-                    f"the run manifest {make_printable(self._path.name)} beside the output folder is missing"
+                    f"the run manifest {make_printable(self._path.name)} beside the output folder is missing: "
+                    "omit --resume, and choose a new output folder"
                     if resume
                     else "the output folder is not empty: choose a new one, or resume its run with --resume"
                 )

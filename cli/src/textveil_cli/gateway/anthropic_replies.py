@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from textveil import Conversation
+from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.api_replies import ApiReplyRestorer, drop_fields, get_string, make_index_key, parse_object
 from textveil_cli.gateway.sse import ServerSentEvent
@@ -56,7 +57,8 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         elif event_type == "content_block_delta" and isinstance(delta, dict):
             for name in ("thinking", "signature"):
                 if isinstance(delta.get(name), str) and index in self._calls:
-                    self._calls[index][name] = get_string(self._calls[index].get(name)) + delta[name]
+                    text_so_far = get_string(self._calls[index].get(name))
+                    self._calls[index][name] = join_utf16_halves(text_so_far + delta[name])
             if isinstance(delta.get("text"), str):
                 self._calls.setdefault(index, {"type": "text", "partial": ""})  # otherwise no event would end it
                 delta["text"] = self._feed_text(index, delta["text"])
@@ -102,7 +104,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         if index not in self._calls:
             return
         block, held = self._calls.pop(index, {}), None
-        partial = block.pop("partial", "")
+        partial = join_utf16_halves(block.pop("partial", ""))
         rest, text, written = self._close_text(index)
         is_text = bool(text) or block.get("type") == "text"
         self._model_blocks.append({**block, "text": written} if is_text else block)

@@ -55,8 +55,8 @@ class ApiReplyRestorer:
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return a reply, or an event of a stream, in which every message has the role of the model.
 
-        If the upstream wrote results of tools into the reply, later requests send these results with unlinked
-        surrogates.
+        If the reply contains results of tools, the model may have written them itself. Later requests therefore send
+        these results with unlinked surrogates.
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.

@@ -11,6 +11,7 @@ from typing import Any
 
 from textveil import Conversation
 from textveil.errors import InputError
+from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.sse import END_EVENTS
 
@@ -87,10 +88,13 @@ class CallAudit:
             if call is None:
                 self._exclude_tool_results()
             else:
-                self._add_arguments(call, "".join(pieces))
+                self._add_arguments(call, join_utf16_halves("".join(pieces)))
         for place in [place for place in self._name_parts if is_end or place in self._ended_places]:
             pieces, call = self._name_parts.pop(place), self._call_ids.get(place)
-            for name in (*pieces, "".join(pieces)):  # a client may use the first one, the last one or all
+            for name in (
+                *pieces,
+                join_utf16_halves("".join(pieces)),
+            ):  # a client may use the first one, the last one or all
                 self._add_name(call, name)
         for call, names in self._names_by_call.items():
             for name in names:

@@ -5,6 +5,7 @@ from typing import Any
 
 from textveil import Conversation
 from textveil.conversation import find_displayed_texts
+from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.api_replies import (
     ApiReplyRestorer,
@@ -153,6 +154,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         calls = []
         for place in [place for place in self._calls if place[0] == index]:
             call_so_far = self._calls.pop(place)
+            call_so_far["arguments"] = join_utf16_halves(call_so_far["arguments"])
             call = {"type": "function", "id": call_so_far.pop("id"), "function": call_so_far}
             calls.append(self._restore_value([call])[0])
             written["tool_calls"].append(call)

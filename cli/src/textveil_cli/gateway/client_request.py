@@ -99,8 +99,8 @@ class ClientRequest:
     def language_hint(self) -> str:
         """Return a hint for the log line that the text may be in another language; "" if there is no reason.
 
-        The hint depends only on the share of kept words. This share is part of the template, which the output reveals,
-        so it may be logged.
+        The hint depends only on counts of words that the sent request reveals, so it may be logged.
         """
-        share = self.kept_words.share
-        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
+        words = self.kept_words
+        foreign = f" foreign_words={words.foreign}" if words.foreign else ""
+        return f" kept_share={words.share}{foreign} (it may not be English)" if words.may_be_foreign else ""

@@ -66,7 +66,7 @@ class ConversationHasher:
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return the hash by which a client finds a conversation, from the provider's id of a reply in it."""
+        """Return a hash of the provider's id of a reply, by which the same client finds the conversation again."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:

@@ -87,7 +87,8 @@ class GatewayRequestHandler:
 
     def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
         self._gateway, self._workers = gateway, workers
-        self._has_reported_system_prompt, self._delayed_collections = False, 0
+        self._has_reported_system_prompt = self._has_reported_language = False
+        self._delayed_collections = 0
         self._admission, self._large = RequestAdmission(), asyncio.Semaphore(_MAX_LARGE_REQUESTS)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -119,8 +120,8 @@ class GatewayRequestHandler:
     def collect_garbage(self) -> None:
         """Run the garbage collector, but not while objects of a large request exist.
 
-        Collection takes long while such objects exist. The method skips it then, but only a limited number of times in
-        a row.
+        Collection takes long while such objects exist. The method then skips the collection, but only a limited number
+        of times in a row.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -132,8 +133,8 @@ class GatewayRequestHandler:
     async def _admit_request(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
         """Count a request as active inside the ``async with`` block, or refuse it if too many are active.
 
-        The size is first that of the ``Content-Length`` header. The yielded function corrects it once the body was
-        read.
+        The request first counts with the size in its ``Content-Length`` header. The yielded function corrects this size
+        after the body was read.
         """
         length = request.headers.get("content-length", "")
         size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
@@ -169,7 +170,10 @@ class GatewayRequestHandler:
             raise ClientDisconnect
 
     async def _send_error(self, call: ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
-        """Send an error to the client; if a stream has begun, as an event that client libraries recognize."""
+        """Send an error to the client.
+
+        If a stream has begun, the error is an event that client libraries recognize.
+        """
         self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
             call.status = refusal.status.value
@@ -203,6 +207,7 @@ class GatewayRequestHandler:
                     if requests:  # the request was not rewritten
                         self._workers.free_in_thread(requests.pop().free_memory)
                 call.exchange, call.kept_words = exchange, exchange.kept_words
+                self._report_language(call)
                 call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes
             if self._gateway.show_request is not None:
@@ -321,6 +326,15 @@ class GatewayRequestHandler:
             f"request {request_id}: the system prompt changed in {format_count(count, 'place')}, which --dry-run "
             "prints; --pass-through system sends it unchanged (reported once)"
         )
+
+    def _report_language(self, call: ClientRequest) -> None:
+        """Log, once, that the text of a request may be in another language, and which option reads that language."""
+        if self._has_reported_language or call.exchange is None or not call.kept_words.may_be_foreign:
+            return
+        self._has_reported_language = True
+        is_english = call.exchange.sanitizer.bundle.is_builtin
+        hint = call.kept_words.describe_language(is_english=is_english, option="--language, such as de,")
+        self._gateway.report(f"request {call.request_id}: {hint} (reported once)")
 
     async def _rewrite_request(
         self,

@@ -5,6 +5,7 @@ from typing import Any
 
 from textveil import Conversation
 from textveil.conversation import find_displayed_texts
+from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.api_replies import (
     ApiReplyRestorer,
@@ -145,7 +146,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         """
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:
-            self._passed_texts.add("".join(parts))
+            self._passed_texts.add(join_utf16_halves("".join(parts)))
 
     def _restore_response(self, reply: dict[str, Any]) -> None:
         """Restore the complete response that the last event of a stream contains."""

@@ -60,7 +60,7 @@ class ReviewPage:
         self.path = f"{_PATH}/{self._token}"
 
     def has_path(self, path: str) -> bool:
-        """Return whether a path is that of the page, whether its token is right, wrong or missing."""
+        """Return whether a path belongs to the page, even if its token is wrong or missing."""
         return path == _PATH or path.startswith(_PATH + "/")
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:

@@ -17,7 +17,7 @@ _TOKEN_PATTERN = re.compile(r"[0-9]{1,9}")
 
 
 def is_known_setting(name: str, value: Any) -> bool:
-    """Return whether its API allows the value of a setting.
+    """Return whether the API allows a value for a setting.
 
     Allowed values are numbers, flags, entries of a list, and objects of these.
 

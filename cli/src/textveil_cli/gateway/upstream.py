@@ -39,10 +39,11 @@ _BROKEN_REPLY = "ended the connection before the reply was complete, or violated
 
 
 def make_upstream_refusal(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
-    """Return a ``Refusal`` whose message says that the upstream failed.
+    """Return a ``Refusal`` whose message states that the upstream failed.
 
     Args:
-        message: What the upstream did, such as ``sent an event that is not UTF-8``; nothing that it sent.
+        message: Action of the upstream, such as ``sent an event that is not UTF-8``. It must not contain any content
+            that the upstream sent.
         status: HTTP status of the response to the client.
     """
     return Refusal(status, "upstream", f"the upstream {message}")

@@ -11,9 +11,9 @@ from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
-from textveil.errors import InputError
+from textveil.errors import InputError, OptionError
 from textveil.sequences import list_items
-from textveil.text import Options, PrivacyTerms, Result, Sanitizer
+from textveil.text import KeptWords, LanguageWarning, Options, PrivacyTerms, Result, SanitizedDocument, Sanitizer
 
 from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
@@ -86,7 +86,7 @@ class ConfiguredSanitizer:
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
-        If few words are kept, issue a ``UserWarning`` that the texts may be in another language.
+        If few words are kept, issue a ``LanguageWarning`` that the texts may be in another language.
 
         Args:
             cells: Strings, and any values that represent missing cells.
@@ -96,24 +96,58 @@ class ConfiguredSanitizer:
             InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
         """
         cells = list_items(cells, "cells")
-        missing = list(map(_is_missing, cells)) if missing is None else missing
-        if len(missing) != len(cells):
-            raise InputError("cells and missing must have the same length")
-        for number, (cell, is_missing) in enumerate(zip(cells, missing, strict=True), 1):
-            if not is_missing and not isinstance(cell, str):
-                raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
+        missing = _check_cells(cells, missing)
         texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
         sanitized = self.sanitize_texts(texts)
         self._warn_about_language(sanitized)
         results = iter(sanitized)
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
 
-    def _warn_about_language(self, results: Sequence[Result]) -> None:
+    def sanitize_rows(
+        self, columns: Sequence[Iterable[Any]], missing: Sequence[Sequence[bool]] | None = None
+    ) -> list[list[Any]]:
+        """Return columns with all strings rewritten, so that the cells of a row are one document.
+
+        In a document equal names get equal surrogates, and tags are numbered once, as ``--document row`` does.
+
+        >>> from textveil_cli.integrations import ConfiguredSanitizer
+        >>> sanitizer = ConfiguredSanitizer(style="tag")
+        >>> sanitizer.sanitize_rows([["Anna Novak called."], ["Ask Peter Schulz or Anna Novak."]])
+        [['[person 1] called.'], ['Ask [person 2] or [person 1].']]
+
+        Args:
+            columns: The cells of each column: strings, and any values that represent missing cells.
+            missing: Whether each cell of each column is missing; by default, ``None`` and NaN are.
+
+        Raises:
+            InputError: A cell is neither a string nor missing, or the columns have different lengths.
+            OptionError: The options replace equal words of a document independently.
+        """
+        terms = self._sanitizer.terms(**self._options)
+        if self._options.get("consistent", terms.mechanism == "names") is False:
+            raise OptionError('document="row" needs consistent=True: without it every cell is randomized independently')
+        cells = [[*list_items(column, "cells")] for column in columns]
+        if len({*map(len, cells)}) > 1:
+            raise InputError("the columns must have the same length")
+        masks = [_check_cells(of_one, mask) for of_one, mask in zip(cells, missing or [None] * len(cells), strict=True)]
+        filled = [[place for place, is_missing in enumerate(row) if not is_missing] for row in zip(*masks, strict=True)]
+        rows = [(row, places) for row, places in enumerate(filled) if places]
+        documents = [[cells[place][row] for place in places] for row, places in rows]
+        sanitized = self._sanitizer.sanitize_documents(documents, **self._options)
+        self._warn_about_language(sanitized)
+        for (row, places), document in zip(rows, sanitized, strict=True):
+            for place, text in zip(places, document.texts, strict=True):
+                cells[place][row] = text
+        return cells
+
+    def _warn_about_language(self, results: "Sequence[Result | SanitizedDocument]") -> None:
+        if self.terms.mechanism != "names":
+            return
         tally = KeptWordsTally()
-        tally.add_results(results)
+        tally.add_words(KeptWords(one.tokens, one.replaced_words, one.foreign_words) for one in results)
         hint = tally.describe_language(is_english=self._sanitizer.bundle.is_builtin, option="language=")
         if hint:
-            warnings.warn(f"textveil: {hint}", stacklevel=_count_own_frames() + 1)
+            warnings.warn(f"textveil: {hint}", LanguageWarning, stacklevel=_count_own_frames() + 1)
 
     @overload
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...
@@ -150,7 +184,7 @@ class ConfiguredSanitizer:
 
 
 def _count_own_frames() -> int:
-    """Return the number of frames of this package above the line of the caller that a warning concerns."""
+    """Return the number of stack frames inside this package, so that a warning can name the caller's line."""
     folder, frame, count = os.path.dirname(__file__), sys._getframe(1), 1
     while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(folder):
         frame, count = frame.f_back, count + 1
@@ -172,6 +206,21 @@ def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
     if not collected:
         raise ColumnError("column is missing: pass the columns that have texts")
     return collected
+
+
+def _check_cells(cells: Sequence[Any], missing: Sequence[bool] | None) -> Sequence[bool]:
+    """Return whether each cell of a column is missing, after a check that all others are strings.
+
+    Raises:
+        InputError: A cell is neither a string nor missing.
+    """
+    missing = list(map(_is_missing, cells)) if missing is None else missing
+    if len(missing) != len(cells):
+        raise InputError("cells and missing must have the same length")
+    for number, (cell, is_missing) in enumerate(zip(cells, missing, strict=True), 1):
+        if not is_missing and not isinstance(cell, str):
+            raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
+    return missing
 
 
 def _is_missing(cell: Any) -> bool:

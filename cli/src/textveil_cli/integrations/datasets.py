@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from textveil.errors import InputError
+from textveil.errors import InputError, OptionError
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, ExtraMissing
@@ -43,6 +43,8 @@ class SanitizeColumns:
         column: The first column, or a list of all columns.
         more: The other columns.
         bundle: Folder of a bundle; default: the built-in English bundle.
+        document: Which cells are one document: ``"cell"`` for each cell, or ``"row"`` for the selected cells of a row,
+            in which equal names get equal surrogates.
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
@@ -55,9 +57,12 @@ class SanitizeColumns:
         column: str | list[str] | tuple[()] = (),
         *more: str,
         bundle: str | Path | None = None,
+        document: str = "cell",
         **settings: Unpack[SanitizerSettings],
     ) -> None:
-        self.columns = collect_columns(column, more)
+        if document not in ("cell", "row"):
+            raise OptionError("document takes cell or row")
+        self.columns, self.document = collect_columns(column, more), document
         self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
@@ -80,12 +85,20 @@ class SanitizeColumns:
                 listed, suggestion = list_columns([*map(str, rows)]), suggest_column(str(name), [*map(str, rows)])
                 where = f" ({listed}){suggestion}" if listed else suggestion
                 raise ColumnError(f"{option} is not in the rows{where}")
-        return {name: self._sanitize_cells(rows[name]) for name in self.columns}
+        names = [name for name in rows if name in self.columns]  # the command reads a row in this order too
+        is_row = all(_is_cell(rows[name]) for name in names)
+        columns = [[rows[name]] if _is_cell(rows[name]) else rows[name] for name in names]
+        if self.document == "row":
+            sanitized = self.sanitizer.sanitize_rows(columns)
+        else:
+            sanitized = [self.sanitizer.sanitize_cells(cells) for cells in columns]
+        by_name = dict(zip(names, sanitized, strict=True))
+        return {name: by_name[name][0] if is_row else by_name[name] for name in self.columns}
 
-    def _sanitize_cells(self, cells: Any) -> Any:
-        if isinstance(cells, str) or not isinstance(cells, Iterable):
-            return self.sanitizer.sanitize_cells([cells])[0]  # one row
-        return self.sanitizer.sanitize_cells(cells)
+
+def _is_cell(cells: Any) -> bool:
+    """Return whether the value of a column is the cell of one row, not a list of cells."""
+    return isinstance(cells, str) or not isinstance(cells, Iterable)
 
 
 def sanitize(
@@ -93,6 +106,7 @@ def sanitize(
     column: str | list[str] | tuple[()] = (),
     *more: str,
     bundle: str | Path | None = None,
+    document: str = "cell",
     **settings: Unpack[SanitizerSettings],
 ) -> Data:
     """Return a data set with sanitized columns in memory, without writing files.
@@ -102,6 +116,7 @@ def sanitize(
         column: The first column with texts, or a list of all of them. Other columns stay unchanged.
         more: The other columns with texts.
         bundle: Folder of a bundle; default: the built-in English bundle.
+        document: Which cells are one document: ``"cell"`` or ``"row"`` (see ``SanitizeColumns``).
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
@@ -110,10 +125,11 @@ def sanitize(
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document. The output reveals which cells are missing, other columns, and the order of
-        rows. Every pass over an ``IterableDataset`` samples anew, which is one more release of the same texts.
+        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one. The output
+        reveals which cells are missing, other columns, and the order of rows. Every pass over an ``IterableDataset``
+        samples anew, which is one more release of the same texts.
     """
-    sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, **settings)
+    sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, document=document, **settings)
     return _map_dataset(dataset, sanitize_columns)
 
 

@@ -14,6 +14,7 @@ from textveil import Conversation
 from textveil.errors import InputError
 from textveil.sequences import list_items
 
+from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, ExtraMissing, TracingRefused
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, SanitizerSettings
 
@@ -167,7 +168,10 @@ class SanitizeFirst(Runnable[Any, Any]):
             )
         for number, key in enumerate(self.keys, 1):
             if not isinstance(value.get(key), str):
-                raise ColumnError(f"key {number} of {len(self.keys)} has no text in the input")
+                names = [*map(str, value)]
+                hint = f" ({listed}){suggest_column(str(key), names)}" if (listed := list_columns(names)) else ""
+                option = describe_column_option("key", str(key), number, len(self.keys))
+                raise ColumnError(f"{option} has no text in the input{hint}")
         return {**value, **{key: self.sanitizer(value[key]) for key in self.keys}}
 
     def __repr__(self) -> str:

@@ -44,6 +44,8 @@ class CommandOptions(TypedDict, total=False):
         known: Persons, one per string (``Options``), or a file with one person per line.
         sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
         corpus_key: File of the key with which equal strings of all cells get equal surrogates (mode ``names``).
+        document: Which cells are one document, in which equal names get equal surrogates: ``"cell"`` for each cell, the
+            default, or ``"row"`` for the selected cells of a row.
         drop_column: Columns of a frame that the output omits.
         drop_other_columns: Whether the output has only the columns that are rewritten.
     """
@@ -71,6 +73,7 @@ class CommandOptions(TypedDict, total=False):
     consistent: bool
     consistent_cap: int
     corpus_key: str | Path
+    document: str
     drop_column: Columns
     drop_other_columns: bool
 
@@ -103,17 +106,21 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document, and its bound applies to that cell only. The output reveals which cells are
-        missing, the order of cells, and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column
-        make one call for all equal cells, so the output reveals which cells are equal; pass the column itself instead.
+        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one. A bound
+        applies to one document only. The output reveals which cells are missing, the order of cells, and the other
+        columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all equal cells, so the
+        output reveals which cells are equal; pass the column itself instead.
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
         raise OptionError(f"unknown option: choose among {', '.join(('column', *CommandOptions.__annotations__))}")
-    sanitizer = _make_sanitizer(options)
+    if options.get("document", "cell") not in ("cell", "row"):
+        raise OptionError("document takes cell or row")
+    sanitizer, by_row = _make_sanitizer(options), options.get("document") == "row"
     drop_column, drop_other_columns = options.get("drop_column", ()), options.get("drop_other_columns", False)
     if isinstance(data, pandas.DataFrame):
-        return _sanitize_frame(data, collect_columns(column, more), sanitizer, drop_column, drop_other_columns)
+        names = collect_columns(column, more)
+        return _sanitize_frame(data, names, sanitizer, drop_column, drop_other_columns, by_row=by_row)
     if (
         more
         or not all(isinstance(columns, tuple) and not columns for columns in (column, drop_column))
@@ -121,7 +128,8 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     ):
         raise ColumnError("column= needs a DataFrame: pass the DataFrame, or omit column=")
     if isinstance(data, pandas.Series):
-        return _sanitize_column(data, sanitizer)
+        columns: list[Any] = _sanitize_columns([data], sanitizer, by_row=by_row)
+        return columns[0]
     if isinstance(data, str):
         return sanitizer(data)
     if pandas.api.types.is_scalar(data) and pandas.isna(data) is True:
@@ -131,7 +139,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
     """Return a ``ConfiguredSanitizer`` for options with the names of the command."""
-    handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "drop_column", "drop_other_columns")
+    handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "document", "drop_column", "drop_other_columns")
     settings: dict[str, Any] = {name: value for name, value in options.items() if name not in handled_here}
     for name in ("allow", "randomize", "deny"):
         if isinstance(file := settings.get(name), str | Path):
@@ -153,6 +161,8 @@ def _sanitize_frame(
     sanitizer: ConfiguredSanitizer,
     drop_column: Columns,
     drop_other_columns: bool,
+    *,
+    by_row: bool,
 ) -> pandas.DataFrame:
     omitted = collect_columns(drop_column) if drop_column != () and drop_column != [] else ()
     if drop_other_columns and omitted:
@@ -163,9 +173,10 @@ def _sanitize_frame(
         for number, name in enumerate(option_columns, 1):
             _check_single_column(frame, name, describe_column_option(option, str(name), number, len(option_columns)))
     sanitized: Any = frame[[*names]].copy() if drop_other_columns else frame.drop(columns=[*omitted])
-    for name in names:
-        column: Any = frame[name]
-        sanitized[name] = _sanitize_column(column, sanitizer)
+    ordered = sorted(names, key=list(frame.columns).index)  # the command reads the cells of a row in this order too
+    columns: list[Any] = [frame[name] for name in ordered]
+    for name, column in zip(ordered, _sanitize_columns(columns, sanitizer, by_row=by_row), strict=True):
+        sanitized[name] = column
     return sanitized
 
 
@@ -184,10 +195,31 @@ def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -
     raise ColumnError(f"{option} is {'not' if not count else 'more than once'} in {where}{hint}")
 
 
-def _sanitize_column(column: pandas.Series, sanitizer: ConfiguredSanitizer) -> pandas.Series:
-    cells = sanitizer.sanitize_cells(column.astype(object).tolist(), column.isna().tolist())
-    dtype = None if isinstance(column.dtype, pandas.CategoricalDtype) else column.dtype
-    return pandas.Series(cells, index=column.index, name=column.name, dtype=dtype)
+def _sanitize_columns(
+    columns: list[pandas.Series], sanitizer: ConfiguredSanitizer, *, by_row: bool
+) -> list[pandas.Series]:
+    """Return columns of one frame with all texts rewritten.
+
+    Args:
+        columns: The columns.
+        sanitizer: The sanitizer.
+        by_row: Whether the cells of a row are one document; otherwise each cell is one.
+    """
+    cells = [column.astype(object).tolist() for column in columns]
+    missing = [column.isna().tolist() for column in columns]
+    if by_row:
+        cells = sanitizer.sanitize_rows(cells, missing)
+    else:
+        cells = [sanitizer.sanitize_cells(of_one, mask) for of_one, mask in zip(cells, missing, strict=True)]
+    return [
+        pandas.Series(
+            of_one,
+            index=column.index,
+            name=column.name,
+            dtype=None if isinstance(column.dtype, pandas.CategoricalDtype) else column.dtype,
+        )
+        for column, of_one in zip(columns, cells, strict=True)
+    ]
 
 
 @pandas.api.extensions.register_dataframe_accessor("textveil")

@@ -38,7 +38,8 @@ def calibrate_fbdd(
         mechanisms: One FBDD mechanism for each epsilon.
         words: Number of words to sample.
         draws: Number of samples of each word at each epsilon.
-        eta: Share of the samples of a word that ``S_w``, its number of different outputs, may leave out.
+        eta: Share of the samples of a word that ``S_w`` ignores. ``S_w`` is the smallest number of different outputs
+            that make up the other samples.
         progress: Called after each epsilon, with a stage, the number of finished epsilons and their total.
 
     Returns:

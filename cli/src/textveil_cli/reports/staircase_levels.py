@@ -25,7 +25,8 @@ class StaircaseSummary:
         default: Whether it is the default epsilon.
         share: Budget that is divided among the neighbors of a word, relative to the total base weight (``h``), as
             written in the bundle.
-        near: Probability that the output is one of the neighbors of the word, due to the budget; rounded up.
+        near: Probability that the output is sampled from the budget, and is thus one of the word's neighbors; rounded
+            up.
         guess_gain: Largest factor by which the output raises an attacker's average probability to guess one word,
             rounded up.
         largest_odds: ``e**epsilon``, rounded up: the largest factor by which the output changes the odds between two

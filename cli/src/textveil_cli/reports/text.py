@@ -107,7 +107,7 @@ def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
     if bundle.median_distance is not None:
         lines += [
             "vectors: nominal epsilon per unit of distance of the original vectors, in which the median distance of",
-            f"two words is {bundle.median_distance:.6g}. It selects a level that has it as its name.",
+            f"two words is {bundle.median_distance:.6g}. If a level has this number as its name, it selects the level.",
             "",
         ]
     if bundle.statistics is None:

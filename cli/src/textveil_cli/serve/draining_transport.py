@@ -10,7 +10,7 @@ from typing import Any
 
 
 class DrainingTransport:
-    """Wrapper around an asyncio transport that, on ``close``, first only ends writing.
+    """Wrapper around an asyncio transport whose ``close`` first ends only the writing direction.
 
     After ``close``, the client may still send the rest of its request. The protocol must pass these bytes to
     ``discard``, and must limit the time. The connection ends when the client closes it, at the limit of bytes, or at a

@@ -2,9 +2,9 @@
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
-replaces the textbook bound ``2 alpha``. The computation uses the finished integers, rounds distances down and
-log-ratios up. The upper bound is tight: the largest loss found for a pair, printed beside the bound, is nearly equal to
-it (docs/proofs/santext.md).
+This certified epsilon replaces the textbook bound ``2 alpha``. It is computed from the finished integers, with
+distances rounded down and log-ratios rounded up. The upper bound is tight: the largest loss found for a pair, printed
+beside the bound, is nearly equal to it (docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass

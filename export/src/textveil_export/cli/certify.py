@@ -21,7 +21,7 @@ def certify(
 ) -> None:
     """Prove the epsilon of each level over all pairs of words, and label the levels with it.
 
-    A level keeps the epsilons that selected it before as aliases. A label below the proven epsilon is false, and the
+    The earlier epsilons of a level still select it, as aliases. A label below the proven epsilon is false, and the
     command reports it; with --dry-run it is an error. The content hash of the bundle changes, since it covers labels.
     An interruption leaves the bundle as it was, or without a certificate.
     """

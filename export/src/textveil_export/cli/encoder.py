@@ -64,7 +64,7 @@ class EncoderCardOptions:
         Path | None,
         typer.Option(
             help="External figures for the card, JSON: {columns: {TITLE: {EPSILON: SHARE}}, notes: [TEXT]}. "
-            "No accuracy may exceed the column ceiling."
+            "No accuracy may exceed the column named ceiling."
         ),
     ] = None
     name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None

@@ -39,15 +39,15 @@ class StaircaseOptions:
     entity_type: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=FILE, the words of an entity type; repeatable, the first list wins for a word on two. Requires "
-            "--function-words. Default: English lists."
+            help="NAME=FILE, the words of an entity type; repeatable. A word on two lists has the type of the first. "
+            "Requires --function-words. Default: English lists."
         ),
     ] = None
     word_frequencies: Annotated[
         Path | None, typer.Option(help="Public frequencies: WORD<TAB>COUNT lines. Default: estimated from the order.")
     ] = None
     opposites: Annotated[
-        Path | None, typer.Option(help="WORDS<TAB>OPPOSITES lines: they are not neighbors of each other.")
+        Path | None, typer.Option(help="WORDS<TAB>OPPOSITES lines: words that are never neighbors of each other.")
     ] = None
     alarming: Annotated[
         Path | None, typer.Option(help="Words that are not neighbors of any other word, one per line.")

@@ -114,8 +114,8 @@ class SanTextOptions:
     certified_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated targets, strictest first. Exponents are searched whose epsilon, certified over all "
-            "pairs, is at most the target; the certificate is written too. Takes minutes."
+            help="Comma-separated targets, strictest first. For each, the command searches an exponent whose epsilon, "
+            "certified over all pairs, is at most the target. It also writes the certificate. Takes minutes."
         ),
     ] = None
     flatten_to: Annotated[
@@ -123,15 +123,15 @@ class SanTextOptions:
         typer.Option(
             min=1,
             max=2,
-            help="With --certified-epsilon: target ratio of certified epsilon to exponent. 1 makes normalizers as even "
-            "as possible; a larger ratio leaves more probability to words in crowded places.",
+            help="With --certified-epsilon: target ratio of certified epsilon to exponent. 1 makes normalizers as "
+            "equal as possible; a larger ratio leaves more probability to words with many near words.",
         ),
     ] = 1.0
     default_epsilon: Annotated[
         str | None, typer.Option(help="Epsilon of the level for users who choose none. Default: the middle one.")
     ] = None
     statistics: Annotated[
-        bool, typer.Option(help="Measure what the levels do to words, for textveil levels. Takes minutes.")
+        bool, typer.Option(help="Measure the effect of each level on words, for textveil levels. Takes minutes.")
     ] = True
 
     def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:

@@ -176,7 +176,7 @@ def _check_settings(content: dict[str, Any]) -> None:
     def refuse_unless(condition: bool, complaint: str) -> None:
         """Raise ``EncoderCheckpointError`` with the text ``complaint`` if ``condition`` is false."""
         if not condition:
-            raise EncoderCheckpointError(f"{CHECKPOINT}: {complaint}")
+            raise EncoderCheckpointError(f"{CHECKPOINT}: {complaint}: train it again")
 
     def positive(value: object) -> bool:
         """Return whether a value is a positive integer, and not a boolean."""
@@ -186,7 +186,7 @@ def _check_settings(content: dict[str, Any]) -> None:
     refuse_unless(content["mode"] in MODES, f"the mode is not one of {', '.join(MODES)}")
     refuse_unless(positive(content["dimension"]), "the dimension is not a positive integer")
     refuse_unless(content["head_hidden"] is None or positive(content["head_hidden"]), "head_hidden is malformed")
-    refuse_unless(content["pooling"] == "mean", "the pooling is not mean")
+    refuse_unless(content["pooling"] == "mean", "the pooling method is not mean")
     refuse_unless(positive(content["max_tokens"]) and content["max_tokens"] >= 3, "max_tokens is below 3")
     labels = content["labels"]
     texts = isinstance(labels, list) and all(isinstance(label, str) and label for label in labels)
@@ -197,7 +197,9 @@ def _check_settings(content: dict[str, Any]) -> None:
     numbers = [Decimal(level) for level in levels]
     refuse_unless(numbers == sorted(set(numbers)), "the levels do not ascend")
     needs_delta = content["mode"] == "l2"
-    refuse_unless(is_decimal(content["delta"]) if needs_delta else content["delta"] is None, "delta does not fit")
+    refuse_unless(
+        is_decimal(content["delta"]) if needs_delta else content["delta"] is None, "delta does not fit the mode"
+    )
     dropout = content["word_dropout"]
     refuse_unless(dropout == "0" or (is_decimal(dropout) and Decimal(dropout) < 1), "word_dropout is malformed")
 

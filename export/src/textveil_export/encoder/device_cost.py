@@ -58,7 +58,7 @@ def use_one_thread() -> Iterator[None]:
 
 @use_one_thread()
 def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: Checkpoint) -> dict[str, float]:
-    """Measure how many times faster than PyTorch in float32 an ONNX graph is, by number of tokens.
+    """Measure the speed of an ONNX graph relative to PyTorch in float32, by number of tokens.
 
     Graph and PyTorch run alternately, and the function compares their shortest times of several calls.
 

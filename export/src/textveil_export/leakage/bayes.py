@@ -172,9 +172,9 @@ def simulate_releases(
 ) -> dict[int, RecoveryRate]:
     """Estimate by simulation how often an attacker guesses a word from several releases of it.
 
-    Each trial samples a word from the prior and its outputs from the integer weights. Smaller numbers of releases use
-    the first of these outputs. The rate is the mean of the largest posterior. The random generator has a seed, which is
-    safe because no user's text is involved.
+    Each trial samples a word from the prior and its outputs from the integer weights. For a smaller number of releases,
+    the attacker sees only the first outputs of a trial. The rate is the mean of the largest posterior. The random
+    generator has a seed, which is safe because no user's text is involved.
 
     Args:
         randomizer: Output distribution of randomized words, without words that are kept.

@@ -1,7 +1,7 @@
 """Measure the effect of each level on words, from the integers of a finished bundle.
 
-The figures help users choose a level. For each word that can be randomized (Feyisetan, Balle, Diethe, Drake 2020; Yue
-et al. 2021, section 5.2):
+The figures help users choose a level. There are three for each word that can be randomized (Feyisetan, Balle, Diethe,
+Drake 2020; Yue et al. 2021, section 5.2):
 
 * ``N_x = Pr[M(x) = x]``: probability that the word stays unchanged;
 * ``S_x``: smallest number of outputs with a total probability of .95;

@@ -1,13 +1,14 @@
 """Choose exponents and base measures of SanText levels for given certified epsilons.
 
-The certified epsilon has no closed form, so the search certifies each exponent that it tries. Without targets,
-exponents are chosen by the share of words that stay unchanged.
+The certified epsilon has no closed form, so the search certifies each exponent that it tries. Without targets, the
+module chooses exponents by the share of words that stay unchanged.
 
 Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
-``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of
-``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). In a vocabulary with crowded and
-isolated words a constant ``Z`` would leave crowded words almost no probability; then ``ln Z`` may vary up to a slope.
-An error in this module cannot weaken the guarantee: the finished integers are certified like any others.
+``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of ``2
+alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). If some words have many near words and
+others have few, a constant ``Z`` would leave almost no probability to the words with many. A setting then permits ``ln
+Z`` to change by a limited slope. An error in this module cannot weaken the guarantee: the finished integers are
+certified like any others.
 """
 
 from collections.abc import Callable, Sequence
@@ -242,9 +243,9 @@ def calibrate_certified_epsilon(
 ) -> dict[LevelKey, LevelSetting]:
     """Find exponents whose certified epsilons are at most their targets, and nearly equal to them.
 
-    Each pass certifies one guess for every level, by the secant method: the certified epsilon is nearly linear in the
-    exponent. The function first tries a flattened base measure for each level, and uses the flattened one if it lowers
-    the certified epsilon.
+    Each pass certifies one guess for every level. The next guess comes from the secant method, since the certified
+    epsilon is nearly linear in the exponent. The function first tries a flattened base measure for each level, and uses
+    the flattened one if it lowers the certified epsilon.
 
     Args:
         table: Neighbors, scores and roles.

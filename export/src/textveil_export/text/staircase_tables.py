@@ -100,7 +100,7 @@ class StaircaseSettings:
     Attributes:
         k: Number of stored ids per word, including the word itself; all words if the vocabulary has fewer.
         mu: Share of the base weights that follows word frequencies; the rest is uniform.
-        favor: Bonus of a word for twice the base weight when neighbors are ranked, as a cosine.
+        favor: Bonus in the ranking of neighbors for a word with twice the base weight, on the scale of cosines.
 
     Raises:
         ExportError: A value is out of range.

@@ -145,7 +145,7 @@ class NamesFiles:
         entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
         pool_types: Names of the entity types that have a surrogate pool.
         contents: Bytes of each file by file name.
-        is_checked: Whether the lists are known to be valid, as those of the built-in bundle.
+        is_checked: Whether the lists are known to be valid, like those of the built-in bundle.
     """
 
     entity_types: tuple[str, ...]
@@ -307,7 +307,8 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool
     Args:
         contents: The files of the bundle. They include all files that ``entry`` requires.
         entry: The entry ``names`` of ``mechanism.json``.
-        is_checked: Whether the lists need no check, as those of the built-in bundle. Then this function reads no file.
+        is_checked: Whether the lists are known to be valid, like those of the built-in bundle. If so, this function
+            reads no file.
 
     Raises:
         BundleDamaged: The name of an entity type is invalid or occurs twice.

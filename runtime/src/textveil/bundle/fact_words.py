@@ -24,8 +24,9 @@ class FactWords:
         roles: Words for occupations and relations of persons, such as ``manager`` and ``patient``.
         kin: Words for relatives and friends, such as ``brother`` in ``Anna's brother``.
         identifier_pieces: Parts of identifiers in source code that are not common words, such as ``idx``.
-        starts: Common words that are kept at the start of a sentence only before a word of ``start_followers``. They
-            lack the flag ``start`` in the list of common words, or have it and are names of groups, such as ``left``.
+        starts: Common words that are kept at the start of a sentence only before a comma or a word of
+            ``start_followers``. These are common words without the flag ``start``, and names of groups with this flag,
+            such as ``left``.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         not_plurals: Words that end in *s* but are not plurals of nouns.
         joining_words: Words between two numbers of one group, such as a word for *and*.
@@ -38,7 +39,7 @@ class FactWords:
         language_nouns: Words after the name of a language.
         language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
-        determiners: Words before such a noun, such as ``the`` and ``my``.
+        determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.

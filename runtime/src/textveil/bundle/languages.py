@@ -62,14 +62,14 @@ def find_language_pack(language: str) -> Path:
         if (Path(folder) / "bundle" / MANIFEST).is_file():
             return Path(folder) / "bundle"
     raise BundleNotFound(
-        f"no pack for the language {language} is installed, and none is on an index yet: build its wheel in a clone "
-        f"(packs/README.md), then pip install textveil_{language}-*.whl"
+        f"no pack for the language {language} is installed, and no package index has one yet: build its wheel in "
+        f"a clone (packs/README.md), then pip install textveil_{language}-*.whl"
     )
 
 
 @dataclass(frozen=True)
 class JoinedNamesFiles(NamesFiles):
-    """Files of the first of several languages, with the joined lists of all these languages."""
+    """Files of several languages: the files of the first language, and the joined lists of all languages."""
 
     joined: "NamesLists | None" = None
 

@@ -106,7 +106,7 @@ def parse_names_lists(
         entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
         pool_types: Names of the entity types that have a surrogate pool.
         contents: Bytes of each file by file name.
-        is_checked: Whether the lists with flags are known to be valid, as those of the built-in bundle. Then this
+        is_checked: Whether the lists with flags are known to be valid, like those of the built-in bundle. If so, this
             function does not check them, and takes half the time.
 
     Raises:

@@ -194,21 +194,23 @@ class Rules:
         dates: Notations of dates with the name of a month.
         domains: Top-level domains. The mode ``names`` treats a dotted name with one of these as a URL.
         endings: Endings, such as a plural ending, that the surrogate of a word keeps.
-        no_endings: Endings that prevent the use of ``endings``: a word with one of these loses no ending.
+        no_endings: Exceptions to ``endings``: a word that ends with one of these has no public ending.
         kept_whole: Expressions with a sign or a digit that the mode keeps, such as ``t-shirt`` and ``24/7``.
         months: Names of the twelve months.
-        short_months, month_words: Abbreviations of months other than their first three letters; and months whose names
-            have another meaning, such as ``may``.
+        short_months: Abbreviations of months other than their first three letters.
+        month_words: Names of months that are also other words, such as ``may``.
         also_persons: Places, groups and firms that are also common names of persons.
         connectors: Words inside a name, such as ``of`` in ``Bank of America``.
         first_short_forms: Abbreviations at the beginning of a name, such as ``St.`` in ``St. Louis``.
         name_like: Function words that, if capitalized, may be names even at the start of a sentence, such as ``Will``.
-        legal_forms, no_legal_forms: Legal forms of firms, such as ``ltd``; and their spellings with another meaning.
+        legal_forms: Legal forms of firms, such as ``ltd``.
+        no_legal_forms: Spellings of legal forms that have another meaning.
         place_prepositions: Prepositions before a place.
         suffixes: Words after a hyphen that are not part of a name, such as ``based`` in ``London-based``.
-        title_layouts: Group of each title that reveals the sex of a person. Groups are keys of ``titles``.
-        titles: Surrogate of the titles of each group.
-        number_words: Class (``NUMBER_CLASSES``) of each word that spelled-out numbers consist of, without connectors.
+        title_layouts: Layout of each title that reveals the sex of a person, by its lookup key. Titles that reveal the
+            same sex have the same layout.
+        titles: For each layout of titles, the surrogate of its titles.
+        number_words: Class (``NUMBER_CLASSES``) of each word of spelled-out numbers, except connectors.
         number_connectors: Class of each word that joins number words, such as ``and`` in ``two hundred and five``.
         number_letters: Letters that people say for a digit.
         weak_numbers: Words that are part of a number only beside other number words, such as ``oh`` and ``double``.

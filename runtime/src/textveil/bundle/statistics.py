@@ -44,8 +44,8 @@ class MeasuredEffects:
             outputs of the word.
         recovery_without_release: Success rate of a guess without any output: the prior probability of the most
             frequent word.
-        recovery_with_kept_words: For ``santext+``, the success rate from one output per word over all words, including
-            the words that the mechanism keeps at random. ``None`` for other mechanisms.
+        recovery_with_kept_words: For ``santext+``, the success rate from one output, over all words: also over common
+            words, which the mechanism keeps at random. ``None`` for other mechanisms.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle

@@ -1,5 +1,6 @@
 """Conversations with a model: rewrite messages before they are sent, and restore originals in replies."""
 
+import warnings
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from typing import Any
@@ -18,9 +19,9 @@ from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES
 from textveil.errors import InputError, OptionError
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
+from textveil.text.kept_words import KeptWords, LanguageWarning
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
-from textveil.text.statement import KeptWords
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny patterns known".split())
 CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}  # models copy tags exactly
@@ -183,10 +184,9 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def kept_words(self) -> KeptWords:
-        """Number of kept words in the rewritten texts, and number of replaced words that are on no list.
+        """Numbers of kept words in the rewritten texts, of replaced words on no list, and of words of other languages.
 
-        An exchange counts only texts that were not sent before the exchange. Both numbers depend only on the templates
-        of the texts.
+        An exchange counts only texts that were not sent before the exchange. The numbers depend only on what is sent.
         """
         return self._exchange.kept_words
 
@@ -199,7 +199,7 @@ class Conversation(SavedConversation, AsyncMethods):
     def history(self) -> "ExchangeHistory":
         """Record of the messages that were sent in this exchange, or in the whole conversation.
 
-        The record includes the exchange that this exchange continues. Pass it to ``start_exchange``.
+        The record includes the exchange that this exchange continues. Pass the record to ``start_exchange``.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
@@ -227,7 +227,9 @@ class Conversation(SavedConversation, AsyncMethods):
                 sampled.
         """
         with self._shared.lock:
-            return self._messages.prepare_messages(messages)
+            prepared = self._messages.prepare_messages(messages)
+        self._warn_about_language()
+        return prepared
 
     def outgoing_text(self, text: str, entity_type: str | None = None) -> str:
         """Rewrite a text before it is sent to the model; equal texts give equal results.
@@ -252,7 +254,18 @@ class Conversation(SavedConversation, AsyncMethods):
         """
         check_string(text)
         with self._shared.lock:
-            return self._messages.prepare_text(text, entity_type)
+            prepared = self._messages.prepare_text(text, entity_type)
+        self._warn_about_language()
+        return prepared
+
+    def _warn_about_language(self) -> None:
+        """Issue a ``LanguageWarning``, once for the conversation, if its texts may be in another language."""
+        shared, words = self._shared, self._exchange.kept_words
+        if words.may_be_foreign and not shared.has_warned_about_language:
+            shared.has_warned_about_language = True
+            option = "Sanitizer.load(language=...)"
+            hint = words.describe_language(is_english=shared.sanitizer.bundle.is_builtin, option=option)
+            warnings.warn(f"textveil: {hint}", LanguageWarning, stacklevel=3)
 
     def outgoing_unlinked(self, text: str) -> str:
         """Rewrite a text that the model wrote and someone changed, such as a file, before it is sent.

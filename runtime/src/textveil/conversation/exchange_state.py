@@ -29,13 +29,13 @@ from textveil.conversation.tool_guesses import ToolGuesses
 from textveil.errors import OptionError
 from textveil.storage.cryptography import compute_tag
 from textveil.text.inflections import SurrogatePair
+from textveil.text.kept_words import KeptWords
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.plan import NamesPlan
 from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
-from textveil.text.statement import KeptWords
 from textveil.work_steps import free_in_steps
 
 #: Maximum number of stored unlinked messages, such as edited replies. A stored message is sent again unchanged. Beyond
@@ -90,6 +90,7 @@ class ConversationState:
         shared_results: By the tag of a tool result: whether the result is linked, that is, shares the mapping.
         file_stamps: By the path of a file that this conversation read or wrote: the stamp of the file, which differs
             after each write.
+        has_warned_about_language: Whether a ``LanguageWarning`` was issued for this conversation.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class ConversationState:
         guesses = ToolGuesses(tool_guesses)
         self.tool_guesses: ToolGuesses = guesses if self.plan.style.consistent else ToolGuesses((0, 0))
         self.file_stamps: dict[str, bytes] = {}
+        self.has_warned_about_language: bool = False
         self.lock: RLock = RLock()
         self._use_key(os.urandom(32))
 
@@ -253,8 +255,8 @@ class ExchangeState:
         tags: The argument ``tags``, followed by the tags of the messages of this exchange; or ``None``.
         origin: Place of the first message of the request.
         message_pairs: Pairs of the message that is currently rewritten.
-        kept_words: Number of kept words, and number of replaced words that are on no list. Texts that an earlier
-            exchange sent do not count.
+        kept_words: Numbers of kept words, of replaced words that are on no list, and of kept words of other
+            languages. Texts that an earlier exchange sent do not count.
         unshared_results: Number of tool results that were sent unlinked.
         counted_calls: Hashes of the arguments of calls whose guesses were counted.
         reply_start: Place of the first message of the reply.

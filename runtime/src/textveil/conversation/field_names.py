@@ -54,16 +54,20 @@ class FieldNames:
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
         """Return the keys of one JSON object that are public names of fields.
 
-        Each key is first checked with ``is_field``. Then all keys of one word are checked together, because an object
-        may have names of persons as keys: beside the key ``anna``, the keys ``max`` and ``page`` are probably persons.
+        A key is a field if it passes ``is_field``. For keys of one word, the method also checks the whole object,
+        because an object may have names of persons as keys: beside the key ``anna``, the keys ``max`` and ``page`` are
+        probably persons. A *name* is here a word on the lists of first names and family names.
 
-        * Keys in lower case: suppose that more than half of all keys are names of persons, and one of these names fails
-          ``is_field``. Then no name of a person is a field. If more than half of all keys are names and fail
-          ``is_field``, only field words that are not names are fields.
-        * Capitalized keys: suppose that more than half of all keys are capitalized words, and one of these fails
-          ``is_field`` and is the name of a person. Then only field words that are not names are fields. The same holds
-          if all keys are capitalized words and one of these fails ``is_field``. If all keys are capitalized first
-          names, no key is a field.
+        Rules for keys of one lower-case word:
+
+        * If more than half of all keys are names, and one of these names fails ``is_field``, no name is a field.
+        * If more than half of all keys are names that fail ``is_field``, only field words that are no names are fields.
+
+        Rules for keys of one word with a capital letter, if more than half of all keys are such words:
+
+        * If one of them fails ``is_field`` and is a name, only field words that are no names are fields.
+        * If all keys are such words and one of them fails ``is_field``, only field words that are no names are fields.
+        * If all keys are such words, and all that pass ``is_field`` are first names, no key is a field.
         """
         keys = tuple(keys)
         last = self._last_result  # other threads may replace it
@@ -144,11 +148,11 @@ class FieldNames:
         return not part.islower() and self._is_name(small) and small not in self._field_words
 
     def _may_be_name(self, word: str, *, is_strict: bool) -> bool:
-        """Return whether a key of one word may be a name, if other keys of the object are names.
+        """Return whether to hide a key of one word in an object whose other keys are names.
 
         Args:
             word: The key in lower case.
-            is_strict: Whether to regard every key as a name that is not a field word.
+            is_strict: Whether to hide all words except field words. If not, hide only words on the lists of names.
         """
         return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._field_words))
 

@@ -118,8 +118,8 @@ class MessagePreparer:
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
         """Return the arguments of a tool call if restoring a reply produced exactly these arguments, else ``None``.
 
-        Such arguments need no check of their format: a client sends them back in a message of the model. The result
-        affects only this check. How the arguments are sent depends on the position of the message alone.
+        Their format needs no check, because the client only sends back what it received. The result affects only this
+        check. In which form the arguments are sent depends on the position of the message alone.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 
@@ -128,8 +128,9 @@ class MessagePreparer:
     ) -> ConversationPlace:
         """Return the place in the conversation at which a list of messages begins.
 
-        It is the start of the conversation if the conversation began with the same first message. Otherwise it is the
-        place after the last message; or the place of the last reply, if the list begins with a message of the model.
+        If the conversation began with the same first message, the place is the start of the conversation. Otherwise, if
+        the list begins with a message of the model, the place is that of the last reply. For all other lists, it is the
+        place after the last message.
         """
         shared, exchange = self._shared, self._exchange
         if exchange.tags is not None:
@@ -209,7 +210,7 @@ class MessagePreparer:
     ) -> Any:
         """Rewrite a message that contains tool results.
 
-        A result is linked if the model wrote only few strings of its own into the call, and unlinked otherwise.
+        A result is linked if the guesses of the model in the call do not exceed the limit, and unlinked otherwise.
         """
         shared, exchange, guesses = self._shared, self._exchange, self._shared.tool_guesses
         calls = [shared.hash_strings("call", call_id) for call_id in list_result_call_ids(message)]

@@ -155,8 +155,8 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 def _format_field_name(name: str) -> str:
     """Return the words of a field name, separated by blanks.
 
-    A JSON key that is the name of a field is kept. But a tool may write its words into a text, in which the rules may
-    hide them.
+    The rules keep a JSON key that is the name of a field. But a tool may write the words of this name into a text, and
+    in a text the rules may hide the words.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

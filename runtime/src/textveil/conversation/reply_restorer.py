@@ -1,9 +1,10 @@
 """Restoring of originals in a model's replies: in whole texts and messages, or in a text while it arrives."""
 
+import json
 from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textveil.conversation.message_rewriter import (
     ARGUMENTS,
@@ -20,6 +21,7 @@ from textveil.conversation.message_rewriter import (
 )
 from textveil.conversation.reply_view import ReplyView, find_displayed_texts
 from textveil.errors import InputError
+from textveil.sequences import join_utf16_halves
 from textveil.text.form_index import FormIndex
 from textveil.text.inflections import SurrogatePair
 from textveil.text.reply_matcher import StreamRestorer
@@ -27,6 +29,9 @@ from textveil.text.restore import Restorer
 from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
 from textveil.text.restored import ReportProperties, RestoreReport
 from textveil.work_limits import check_work
+
+if TYPE_CHECKING:
+    from textveil.text.marked_html import HtmlFragment
 
 #: Fields of a message that some clients display before the answer; and kinds of content that this module restores.
 _THOUGHT_FIELDS = frozenset(("reasoning", "reasoning_content"))
@@ -68,6 +73,21 @@ class RestoredReply(ReportProperties):
     def __str__(self) -> str:
         """Return the reply if it is a string; otherwise return the ``repr`` of this object."""
         return self.reply if isinstance(self.reply, str) else repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML for a notebook, without the restored reply, since a notebook saves its outputs."""
+        return str(self.to_html())
+
+    def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
+        """Return the report on the surrogates as HTML for a notebook; see ``Restored.to_html``.
+
+        Args:
+            show_originals: Whether the restored reply is above the report: its text, or the JSON of a message.
+        """
+        if not show_originals:
+            return self.report.make_html()
+        is_text = isinstance(self.reply, str)
+        return self.report.make_html(self.reply if is_text else json.dumps(self.reply, ensure_ascii=False, indent=2))
 
     @property
     def restored(self) -> tuple[str, ...]:
@@ -312,7 +332,7 @@ class RecordedReplyStream(StreamRestorer):
             return ""
         rest = super().close()
         restored = "".join(self._restored_parts) + rest
-        self.model_text = "".join(self._model_parts)
+        self.model_text = join_utf16_halves("".join(self._model_parts))
         self._on_restored(restored, self.model_text, self.used_pairs)
         self.result = RestoredReply(reply=restored, report=self.report)
         return rest

@@ -15,11 +15,11 @@ from textveil.conversation.field_names import KeyReader
 from textveil.conversation.masks import OriginalMasks
 from textveil.conversation.message_rewriter import MessageRewriter
 from textveil.text.inflections import SurrogatePair
+from textveil.text.kept_words import KeptWords, count_foreign_words
 from textveil.text.names.detector import hide_detected_spans
 from textveil.text.names.entity_types import make_assigned_mention
 from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
-from textveil.text.statement import KeptWords
 from textveil.text.unicode_compat import NO_SWAP, CharacterSwap, find_swap
 
 
@@ -126,7 +126,7 @@ class ConversationTextRewriter:
             return self._write_surrogates(reader.read_texts([text])[0], swap, is_linked=not is_forced)
         stream = reader.stream_text(text)
         written, pairs = write_with_pairs(shared.surrogate_state.rewrite_stream(stream))
-        self._count_words(stream)
+        self._count_words(stream, written)
         exchange.message_pairs += _restore_characters(pairs, swap)
         return swap.restore_characters(written)
 
@@ -138,12 +138,13 @@ class ConversationTextRewriter:
         *,
         is_linked: bool = True,
     ) -> str:
-        self._count_words(read)
         surrogates = self._shared.surrogate_state
         pieces = surrogates.rewrite(read) if is_linked else [*surrogates.rewrite_unlinked(read.elements)]
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
         self._exchange.message_pairs += _restore_characters(write_with_pairs(pieces)[1], swap)
-        return self._join_pieces(pieces, swap)
+        written = self._join_pieces(pieces, swap)
+        self._count_words(read, written)
+        return written
 
     def _join_pieces(self, pieces: Iterable[RewrittenElement], swap: CharacterSwap) -> str:
         detector = self._shared.plan.detector
@@ -157,9 +158,12 @@ class ConversationTextRewriter:
         ]
         return hide_detected_spans(written, detector, surrogate_spans)
 
-    def _count_words(self, read: ReadText | ReadTextStream) -> None:
-        kept, replaced = self._exchange.kept_words
-        self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words)
+    def _count_words(self, read: ReadText | ReadTextStream, written: str) -> None:
+        kept, replaced, foreign = self._exchange.kept_words
+        facts = self._shared.plan.facts
+        if facts is not None and facts.strings.is_useful:
+            foreign += min(read.kept_count, count_foreign_words(written, facts.strings.is_foreign))
+        self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)
 
     def _make_key_reader(self, reader: NamesReader) -> NamesReader:
         return reader if "person" in self._shared.plan.style.keep else KeyReader(reader)

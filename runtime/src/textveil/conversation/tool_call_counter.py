@@ -69,7 +69,7 @@ class ToolCallCounter:
             shared.tool_guesses.add_name_strings(call, self._hash_all(self._find_name_strings(name)))
 
     def count_resent_call(self, call_id: str, name: str, value: Any, reader: NamesReader) -> None:
-        """Count the guesses in a call that the client attributes to the model, without a record at this place.
+        """Count the guesses in a call of a resent message for which no reply of the model is recorded.
 
         Args:
             call_id: The identifier of the call.

@@ -108,8 +108,9 @@ class ToolGuesses:
     def hides_model_words(self, calls: Iterable[str]) -> bool:
         """Return whether results of calls must also hide the words that the model wrote into the calls.
 
-        The result is ``True`` if there are more such words than the limit for one call. Results hide each word of an
-        original. A kept word of the model would therefore reveal that it is not a word of an original.
+        The result is ``True`` if the model wrote more words than the limit for one call. The rewriting hides each word
+        of an original in a result. If it kept the words of the model, the model would learn for each of them that it is
+        not a word of an original.
         """
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 

@@ -124,7 +124,9 @@ class Ledger:
             yield connection
 
     def _check_keys(self, connection: sqlite3.Connection) -> None:
-        """Check that the ledger has no other keys now, as after a call of ``rotate`` by another process.
+        """Check that the ledger still has the keys of this instance.
+
+        The keys differ after another process has called ``rotate``.
 
         Raises:
             KeyFileError: The device key or the key of the replay cache differs.

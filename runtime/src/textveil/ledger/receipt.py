@@ -130,7 +130,8 @@ class ReceiptWriter:
     Args:
         key: File of the secret key (32 bytes), which is created if it is missing. Use a different key for each
             recipient.
-        statement: A privacy statement of any document of the output, for the options. Its counts are not added.
+        statement: Privacy statement of one document of the output. The receipt takes the options from it, but not the
+            counts.
         table: If the output is a table, its format and the sanitized columns or keys; ``None`` otherwise.
 
     Raises:

@@ -120,7 +120,8 @@ class _PendingSpends:
 
         Args:
             group: The releases.
-            all_or_none: Whether error messages state the sums before the first group; otherwise, before this group.
+            all_or_none: Whether all groups fail together. If so, the message of an error states the sums before the
+                first group, otherwise the sums before this group.
 
         Returns:
             The result of each release.

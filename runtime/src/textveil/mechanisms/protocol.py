@@ -44,7 +44,7 @@ class Slots(Protocol):
 
     @property
     def is_lower(self) -> NDArray[np.bool_]:
-        """For each sample, whether the text has the output in lower case in all cases; shape ``(draws,)``."""
+        """For each sample, whether the text has its output in lower case at every place; shape ``(draws,)``."""
         ...
 
     @property
@@ -58,7 +58,7 @@ class IsolatedSlots:
     """Slots of words that are sampled without a text.
 
     Attributes:
-        is_lower: For each sample, whether the output is in lower case in all cases.
+        is_lower: For each sample, whether its output is in lower case at every place of the text.
         is_whole: For each sample, whether the input is a whole word instead of a part of a word.
 
     Example:
@@ -75,7 +75,7 @@ class IsolatedSlots:
 
         Args:
             count: Number of slots.
-            lower: Whether outputs are in lower case in all cases.
+            lower: Whether outputs are in lower case at every place of the text.
             whole: Whether inputs are whole words.
         """
         return cls(np.full(count, lower), np.full(count, whole))
@@ -114,7 +114,7 @@ class Mechanism(Protocol):
         """Return the output distribution of all inputs, for slots with the given properties.
 
         Args:
-            lower: Whether the output is in lower case in all cases.
+            lower: Whether the output is in lower case at every place of the text.
             whole: Whether the input is a whole word instead of a part of a word.
 
         Raises:

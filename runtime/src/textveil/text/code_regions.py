@@ -1,7 +1,7 @@
 """Regions of code in a reply: fenced blocks, and inline code between backticks.
 
-A *reader* is a program that displays Markdown, for example a chat client. Readers end code at different marks. A region
-of code is *uncertain* if some readers do not treat it as code. A *hazard* is markup in the code that such readers would
+A *viewer* is a program that displays Markdown, for example a chat client. Viewers end code at different marks. A region
+of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code that such viewers would
 act on.
 """
 
@@ -29,7 +29,7 @@ from textveil.text.region_state import (
     RegionState,
 )
 
-#: The text after the opening marks with which every reader treats the line as the start of a fenced block.
+#: The text after the opening marks with which every viewer treats the line as the start of a fenced block.
 _INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
 #: Languages that apps display as a picture, a map or math in place of the code. Their code may contain addresses.
 _PICTURE_LANGUAGES = frozenset(
@@ -72,7 +72,7 @@ def resolve_runs(state: RegionState, character: str) -> None:
             state.frames.pop()
             state.tainted = state.tainted or frame.tainted
             _open_fence(state, "`", count)
-            state.frames[-1].torn = count == frame.count  # the run closes code for some readers
+            state.frames[-1].torn = count == frame.count  # the run closes code for some viewers
         elif count == frame.count:
             _close_code(state, frame)
         else:
@@ -93,10 +93,10 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
     """Close a region of code.
 
-    If some Markdown viewers would see another region begin in the code, all following text counts as code.
+    If another region begins in the code for some Markdown viewers, all following text counts as code.
     """
     state.pop()
-    # For a reader that does not support fences, a link or tag inside the fence continues after it.
+    # For a viewer that does not support fences, a link or tag inside the fence continues after it.
     goes_on = frame.kind == FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
     goes_on = goes_on or (frame.kind == FENCE and frame.tag and begins_block(frame.destination))
     if frame.shifted or frame.torn or goes_on or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
@@ -104,11 +104,11 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
     elif frame.kind == FENCE and frame.tag:
         state.push(ANGLE, Region.MARKUP).lost = True
     elif frame.kind == FENCE and frame.uncertain:
-        state.html = True  # a reader may pair its marks with others of the paragraph
+        state.html = True  # a viewer may pair its marks with others of the paragraph
 
 
 def _close_fence(state: RegionState, frame: OpenRegion) -> None:
-    """Close a fenced block. For Python-Markdown both marks must have the same length and no indentation."""
+    """Close a fenced block. For Python-Markdown, both fences must have the same length and no indentation."""
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact
     _close_code(state, frame)
@@ -117,8 +117,8 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
-    A Markdown viewer that does not treat the text as code would act on them. After the start of such markup, the rest
-    of the region does not count as code if some viewers do not treat it as code.
+    A Markdown viewer that does not treat the region as code would act on this content. So in a region that some viewers
+    do not treat as code, the text from the start of such content on counts as markup or as a link.
 
     Args:
         state: State of the region scanner.
@@ -185,7 +185,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
         state: State of the region scanner.
         frame: The region of the block.
         character: The next character.
-        at_start: Whether the character is the first one of the text of a line.
+        at_start: Whether the character is the first one of its line after indentation and list marks.
     """
     _note_hazard(state, frame, character)
     if not frame.started:  # the line that opens it
@@ -206,7 +206,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
         column = state.column - 1
         left_list = frame.nested and state.quotes == frame.quotes and column < frame.column
         if state.quotes < frame.quotes or left_list:
-            state.frames = [OpenRegion(UNKNOWN, Region.CODE)]  # readers disagree on where the code ends
+            state.frames = [OpenRegion(UNKNOWN, Region.CODE)]  # viewers disagree on where the code ends
             return Region.CODE
         deep = column >= frame.column + CODE_INDENT or state.quotes != frame.quotes or state.marked
         frame.closing, frame.opening = 0 if deep or character != frame.mark else 1, column == 0
@@ -234,7 +234,7 @@ def _may_be_picture(info: str) -> bool:
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Process a character of a link in a fenced block, for Markdown viewers without fenced blocks.
+    """Process a character of a link in a fenced block, for viewers that do not support fenced blocks.
 
     While a link is open, ``frame.depth`` is positive. While the definition of a link is open, ``frame.quote`` is not
     empty.
@@ -243,7 +243,7 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
         state: State of the region scanner.
         frame: The region of the block.
         character: The next character.
-        at_start: Whether the character is the first one of the text of a line.
+        at_start: Whether the character is the first one of its line after indentation and list marks.
     """
     if state.last == "]" and character == "(":
         frame.depth = 1
@@ -262,10 +262,10 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
         state: State of the region scanner.
         frame: The region of the code.
         character: The next character.
-        at_start: Whether the character is the first one of the text of a line.
+        at_start: Whether the character is the first one of its line after indentation and list marks.
     """
     if (at_start and character not in LETTERS and character < "\x80") or (character == ">" and state.phase == START):
-        frame.torn = frame.torn or "\n" in frame.info  # for some readers this line begins another block
+        frame.torn = frame.torn or "\n" in frame.info  # for some viewers this line begins another block
     if character == "\n":
         frame.info = character
     if character == "`":
@@ -281,7 +281,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
     else:
         frame.tainted = frame.tainted or (state.last == "<" and character in OPENS_MARKUP)
         _note_hazard(state, frame, character)
-        frame.uncertain = frame.uncertain or character in "\n|"  # for some readers another block or cell begins there
+        frame.uncertain = frame.uncertain or character in "\n|"  # for some viewers another block or cell begins there
     return frame.region
 
 

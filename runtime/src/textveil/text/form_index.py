@@ -4,7 +4,7 @@ A *form* is a way in which a reply may write a surrogate, such as a plural (see 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 
@@ -18,12 +18,17 @@ from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_b
 _MAX_BLANKS = 6
 BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
-_WORD = re.compile(r"[a-zA-Z0-9]{3}")
+_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 _MARKS = frozenset("'\u2019\u2018\u201a\u201b")
 #: The form that was found (``None`` if it has several originals); the end of the text that the original replaces; and
 #: the pair if the reply repeats the text around the surrogate, else ``None``.
 FormMatch = tuple[SurrogateForm | None, int, SurrogatePair | None]
 NEEDS_MORE: FormMatch = None, 0, None
+#: Forms at a position, each with its end and its folded text; the end of each folded character; and whether a longer
+#: form is possible, depending on characters of the reply that are not available yet.
+_FoundForms = tuple[Sequence[tuple[SurrogateForm | None, int, str]], Sequence[int], bool]
+#: Largest number of forms with the same first characters that are compared one by one.
+_MAX_CANDIDATES = 16
 
 
 class FormIndex:
@@ -56,7 +61,7 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """Copy of this index without ``quoted_pairs``, which never restores a surrogate of a single letter."""
+        """Copy of this index without ``quoted_pairs``. The copy never restores a surrogate of a single letter."""
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
@@ -80,13 +85,24 @@ class FormIndex:
         """
         self._table.free_memory()
 
-    def may_begin(self, text: str, index: int) -> bool:
-        """Return whether a form of a surrogate may begin at position ``index``, by its first characters."""
-        prefix = text[index : index + PREFIX_LENGTH]
-        if _WORD.fullmatch(prefix) is None:
-            return fold_text(text[index]) in self._prefixes
-        prefix = prefix.lower()  # sufficient at most positions
-        return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
+    def find_start(self, text: str, position: int) -> int:
+        """Return the first index from ``position`` on at which a form may begin, by its first characters; -1 if none.
+
+        A form may begin at the start of a word or at a mark.
+        """
+        prefixes, short_joined = self._prefixes, self.quotations.short_joined
+        while (match := _START.search(text, position)) is not None:
+            index = match.start()
+            prefix = text[index : index + PREFIX_LENGTH]
+            if not (prefix.isalnum() and prefix.isascii()) or len(prefix) < PREFIX_LENGTH:
+                if fold_text(text[index]) in prefixes:
+                    return index
+            else:  # most positions
+                prefix = prefix.lower()
+                if prefix in prefixes or not short_joined.isdisjoint((prefix[:1], prefix[:2])):
+                    return index
+            position = index + 1
+        return -1
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
         """Find the longest form of a surrogate that begins at ``index`` and ends at the end of a word.
@@ -101,32 +117,9 @@ class FormIndex:
             The form with its end. ``None`` if no form matches. ``NEEDS_MORE`` if the decision depends on characters of
             the reply that are not available yet.
         """
-        table = self._table
-        begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
-        read, blanks, at, found = "", 0, index, []
-        ends = [index]
-        while at < len(text):
-            character = text[at]
-            if blanks and (character.isspace() or character == ">"):
-                blanks += 1
-                if blanks > _MAX_BLANKS:
-                    break
-                at += 1
-                ends[-1] = at
-                continue
-            blanks = int(character.isspace())
-            step = " " if blanks else fold_text(character)
-            if not begins(read + step):
-                break
-            read, at = read + step, at + 1
-            ends += [at] * len(step)
-            if read in forms:
-                found.append((forms[read], at, read))
-            elif read[-1] in tag_ends and (tag := table.find_tag(read)) is not None:
-                found.append((tag, at, read))
-        else:
-            if not is_final:
-                return NEEDS_MORE
+        found, ends, is_open = self._find_plain_forms(text, index) or self._find_forms(text, index)
+        if is_open and not is_final:
+            return NEEDS_MORE
         alone: FormMatch | None = None
         for form, end, written in reversed(found):
             if end + 1 >= len(text) and not is_final:  # the character after a mark is not available yet
@@ -151,6 +144,54 @@ class FormIndex:
                 if form is not None and not (form[0].lead or form[0].weak):
                     break
         return alone
+
+    def _find_plain_forms(self, text: str, index: int) -> _FoundForms | None:
+        """Find forms as ``_find_forms`` does, by a comparison of whole texts, which is faster.
+
+        The result is ``None`` unless the characters at ``index`` are printable ASCII without a sequence of blanks.
+        """
+        table, prefix = self._table, text[index : index + PREFIX_LENGTH].lower()
+        if len(prefix) < PREFIX_LENGTH or not prefix.isascii() or table.may_begin_tag(prefix):
+            return None
+        candidates = table.list_texts(prefix)
+        if len(candidates) > _MAX_CANDIDATES:
+            return None
+        length = max(map(len, candidates), default=PREFIX_LENGTH)
+        plain = text[index : index + length]
+        if not plain.isascii() or not plain.isprintable() or "  " in plain or " >" in plain:
+            return None
+        plain = plain.lower()
+        found = [*table.find_short_forms(prefix), *filter(plain.startswith, candidates)]
+        is_open = len(text) - index <= length and any(form.startswith(plain) for form in candidates)
+        forms = [(table.forms[form], index + len(form), form) for form in found]
+        return forms, range(index, index + length + 1), is_open
+
+    def _find_forms(self, text: str, index: int) -> _FoundForms:
+        """Return the forms that begin at ``index``, from the shortest one to the longest one."""
+        table = self._table
+        begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
+        read, blanks, at, found = "", 0, index, []
+        ends = [index]
+        while at < len(text):
+            character = text[at]
+            if blanks and (character.isspace() or character == ">"):
+                blanks += 1
+                if blanks > _MAX_BLANKS:
+                    break
+                at += 1
+                ends[-1] = at
+                continue
+            blanks = int(character.isspace())
+            step = " " if blanks else fold_text(character)
+            if not begins(read + step):
+                break
+            read, at = read + step, at + 1
+            ends += [at] * len(step)
+            if read in forms:
+                found.append((forms[read], at, read))
+            elif read[-1] in tag_ends and (tag := table.find_tag(read)) is not None:
+                found.append((tag, at, read))
+        return found, ends, at == len(text)
 
 
 def _precedes_word(text: str, index: int, end: int) -> bool:

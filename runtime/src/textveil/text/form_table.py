@@ -63,9 +63,10 @@ def merge_forms(
             if prefix is not None and text[:PREFIX_LENGTH] != prefix:
                 continue
             form, same_text = (pair, notation), inflected if notation else unchanged
-            other = same_text.setdefault(text, form)
-            if other is form:
+            if text not in same_text:
+                same_text[text] = form
                 continue
+            other = same_text[text]
             if other is not None and other[0] is pair:  # the usual case, for names with one initial
                 same_text[text] = min(other, form, key=_get_notation)
             else:
@@ -128,6 +129,8 @@ class FormTable:
                     self._texts_by_prefix[prefix] = [text]
         else:
             self._defer_forms([*ambiguous_texts], quoted_outputs)
+        starts = chain(self._texts_by_prefix, self._later)
+        self._short_texts = {text for text in starts if len(text) < PREFIX_LENGTH}
         self.prefixes: set[str] = _list_prefixes(chain(self._texts_by_prefix, self._later))
         self._tag_prefixes = _list_prefixes(start for name in self._tag_digits for start in _iterate_tag_starts(name))
         self.prefixes |= self._tag_prefixes
@@ -153,15 +156,38 @@ class FormTable:
                 self._make_forms(text)
             return text in self.prefixes
         prefix = text[:PREFIX_LENGTH]
-        if prefix in self._later:
-            self._make_forms(prefix)
-        candidates = self._texts_by_prefix.get(prefix, ())
-        if not isinstance(candidates, tuple):
-            self._texts_by_prefix[prefix] = candidates = tuple(sort_strings(candidates))
+        candidates = self.list_texts(prefix)
         at = bisect_left(candidates, text)
         if at < len(candidates) and candidates[at].startswith(text):
             return True
         return prefix in self._tag_prefixes and self._begins_tag(text)
+
+    def list_texts(self, prefix: str) -> tuple[str, ...]:
+        """Return the texts in ``forms`` that begin with ``PREFIX_LENGTH`` characters, sorted.
+
+        The method also creates these forms, and stores them in ``forms``. Tags that only ``find_tag`` finds are not in
+        the result.
+        """
+        if prefix in self._later:
+            self._make_forms(prefix)
+        texts = self._texts_by_prefix.get(prefix, ())
+        if not isinstance(texts, tuple):
+            self._texts_by_prefix[prefix] = texts = tuple(sort_strings(texts))
+        return texts
+
+    def find_short_forms(self, prefix: str) -> list[str]:
+        """Return the forms of fewer than ``PREFIX_LENGTH`` characters with which ``prefix`` begins, shortest first.
+
+        The method also creates these forms, and stores them in ``forms``.
+        """
+        if self._short_texts.isdisjoint((prefix[:1], prefix[:2])):  # most calls
+            return []
+        texts = [prefix[:end] for end in range(1, PREFIX_LENGTH)]
+        return [text for text in texts if self.is_prefix(text) and text in self.forms]
+
+    def may_begin_tag(self, prefix: str) -> bool:
+        """Return whether a tag that only ``find_tag`` finds may begin with ``PREFIX_LENGTH`` characters."""
+        return prefix in self._tag_prefixes
 
     def find_tag(self, text: str) -> SurrogateForm | None:
         """Return the form with the given folded text if it is a numbered tag that is not in ``forms``.
@@ -197,7 +223,7 @@ class FormTable:
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
         """Store only the first characters of the forms of each pair, that is of its spellings in a reply.
 
-        The forms themselves are computed when a reply has such a character.
+        The forms themselves are created when a reply contains these characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.

@@ -27,16 +27,17 @@ CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
 class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
-    The odds of any output for two tokens differ by at most a factor. For metric differential privacy the factor is
-    ``exp(epsilon * d + epsilon_0 + rounding_slack)`` at the scaled distance ``d``. For pure LDP it is ``exp(epsilon)``.
-    SanText+ has an exception: an output word that is not on its list of sensitive words reveals its input by design.
+    For any two tokens, the probabilities of an output differ at most by a factor. For metric differential privacy the
+    factor is ``exp(epsilon * d + epsilon_0 + rounding_slack)`` at the scaled distance ``d``. For pure LDP it is
+    ``exp(epsilon)``. SanText+ has an exception: an output word that is not on its list of sensitive words reveals its
+    input by design.
 
     Attributes:
         epsilon: Loss per token; per unit of scaled distance for metric differential privacy.
         epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
         rounding_slack: Additional loss per token, at any distance, from rounding to integers. 0 for ``fbdd``, for whose
             floating-point rounding no bound is claimed.
-        epsilon_0: Additional loss per token if one of the two words is common (SanText+, UMLDP), else 0.
+        epsilon_0: For SanText+, the additional loss per token if one of the two words is common; else 0.
         replacement_probability: The parameter ``p`` of SanText+: the probability that a common word is replaced; else
             ``None``.
         pure_level: Loss per token for any two words, rounded up. ``None`` if it is infinite (``santext+``) or not
@@ -55,7 +56,11 @@ class TokenGuarantee:
 
     @property
     def certificate_basis(self) -> str | None:
-        """For a certified epsilon, ``EXPECTED_BUNDLE`` or ``NOT_RECOMPUTED``; ``None`` for other epsilons."""
+        """Which certificate a certified epsilon comes from; ``None`` for other epsilons.
+
+        ``EXPECTED_BUNDLE`` means the certificate of a bundle that the caller specified. ``NOT_RECOMPUTED`` means an
+        unverified certificate.
+        """
         if self.epsilon_kind != CERTIFIED:
             return None
         return EXPECTED_BUNDLE if self.pinned else NOT_RECOMPUTED
@@ -163,9 +168,9 @@ class StaircaseGuarantee:
     """Guarantee of the staircase mechanism per word, between texts with the same template.
 
     The staircase mechanism is the extremal mechanism for LDP of Kairouz, Oh and Viswanath (2014). For each randomized
-    word that differs, the odds of any output differ by a factor of at most ``exp(epsilon)``. With ``consistent``, each
-    distinct word counts once. If two texts differ only in an entity of one type, or in two unknown words, the loss is 0
-    (docs/proofs/staircase.md).
+    word that differs, the probabilities of an output differ at most by the factor ``exp(epsilon)``. With
+    ``consistent``, each distinct word counts once. If two texts differ only in an entity of one type, or in two unknown
+    words, the loss is 0 (docs/proofs/staircase.md).
 
     Attributes:
         epsilon: Epsilon per randomized word (``L`` in the proof).
@@ -194,7 +199,7 @@ class StaircaseGuarantee:
 
     @property
     def largest_odds(self) -> int:
-        """``exp(epsilon)``, rounded up: largest factor between the odds of an output for two words."""
+        """``exp(epsilon)``, rounded up: the largest factor between the probabilities of an output for two words."""
         return compute_largest_odds(self.epsilon)
 
     def compute_spend(self, tokens: int) -> Spend:

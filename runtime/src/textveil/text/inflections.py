@@ -32,6 +32,8 @@ _WHOLE_DATES = {
     "numeric, padded": "{m:02d}/{d:02d}/{y}",
 }
 _SHORT_DATES = {"day first": "{d} {month}", "month first": "{month} {d}"}
+#: Ends of words whose plural has ``es``; and the last letters of words whose plural is not the word with an ``s``.
+_ES_ENDS, _PLURAL_ENDS = ("s", "x", "z", "ch", "sh"), frozenset("sxzhy")
 _MIN_PLURAL_LENGTH, _GROUP_DIGITS = 3, 3
 _MIN_NAME_WORDS = 2
 #: A tag, and the other brackets and separators in which replies write one. Without brackets, ``person 1`` may be a
@@ -164,6 +166,12 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
     yield " ".join(folded.split()), ""
     if pair.lead or pair.weak:
         return
+    if rules is NO_REPLY_RULES and output.isalpha() and output.isascii():  # most surrogates
+        if len(output) >= _MIN_PLURAL_LENGTH:
+            yield f"{folded}s", "plural"
+            if folded[-1] in _PLURAL_ENDS and (plural := _make_plural(output).lower()) != f"{folded}s":
+                yield plural, "plural"
+        return
     if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
         public_type, number = fold_text(tag[1]), fold_text(tag[2])
         for notation in TAG_NOTATIONS:
@@ -250,7 +258,7 @@ def _write_initials(name: str) -> dict[str, str]:
 def match_case(written: str, output: str, original: str) -> str:
     """Return the original in the same case as the surrogate in the reply.
 
-    The original keeps its own spelling if ``written`` has the same case pattern as ``output``. It also does so if the
+    The original keeps its own spelling in two cases: if ``written`` has the case pattern of ``output``; and if the
     original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
     pattern of ``written``.
 
@@ -276,7 +284,7 @@ def match_case(written: str, output: str, original: str) -> str:
 
 def _make_plural(word: str) -> str:
     small = word.lower()
-    if small.endswith(("s", "x", "z", "ch", "sh")):
+    if small.endswith(_ES_ENDS):
         end = "es"
     elif word == small and small.endswith("y") and small[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
@@ -341,7 +349,7 @@ def find_word_before(text: str) -> str:
 def are_alike(one: str, other: str) -> bool:
     """Return whether two originals are equal except for case and the kind of apostrophe.
 
-    A mathematical letter such as U+1D465 and the plain letter have the same surrogate, but are different originals.
+    A mathematical letter such as U+1D465 is not equal to the plain letter, although both have the same surrogate.
     """
     return one == other or _fold_case(one) == _fold_case(other)
 

@@ -123,12 +123,12 @@ class LineReader:
         self._quotation_marks += text.count('"')
 
     def begin_surrogate(self) -> None:
-        """Start a surrogate: the text up to ``end_surrogate`` is not checked for commands."""
+        """Mark the start of a surrogate. The text up to ``end_surrogate`` is not checked for commands."""
         self._in_surrogate = True
         self.is_command = self.is_command or self._is_at_value
 
     def end_surrogate(self) -> None:
-        """End the surrogate that ``begin_surrogate`` started."""
+        """Mark the end of the surrogate that ``begin_surrogate`` started."""
         self._in_surrogate = False
         self.read_other()
 
@@ -160,7 +160,7 @@ class LineReader:
                 self._calls += 1
 
     def _find_quoted_addresses(self, text: str, start: int) -> None:
-        """Process the quotation marks of addresses after ``start``. A mark that ends an address begins no other."""
+        """Process the quotation marks around addresses after ``start``. A mark either begins or ends an address."""
         at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:

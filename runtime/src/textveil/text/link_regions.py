@@ -1,6 +1,6 @@
 """Regions of links, of TeX commands and math, and of HTML tags: where they begin, continue and end.
 
-A *reader* is a program that displays Markdown. Where readers disagree, the text is not prose.
+A *viewer* is a program that displays Markdown. Where viewers disagree, the text is not prose.
 """
 
 import re
@@ -36,7 +36,7 @@ from textveil.text.region_state import (
     RegionState,
 )
 
-#: TeX commands whose arguments a reader displays and never fetches.
+#: TeX commands whose arguments a viewer displays and never fetches.
 _DISPLAYED_COMMANDS = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
@@ -52,8 +52,11 @@ _WORD_IN_TAG = LETTERS | frozenset("0123456789_/")
 _REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
 #: Characters after which a blank and a word cannot belong to a link destination: all of ASCII except these.
 _NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(BLANK + ",.!?-_*+0123456789") - LETTERS
-#: If the destination or the title of an inline link contains one of these, readers disagree on where the link ends.
+#: If the destination or the title of an inline link contains one of these, viewers disagree on where the link ends.
 _UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
+#: A tag such as ``[city 1]`` in the address of a link; and the start of one.
+_TAG = re.compile(r"\[[A-Za-z][A-Za-z_-]* ?[0-9]+\]")
+_TAG_START = re.compile(r"\[(?:[A-Za-z][A-Za-z_-]*(?: ?[0-9]*)?)?")
 _TITLE = 2
 
 
@@ -77,7 +80,7 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
         return False
     if slash == SLASH:
         state.slash = NONE
-        if character == "\\":  # a reader may treat it as an escape, another as a single backslash
+        if character == "\\":  # a viewer may treat it as an escape, another as a single backslash
             state.slash, state.doubled = SLASH, not state.doubled
         elif character in LETTERS:
             state.slash, state.name = NAME, character
@@ -193,7 +196,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
         else frame.destination
     )
     if (state.last == "]" and character in "(:") or (state.last == "\\" and character in LETTERS):
-        state.give_up(Region.LINK)  # a link cannot contain this, so another one may begin for some reader
+        state.give_up(Region.LINK)  # a link cannot contain this, so another one may begin for some viewer
         return True
     if kind == LINK and not frame.nested:
         _read_plain_link(state, frame, character)
@@ -218,10 +221,10 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
         return True
     if kind == DEFINITION:
         frame.torn = frame.torn or (character in "\"'" and not frame.closing)
-        if character in "`$<":  # for a reader that does not support definitions these open a region
+        if character in "`$<":  # for a viewer that does not support definitions these open a region
             state.give_up(Region.LINK)
         return False
-    frame.count += (character == "(") - (character == ")")  # few readers treat such brackets as a link
+    frame.count += (character == "(") - (character == ")")  # few viewers treat such brackets as a link
     if not frame.count:
         state.pop()
     return character in "()"
@@ -230,14 +233,22 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
-    If the link differs from this form, all following text counts as a link.
+    The address may also contain tags such as ``[city 1]``. Then some viewers see no link, but all others end it at the
+    same position if it has no title and no round bracket after a tag. If the link differs from these forms, all
+    following text counts as a link.
 
     Args:
         state: State of the region scanner.
         frame: The region of the link.
         character: The next character.
     """
-    if frame.angle:
+    is_in_address = not (frame.angle or frame.quote or frame.closing) and frame.count == 1
+    if frame.tag or (character == "[" and is_in_address):
+        frame.started = frame.torn = True
+        unlike = not _continues_tag(frame, character)
+    elif frame.torn and (character in BLANK or (character in _UNLIKE_LINK and character != ")")):
+        unlike = True
+    elif frame.angle:
         frame.angle = character != ">"
         frame.closing = 0 if frame.angle else 1
         unlike = character in BLANK or (frame.angle and character in _UNLIKE_LINK)
@@ -265,6 +276,13 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
         state.give_up(Region.LINK)
 
 
+def _continues_tag(frame: OpenRegion, character: str) -> bool:
+    """Return whether a character continues, or ends, a tag such as ``[city 1]`` in the address of a link."""
+    tag = frame.tag + character
+    frame.tag = tag if character != "]" else ""
+    return len(tag) <= MAX_NAME_LENGTH and (_TAG_START if frame.tag else _TAG).fullmatch(tag) is not None
+
+
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
     """Process a character of the definition of a link: ``[name]: address "title"``.
 
@@ -272,7 +290,7 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
         state: State of the region scanner.
         frame: The region of the definition.
         character: The next character.
-        at_start: Whether the character is the first one of the text of a line.
+        at_start: Whether the character is the first one of its line after indentation and list marks.
 
     Returns:
         Whether the definition ended before this character.
@@ -325,7 +343,9 @@ def open_math(state: RegionState, character: str) -> bool:
 
 
 def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bool:
-    """Open the region of a possible HTML tag. ``character`` is the one after ``<``.
+    """Open the region of a possible HTML tag at the character after ``<``.
+
+    Inside another region, all following text counts as markup instead.
 
     Args:
         state: State of the region scanner.
@@ -335,7 +355,7 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
     Returns:
         True: the character needs no further processing.
     """
-    if frame is not None:  # for some reader the tag begins here, and this region does not exist
+    if frame is not None:  # for some viewer the tag begins here, and this region does not exist
         state.give_up(Region.MARKUP)
         return True
     opened = state.push(ANGLE, Region.MARKUP)
@@ -393,10 +413,10 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character that shows that a possible tag is not a plain tag.
+    """Process a character that cannot belong to a plain tag, although a plain tag may have begun.
 
-    In the middle of a line, the text up to the end of the paragraph may be a tag or plain text. Elsewhere all later
-    text counts as markup.
+    If the tag has a harmless name and begins in the middle of a line, the text up to the end of the paragraph counts as
+    markup, because only some viewers treat it as a tag. Otherwise all later text counts as markup.
 
     Args:
         state: State of the region scanner.

@@ -1,6 +1,6 @@
 """State of the region scanner: the open regions of a reply, and facts about its earlier text.
 
-A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
+A *viewer* is a program that displays the reply, such as a chat client. Viewers treat Markdown in different ways.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -38,10 +38,10 @@ MAX_NAME_LENGTH, MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
 BLANK = " \t\r\n"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 OPENS_MARKUP = LETTERS | frozenset("/!?")
-#: Characters after which ``>`` ends a tag for every reader. The library markdown2 escapes it after other characters.
+#: Characters after which ``>`` ends a tag for every viewer. The library markdown2 escapes it after other characters.
 ENDS_TAG = LETTERS | frozenset("0123456789?!/'\"-")
 MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
-#: Marks at the start of a line whose rest some readers treat as a class name.
+#: Marks at the start of a line whose rest some viewers treat as a class name.
 _CLASS_MARKS = frozenset("!?:")
 #: Characters that open a region, or may open one, inside a template tag.
 _OPENS_REGION = frozenset("<`$\\[]{}~")
@@ -98,21 +98,22 @@ class OpenRegion:
     closing: int = 0
     run_at_start: bool = False
     tainted: bool = False
-    #: Of code: whether some readers treat it as text; whether it contains something that would open a region for
-    #: these readers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
+    #: Of code: whether some viewers treat it as text; whether it contains something that would open a region for
+    #: these viewers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
     #: before its destination.
     uncertain: bool = False
     hazard: bool = False
     shifted: bool = False
     depth: int = 0  # of brackets and braces in code
-    #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
+    #: Current part of a tag in code, or of a tag such as ``[city 1]`` in an address (empty outside of tags). Whether
+    #: all viewers recognize the fence.
     tag: str = ""
     exact: bool = True
     info: str = ""
-    is_picture: bool = False  # whether some readers display the code as a picture
-    lost: bool = False  # whether it is a tag only for readers that find its end in the same paragraph
-    #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
-    #: address has a quotation mark.
+    is_picture: bool = False  # whether some viewers display the code as a picture
+    lost: bool = False  # whether it is a tag only for viewers that find its end in the same paragraph
+    #: Whether some viewers end the code earlier, for example at an empty line. For a definition: whether its
+    #: address has a quotation mark. For a link: whether its address has a tag such as ``[city 1]``.
     torn: bool = False
     mark: str = "`"
     quotes: int = 0
@@ -143,7 +144,7 @@ class RegionState:
         self.frames: list[OpenRegion] = []
         self.tainted: bool = False
         self.html: bool = False
-        #: ``disputed``: readers disagree on code or on HTML, up to the end of the reply.
+        #: ``disputed``: viewers disagree on code or on HTML, up to the end of the reply.
         self.disputed: bool = False
         self.angle_at_start: bool = False
         self.abbreviation: bool = False
@@ -259,7 +260,7 @@ class RegionState:
 
         Args:
             character: The next character.
-            at_start: Whether the character is the first one of the text of a line or of a list item.
+            at_start: Whether the character is the first one of a line or list item after indentation and list marks.
         """
         if character == "<":
             self.angle_at_start = at_start
@@ -309,7 +310,7 @@ class RegionState:
 
         Args:
             character: The next character.
-            at_start: Whether the character is the first one of the text of a line.
+            at_start: Whether the character is the first one of its line after indentation and list marks.
         """
         if at_start and character in _CLASS_MARKS:
             self.class_mark, self.class_marks = character, 1

@@ -1,9 +1,9 @@
 """Scanner of replies, which assigns a region to each character.
 
-Regions are running text (prose), code, math, JSON, links and markup. A *reader* is a program that displays Markdown.
-The scanner assumes that an attacker wrote the reply: where readers disagree, a character is not prose. Each character
+Regions are running text (prose), code, math, JSON, links and markup. A *viewer* is a program that displays Markdown.
+The scanner assumes that an attacker wrote the reply: where viewers disagree, a character is not prose. Each character
 gets its region as soon as it is read, so the result does not depend on how a stream is split. The depth of nesting is
-limited, which bounds the memory. ``docs/restoring.md`` describes every state.
+limited, which bounds the memory. ``docs/restoring.md`` describes every state; it calls a viewer a *reader*.
 """
 
 import re
@@ -53,7 +53,7 @@ from textveil.text.region_state import (
 _PLAIN = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\\[\]{}<]+")
 _PLAIN_CODE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\\[\]{}]+")
 _PLAIN_LINE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
-#: Characters that some Markdown reader removes or treats as a line end: controls other than tab and line end, line and
+#: Characters that some Markdown viewer removes or treats as a line end: controls other than tab and line end, line and
 #: paragraph separators, the byte order mark. Python-Markdown removes U+0002, so that `<` U+0002 `i` becomes a tag.
 _DISPUTED = frozenset(
     [chr(code) for code in (*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), *range(0x7F, 0xA0))]
@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of a word at this position, by open brackets and the line; ``None`` for running text."""
+        """Region that open brackets or the line give to a word at this position; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -146,12 +146,7 @@ class RegionScanner(RegionState):
                 at += 1
                 continue
             at = match.end()
-            if not self.frames:
-                self._note_address(match[0])
-                self.lines.read_text(match[0])
-            self.last, self.odd, self.after_tag = text[at - 1], False, False
-            self.role = JsonRole.TEXT
-            self.region = self.frames[-1].region if self.frames else Region.PROSE
+            self._read_skippable(match[0])
 
     def begin_tag(self) -> None:
         """Prepare for a tag such as ``[city 1]``, so that its bracket does not count as the start of JSON."""
@@ -183,7 +178,7 @@ class RegionScanner(RegionState):
         self.tag = self.after_tag = False
         if not text:
             return
-        if self.frames or self.tainted or "](" in text:  # for a reader that sees the link, these regions do not exist
+        if self.frames or self.tainted or "](" in text:  # for a viewer that sees the link, these regions do not exist
             if not self.frames or self.frames[-1].kind != UNKNOWN:
                 self.give_up(Region.LINK)
             return
@@ -213,11 +208,22 @@ class RegionScanner(RegionState):
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
-        self.feed(text)
+        self._record_tag_link(text)
+        self._read_skippable(text)
         return True
 
+    def _read_skippable(self, text: str) -> None:
+        """Read characters that the pattern of ``_find_skippable`` matches."""
+        if self.frames:
+            self.region = self.frames[-1].region
+        else:
+            self._note_address(text)
+            self.lines.read_text(text)
+            self.region = Region.PROSE
+        self.last, self.odd, self.after_tag, self.role = text[-1], False, False, JsonRole.TEXT
+
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return a pattern of characters that change nothing in this state; ``None`` if every character can."""
+        """Return a pattern of the characters that do not change this state; ``None`` if any may change it."""
         if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:
@@ -253,7 +259,7 @@ class RegionScanner(RegionState):
         at_start = self.phase == START and character not in BLANK and character != ">"
         self.read_line_start(character, at_start)
         resolve_runs(self, character)
-        lone_return = self.last == "\r" and character != "\n"  # a line end for Markdown readers
+        lone_return = self.last == "\r" and character != "\n"  # a line end for Markdown viewers
         if (lone_return or character in _DISPUTED) and not (self.frames and self.frames[-1].kind == UNKNOWN):
             self.give_up(Region.MARKUP)
         self.advance_line(character)
@@ -267,7 +273,7 @@ class RegionScanner(RegionState):
             self._end_line()
         elif self.phase == BODY:
             self.read_in_line(character)
-        if self.stray and not self.frames:  # for a reader that pairs that backtick, other text is code
+        if self.stray and not self.frames:  # for a viewer that pairs that backtick, other text is code
             self.give_up(Region.MARKUP)
         if (self.tainted and not self.frames) or (self.template and self.region is not Region.CODE):
             self.region = Region.MARKUP
@@ -286,7 +292,7 @@ class RegionScanner(RegionState):
             self.brackets += 1
         elif character == "%" and self.last == "[":
             self.image = True  # a template tag such as [% NAME %] may have empty lines too
-        elif character == "]" and not self.odd:  # in math or an address a reader may ignore this bracket
+        elif character == "]" and not self.odd:  # in math or an address a viewer may ignore this bracket
             goes_on = self.dollar or (frame is not None and frame.kind in MATH | {ANGLE})
             self.brackets = max(0, self.brackets - (not goes_on))
         self._note_address(character)
@@ -297,11 +303,13 @@ class RegionScanner(RegionState):
             self.in_attributes = self.in_attributes or "=" in text or "#" in text
         else:
             self.braces_went_on = self.in_attributes = False
+        if not self.address and _IN_ADDRESS.search(self.last + text) is None:  # most texts
+            return
         blank = max(map(text.rfind, BLANK))
         if blank >= 0:
             self.address = _IN_ADDRESS.search(text, blank + 1) is not None
         elif not self.address:
-            self.address = _IN_ADDRESS.search(self.last + text) is not None
+            self.address = True
 
     def _end_line(self) -> None:
         self.lines.end_line(is_empty=self.empty)
@@ -324,7 +332,7 @@ class RegionScanner(RegionState):
             return
         if self.quotes and (self.brackets or self.braces):
             return
-        self.open_label = self.open_label or self.brackets > 0  # some readers support labels with empty lines
+        self.open_label = self.open_label or self.brackets > 0  # some viewers support labels with empty lines
         self.line_label, self.abbreviation = False, False
         self.braces = self.braces if self.template_braces else 0
         if not self.image:  # the text of an image may have empty lines
@@ -334,9 +342,9 @@ class RegionScanner(RegionState):
             if top.nested and self.quotes > top.quotes:  # a quotation, which ends the list
                 self.give_up(Region.CODE)
         elif top is not None and top.kind == DEFINITION and (top.quote or top.torn or not top.started):
-            self.give_up(Region.LINK)  # a title may have empty lines, and for some readers a definition too
+            self.give_up(Region.LINK)  # a title may have empty lines, and for some viewers a definition too
         elif top is not None and ((top.kind == LINK and not top.nested) or (top.kind == INLINE and top.hazard)):
-            self.give_up(Region.LINK)  # some readers continue to the next bracket
+            self.give_up(Region.LINK)  # some viewers continue to the next bracket
         elif top is not None and top.kind == DOLLAR and top.hazard and top.count > 1:
             self.give_up(Region.MATH)  # a program that fills in templates continues to the brace
         if top is not None and top.kind == FENCE and top.tag not in ("'", '"') and not begins_block(top.destination):
@@ -345,7 +353,7 @@ class RegionScanner(RegionState):
             top.depth = 0
         if kinds & BLOCK_MATH or FENCE in kinds:
             return
-        for frame in self.frames:  # code that no mark closes is text for a Markdown reader
+        for frame in self.frames:  # code that no mark closes is text for a Markdown viewer
             open_tag = frame.kind == ANGLE and not frame.lost
             self.tainted = self.tainted or open_tag or (frame.kind == INLINE and frame.tainted)
         self.frames = [frame for frame in self.frames if frame.kind in _BLOCKS]
@@ -400,7 +408,7 @@ class RegionScanner(RegionState):
         self, frame: OpenRegion | None, kind: int, character: str, at_start: bool, escaped: bool
     ) -> None:
         last = self.last
-        opens = character in OPENS_MARKUP or (character == "\\" and frame is None)  # some readers remove the backslash
+        opens = character in OPENS_MARKUP or (character == "\\" and frame is None)  # some viewers remove the backslash
         if last == "<" and opens and open_tag(self, frame, character):
             return
         if character == "`" and not escaped:
@@ -446,7 +454,7 @@ class RegionScanner(RegionState):
 
     def _read_json(self, frame: OpenRegion, character: str) -> None:
         if not frame.string:
-            if character not in _OUTSIDE_STRINGS:  # no JSON, so other readers may see attributes here
+            if character not in _OUTSIDE_STRINGS:  # no JSON, so other viewers may see attributes here
                 self.give_up(Region.JSON)
                 return
             self.role = JsonRole.SEPARATOR if character in '{}[],:"' else JsonRole.TEXT

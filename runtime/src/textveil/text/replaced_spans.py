@@ -1,6 +1,7 @@
 """Positions and entity types of the replaced parts of an output, for views that mark these parts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -24,13 +25,14 @@ class ReplacedSpan(NamedTuple):
     original: str = ""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SpanOutline:
     """Compact form of the replaced parts of an output, from which ``list_spans`` computes the spans.
 
     >>> SpanOutline([(1, "city", "Leeds")], [3, 6, 1]).list_spans()
     (ReplacedSpan(start=3, end=9, entity_type='city', original='Leeds'),)
 
-    Args:
+    Attributes:
         entries: For each replaced part: its index among all parts, its public entity type, and its original.
         lengths: The number of characters of each part of the output, kept or replaced.
 
@@ -38,11 +40,8 @@ class SpanOutline:
         Its ``repr`` has no content, and a pickle has no originals.
     """
 
-    __slots__ = ("_entries", "lengths")
-
-    def __init__(self, entries: Iterable[tuple[int, str, str]], lengths: Sequence[int]) -> None:
-        self._entries = entries
-        self.lengths: Sequence[int] = lengths
+    entries: Iterable[tuple[int, str, str]]
+    lengths: Sequence[int]
 
     def list_spans(self) -> tuple[ReplacedSpan, ...]:
         """Return the replaced parts with their positions, in the order of the output."""
@@ -50,7 +49,7 @@ class SpanOutline:
         return tuple(
             [
                 ReplacedSpan(start=bounds[index], end=bounds[index + 1], entity_type=entity_type, original=original)
-                for index, entity_type, original in self._entries
+                for index, entity_type, original in self.entries
             ]
         )
 
@@ -61,10 +60,10 @@ class SpanOutline:
         >>> outline.map_originals(str.upper).list_spans()[0].original
         'LEEDS'
         """
-        return SpanOutline([(index, name, convert(original)) for index, name, original in self._entries], self.lengths)
+        return SpanOutline([(index, name, convert(original)) for index, name, original in self.entries], self.lengths)
 
     def __reduce__(self) -> Any:
-        return SpanOutline, ([(index, name, "") for index, name, _ in self._entries], self.lengths)
+        return SpanOutline, ([(index, name, "") for index, name, _ in self.entries], self.lengths)
 
 
 def outline_elements(

@@ -1,7 +1,7 @@
 """Check whether a chunk of a reply consists only of words, numbers and punctuation.
 
-A chunk is the text between two blanks. Surrogates are restored as running text only in such a chunk. A chunk with other
-characters may be an address or code. Such a chunk is *spoiled*.
+A chunk is the text between two blanks. Only in such a chunk are surrogates restored as running text. A chunk with other
+characters may be an address or code; it is called *spoiled*.
 """
 
 import re

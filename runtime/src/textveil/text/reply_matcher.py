@@ -2,8 +2,8 @@
 
 Whole replies and streams use this code. It decides on a surrogate when the chunk (the text up to the next blank) has
 ended, and no longer form of a surrogate can match. So the result does not depend on how a stream is split, except for
-active content such as scripts. Until the decision the code holds back text: at most the rest of the chunk, up to 1,024
-characters, or one form of a surrogate and one character.
+active content such as scripts. A part may end with half of a character (in UTF-16). Until the decision the code holds
+back text: at most the rest of the chunk, up to 1,024 characters, or one form of a surrogate and one character.
 """
 
 import json
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from textveil.sequences import join_utf16_halves
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.form_index import BLANKS, NEEDS_MORE, FormIndex, FormMatch
 from textveil.text.inflections import (
@@ -29,8 +30,6 @@ from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 
-#: A form of a surrogate may begin at the start of a word or at a mark.
-_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD_CHARACTERS`` characters decide.
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
 _ESCAPED_IN_JSON = re.compile(r'["\\\x00-\x1f]')
@@ -87,6 +86,7 @@ class StreamRestorer(ReportProperties):
         self._numbers = NumberFinder(find_known_numbers) if index.has_numbers else None
         self._index, self._held, self._behind, self._code_block = index, "", "", ""
         self._policy, self._scanner = policy, RegionScanner()
+        self._half = ""  # the first UTF-16 half of a character whose second half is in the next part
         self._active, self._chunk = ActiveContentDetector(), ReplyChunk()
         self._joined_scanner: RegionScanner | None = None
         self._continued, self._last_characters, self._in_address = False, "", False
@@ -111,13 +111,17 @@ class StreamRestorer(ReportProperties):
 
     def feed(self, delta: str) -> str:
         """Read the next part of a reply, and return the text that is ready. ``close`` returns the rest."""
+        if self._half or not delta.isascii():
+            delta = join_utf16_halves(self._half + delta)
+            self._half = delta[-1:] if "\ud800" <= delta[-1:] <= "\udbff" else ""
+            delta = delta.removesuffix(self._half)
         if not self._policy.permits_everything:
             self._active.feed(delta)
         return self._release_decided(self._held + delta, False)
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region, such as a link, is open at the end of this text, alone or after earlier texts."""
+        """Whether this text ends outside all regions such as links, both read alone and after the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
@@ -167,16 +171,13 @@ class StreamRestorer(ReportProperties):
 
     def close(self) -> str:
         """End the reply and return the rest of its text."""
-        return self._release_decided(self._held, True)
+        half, self._half = self._half, ""
+        return self._release_decided(self._held + half, True)
 
     def _release_decided(self, undecided: str, is_final: bool) -> str:
         text, position = self._behind + undecided, len(self._behind)
         done = position
-        while (match := _START.search(text, position)) is not None:
-            index = match.start()
-            if not self._index.may_begin(text, index):
-                position = index + 1
-                continue
+        while (index := self._index.find_start(text, position)) >= 0:
             match_found = self._index.find_longest_form(text, index, is_final=is_final, is_cut=self._is_cut)
             if match_found is NEEDS_MORE:
                 break

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection
 #: A list mark at the start of a line; or a number, a date or a time in digits.
 _NUMBER = re.compile(r"\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
 _PART = re.compile(r"\d+(?:[.,]\d+)*")
-#: The end of a text that may continue a number: the start of its last line, and characters without a blank.
-_OPEN = re.compile(r"(?:\n[ \t]*)?\S*\Z")
+_DIGIT = re.compile(r"\d")
 #: Longer sequences of non-blank characters, and longer indentations, are shortened to this many characters: they
 #: contain no number. The result does not depend on how the text is split.
 _MAX_RUN_CHARACTERS = 256
@@ -36,10 +35,11 @@ class NumberFinder:
 
     def feed(self, text: str) -> None:
         """Add the next part of the reply, which contains no surrogate."""
-        text = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), self._open + text)
-        text = _LONG_INDENT.sub("\n" + " " * (_MAX_RUN_CHARACTERS + 1), text)
-        match = _OPEN.search(text, max(0, len(text) - 3 * _MAX_RUN_CHARACTERS))
-        cut = len(text) if match is None else match.start()
+        text = self._open + text
+        if len(text) > _MAX_RUN_CHARACTERS:
+            text = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), text)
+            text = _LONG_INDENT.sub("\n" + " " * (_MAX_RUN_CHARACTERS + 1), text)
+        cut = _find_open_end(text)
         self._scan(text[:cut])
         self._open = text[cut:]
 
@@ -49,7 +49,8 @@ class NumberFinder:
         self._open = ""
 
     def _scan(self, text: str) -> None:
-        self._found += (match[1] for match in _NUMBER.finditer(text) if match[1])
+        if _DIGIT.search(text) is not None:
+            self._found += (match[1] for match in _NUMBER.finditer(text) if match[1])
 
     def find_unknown(self) -> tuple[str, ...]:
         """Return the collected numbers that are not in the sanitized text, each once, in order."""
@@ -57,3 +58,14 @@ class NumberFinder:
             return ()
         known = frozenset(self._find_known())
         return tuple(number for number in dict.fromkeys(self._found) if not find_numbers(number) <= known)
+
+
+def _find_open_end(text: str) -> int:
+    """Return where the end of a text begins that may continue a number.
+
+    This end consists of the characters after the last blank, and the line end and the indentation before them.
+    """
+    start = len(text) if not text or text[-1].isspace() else len(text) - len(text.rsplit(None, 1)[-1])
+    indent = text[max(0, start - _MAX_RUN_CHARACTERS - 2) : start]
+    line_end = indent.rstrip(" \t")
+    return start - len(indent) + len(line_end) - 1 if line_end.endswith("\n") else start

@@ -41,6 +41,21 @@ class SkipReason(StrEnum):
     BESIDE = "beside"
 
 
+#: Phrase for each reason, to follow the word "surrogate".
+REASON_PHRASES: dict[SkipReason, str] = {
+    SkipReason.LINK: "in links",
+    SkipReason.CODE: "in code",
+    SkipReason.MATH: "in math",
+    SkipReason.JSON: "in JSON",
+    SkipReason.MARKUP: "in or after markup",
+    SkipReason.ACTIVE: "in a reply with a script or an event handler",
+    SkipReason.CHUNK: "in a chunk that may be an address",
+    SkipReason.AMBIGUOUS: "with several possible originals",
+    SkipReason.WORD: "that may be an ordinary word of the reply",
+    SkipReason.BESIDE: "after a text that leaves a link, code or markup open",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class RestorePolicy:
     """Regions of a reply in which originals are restored. By default only running text is permitted.

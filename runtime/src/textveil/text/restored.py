@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from textveil.errors import RestoredNotJson
-from textveil.text.restore_policy import SkipReason
+from textveil.formatting import format_count
+from textveil.text.restore_policy import REASON_PHRASES, SkipReason
+
+if TYPE_CHECKING:
+    from textveil.text.marked_html import HtmlFragment
+
+_ORIGINALS_HINT = "The restored text contains your originals: print it, or use to_html(show_originals=True)."
+_UNKNOWN_NUMBER = "a number that is not in the text: the model may have computed it from replaced numbers"
 
 
 class NotRestored(NamedTuple):
@@ -66,6 +73,44 @@ class RestoreReport:
             "not_restored": [{"written": written, "reason": reason.value} for written, reason in self.not_restored],
             "unknown_numbers": [*self.unknown_numbers],
         }
+
+    def make_html(self, text: str | None = None) -> "HtmlFragment":
+        """Return the report as HTML for a notebook: each surrogate with its number of places and its treatment.
+
+        Args:
+            text: The restored text, to show it above the report after a notice that it is private; otherwise ``None``.
+
+        Privacy:
+            Without ``text`` the fragment contains words of the reply only, and no originals.
+
+        >>> report = RestoreReport(restored=("Gomez", "Gomez"))
+        >>> "<td>Gomez</td><td>2</td><td>restored</td>" in str(report.make_html())
+        True
+        """
+        from textveil.text.marked_html import HtmlFragment, MarkedPiece, make_fragment  # lazy: only notebooks need it
+
+        line = f"{format_count(len(self.restored), 'surrogate')} restored, {len(self.not_restored):,} not restored"
+        rows = [(written, count, "restored") for written, count in Counter(self.restored).most_common()]
+        rows += [
+            (stays.written, count, f"stays, as a surrogate {REASON_PHRASES[stays.reason]}")
+            for stays, count in Counter(self.not_restored).most_common()
+        ]
+        rows += [(number, count, _UNKNOWN_NUMBER) for number, count in Counter(self.unknown_numbers).most_common()]
+        table = _format_table(rows) if rows else ""
+        if text is not None:
+            return HtmlFragment(make_fragment([MarkedPiece(text)], line, show_originals=True) + table)
+        return HtmlFragment(f"<p>{line}. {_ORIGINALS_HINT}</p>{table}")
+
+
+def _format_table(rows: Iterable[tuple[str, int, str]]) -> str:
+    from textveil.text.marked_html import escape_html  # lazy: only notebooks need it
+
+    heads = "".join(f"<th>{head}</th>" for head in ("in the reply", "times", "treatment"))
+    lines = (
+        f"<tr><td>{escape_html(written)}</td><td>{count:,}</td><td>{treatment}</td></tr>"
+        for written, count, treatment in rows
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 class ReportProperties:
@@ -149,6 +194,23 @@ class Restored(metaclass=_JsonRefusingType):
         """Return the numbers of restored surrogates and of others, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML for a notebook, without the restored text, since a notebook saves its outputs."""
+        return str(self.to_html())
+
+    def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
+        """Return the report on the surrogates as HTML for a notebook: each with its number of places and treatment.
+
+        >>> from textveil.text.restore import Restorer
+        >>> restored = Restorer([("Gomez", "Novak")]).restore("Ask Gomez.")
+        >>> "Novak" in str(restored.to_html()), "Novak" in str(restored.to_html(show_originals=True))
+        (False, True)
+
+        Args:
+            show_originals: Whether the restored text is above the report. A notebook saves it in its file.
+        """
+        return self.report.make_html(self.text if show_originals else None)
 
     def __format__(self, specification: str) -> str:
         return format(self.text, specification)

@@ -4,9 +4,9 @@ A *plan* is an object that holds the checked options of a call and the lists and
 same options share one plan.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import ContentHashMismatch, InputError, OptionError
 from textveil.sequences import check_documents, wrap_texts
+from textveil.text.kept_words import count_foreign_words
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
 from textveil.text.statement import PrivacyTerms, Result, RewrittenDocument, SanitizedDocument
 
@@ -137,9 +138,15 @@ class Sanitizer:
         Returns:
             One ``SanitizedDocument`` for each document, in order.
         """
-        _, rewritten = self._rewrite(check_documents(documents), options)
+        _, count_foreign, rewritten = self._rewrite(check_documents(documents), options)
         return [
-            SanitizedDocument([*texts], tokens, randomized_words=randomized, replaced_words=replaced)
+            SanitizedDocument(
+                [*texts],
+                tokens,
+                randomized_words=randomized,
+                replaced_words=replaced,
+                foreign_words=min(tokens, sum(map(count_foreign, texts))),
+            )
             for texts, tokens, _, randomized, replaced, _ in rewritten
         ]
 
@@ -278,27 +285,41 @@ class Sanitizer:
 
     def _sanitize_texts(self, documents: Sequence[tuple[str]], options: Options) -> list[Result]:
         """Sanitize documents that consist of one text each, and return one result for each."""
-        terms, rewritten = self._rewrite(documents, options)
+        terms, count_foreign, rewritten = self._rewrite(documents, options)
         results = list[Result]()
         for (text,), tokens, mapping, randomized, replaced, (outline,) in rewritten:
-            counts = {"randomized_words": randomized, "replaced_words": replaced}
+            foreign = min(tokens, count_foreign(text))
+            counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
             results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, outline=outline))
         return results
 
+    def _make_foreign_counter(self, terms: PrivacyTerms, options: Options) -> Callable[[str], int]:
+        """Return a function that counts the words of an output that belong to other languages.
+
+        Only ``facts="useful"`` and ``"public"`` keep such words; otherwise the function returns 0.
+        """
+        facts = self.names_plan(**options).facts if terms.mechanism == "names" else None
+        if facts is None or not facts.strings.is_useful:
+            return lambda output: 0
+        return partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
+
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
-    ) -> tuple[PrivacyTerms, Iterable[RewrittenDocument]]:
-        """Return the privacy terms, and an iterable of the rewritten documents.
+    ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
+        """Return the privacy terms, a counter of words of other languages, and an iterable of the rewritten documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
+        count_foreign = self._make_foreign_counter(plan.terms, options)
         if swap is None:
-            return plan.terms, plan.make_rewriter().rewrite(documents)
+            return plan.terms, count_foreign, plan.make_rewriter().rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).make_rewriter()
-        return plan.terms, swap.restore_documents(
-            rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])
+        return (
+            plan.terms,
+            count_foreign,
+            swap.restore_documents(rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])),
         )
 
     def _find_swap(self, documents: Sequence[Sequence[str]], options: Options) -> "CharacterSwap | None":

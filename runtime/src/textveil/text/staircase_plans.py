@@ -69,7 +69,7 @@ class StaircasePlanFactory:
         )
 
     def get_output_mask(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
-        """Return for each symbol of the vocabulary whether a randomized word may become it.
+        """Return for each symbol of the vocabulary whether it is a possible output of randomized words.
 
         Args:
             protect: The mode, ``"words"`` or ``"all"``.

@@ -16,6 +16,7 @@ from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import PrivacyLoss, ReleaseStatement, Spend
+from textveil.text.kept_words import KeptWords
 from textveil.text.replaced_spans import ReplacedSpan, SpanOutline
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 #: Kinds of epsilon. Values of different kinds must not be compared, added, or printed in place of each other.
 _TEXTS = load_data(STATEMENTS)
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TEXTS["words"]["epsilon_kind"]
-#: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
-_MIN_WORDS = 12
 
 
 class PrivacyGuarantee(Protocol):
@@ -255,35 +254,6 @@ class PrivacyStatement(ReleaseStatement):
         return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
 
 
-class KeptWords(NamedTuple):
-    """Numbers of kept words, and of replaced words that are on no list, in one text or several.
-
-    Names, numbers, identifiers and words of the option ``randomize`` are in neither number. Both numbers follow from
-    the template, which the output reveals anyway, so they reveal nothing more (docs/proofs/names.md).
-
-    >>> KeptWords(5, 25).may_be_foreign
-    True
-    """
-
-    kept: int = 0
-    replaced: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """The share ``kept / (kept + replaced)``, rounded to three decimals; ``None`` if both numbers are 0."""
-        words = self.kept + self.replaced
-        return round(self.kept / words, 3) if words else None
-
-    @property
-    def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language than the bundle.
-
-        This is so if the two numbers are together at least 12, and fewer than half of these words are kept.
-        """
-        words = self.kept + self.replaced
-        return words >= _MIN_WORDS and 2 * self.kept < words
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """A sanitized text and its privacy terms.
@@ -298,6 +268,7 @@ class Result:
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
+        foreign_words: In the mode ``names``, the number of kept words that belong to other languages.
         outline: In the mode ``names``, positions and types from which ``spans`` is computed; ``None`` if the replaced
             parts are unknown.
 
@@ -313,6 +284,7 @@ class Result:
     mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
     randomized_words: int = 0
     replaced_words: int = 0
+    foreign_words: int = 0
     outline: SpanOutline | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -378,9 +350,10 @@ class Result:
         return HtmlFragment(make_fragment(pieces, line, show_originals=show_originals))
 
     @property
-    def kept_words(self) -> "KeptWords | None":
+    def kept_words(self) -> KeptWords | None:
         """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
-        return KeptWords(self.tokens, self.replaced_words) if self.terms.mechanism == "names" else None
+        words = KeptWords(self.tokens, self.replaced_words, self.foreign_words)
+        return words if self.terms.mechanism == "names" else None
 
     @property
     def kept_share(self) -> float | None:
@@ -450,6 +423,7 @@ class Result:
             "tokens": self.tokens,
             "randomized_words": self.randomized_words,
             "replaced_words": self.replaced_words,
+            "foreign_words": self.foreign_words,
             "outline": self.outline,
         }
         factory = partial(type(self), text=self.text, terms=self.terms, **counts)
@@ -458,13 +432,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document. Its numbers of words are those of ``Result``."""
+    """The sanitized texts of one document. The attributes with numbers of words are those of ``Result``."""
 
     texts: list[str]
     tokens: int
     _: KW_ONLY
     randomized_words: int = 0
     replaced_words: int = 0
+    foreign_words: int = 0
 
 
 class RewrittenDocument(NamedTuple):

@@ -82,15 +82,15 @@ NO_SWAP = CharacterSwap({})
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Return the replacement of characters that the texts of a call need; ``None`` if they need none.
+    """Return replacements for the characters of a call whose classes differ; ``None`` if no classes differ.
 
     Args:
         classes: Content of the bundle's ``characters.json``.
         texts: All texts and words of the call. A character that occurs in them is never a replacement.
 
     Raises:
-        EngineFailed: For a character of the texts, this Python has no unused character with the classes that the bundle
-            assigns.
+        EngineFailed: A character of the texts has no possible replacement: no unused character has its classes in the
+            bundle and in this Python.
     """
     disputed: set[str] = set()
     for text in texts:
@@ -130,9 +130,9 @@ def check_settled_characters(classes: bytes) -> None:
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
-    """Yield characters that have the wanted classes both in the bundle and in Python.
+    """Yield characters that can replace any character of the classes ``wanted_classes``.
 
-    The characters have no case, and do not combine with others, so each can replace another character of these classes.
+    Each yielded character has these classes in the bundle and in Python, has no case, and does not combine with others.
     """
     ranges = next(
         (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)
@@ -149,9 +149,10 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 
 
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
-    """Yield the characters of ``_iterate_free``, first those that are word characters as ``is_word`` states.
+    """Yield the characters of ``_iterate_free``, most suitable first.
 
-    Word characters have a table of their own. The spellings of the option ``known`` end where it has no character.
+    First come those for which ``is_word_character`` returns ``is_word``. Its table differs from the classes, and
+    spellings of the option ``known`` end at a character that is not in this table.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)

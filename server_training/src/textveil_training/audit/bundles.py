@@ -91,7 +91,7 @@ def make_bundle_audits(
 def _choose_word_pairs(sanitizer: Sanitizer, words: Sequence[str], epsilon: str, draws: int) -> list[InputPair]:
     """Return the pairs of words for which an audit of SanText expects the largest bound on epsilon.
 
-    The bound is the one from counts of outputs that equal the first word of the pair.
+    The expected bound is computed from the exact probabilities that the output is the first word of the pair.
     """
     distributions = {word: sanitizer.distribution(word, mechanism="santext", epsilon=epsilon) for word in words}
     scored = []

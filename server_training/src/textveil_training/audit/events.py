@@ -1,7 +1,7 @@
 """Learn events that distinguish the outputs of two inputs, and guess inputs from outputs.
 
-An event is the set of outputs whose score is at least, or below, a threshold. The draws from which it is learned are
-used for nothing else, so the event may be any function: only its counts in fresh draws enter a bound.
+An event is the set of outputs whose score is at least, or below, a threshold. A bound is computed only from the counts
+of the event in fresh draws, which were not used to learn it. So the event may be any function.
 """
 
 from collections import Counter
@@ -211,7 +211,10 @@ def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
 
 
 def _learn_overlap(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return a score without learning: words shared with the first input, minus those with the second."""
+    """Return a score that needs no learning, from the words that an output shares with each input.
+
+    The score is the number of words shared with the first input only, minus that with the second input only.
+    """
     mine, other = (set(str(text).split()) for text in inputs)
     plus, minus = mine - other, other - mine
 

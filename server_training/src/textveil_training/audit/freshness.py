@@ -49,7 +49,7 @@ class Freshness:
         if self.constant:
             return "all compared texts gave the same output; check that the mechanism reads its input"
         if self.unchanged:
-            return "every text came out unchanged: nothing is private"
+            return "every output equals its input, so nothing is private"
         if self.deterministic:
             return (
                 "the same text always gave the same output. A mechanism without randomness has no epsilon; if it "

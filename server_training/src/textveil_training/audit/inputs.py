@@ -191,7 +191,7 @@ def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.rando
 def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
     """Select inputs from pairs such that all their distances are known.
 
-    They are for identification under a claim per unit of distance.
+    The identification test of a claim per unit of distance needs such inputs.
 
     Returns:
         A list with one set of three inputs or more, or an empty list.

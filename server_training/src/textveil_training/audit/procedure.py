@@ -60,7 +60,7 @@ class AuditSettings:
         if not 0.5 <= self.confidence < 1:
             raise SettingError("the confidence must be at least .5 and below 1: lower --confidence")
         if self.until is not None and not self.until > 0:
-            raise SettingError("the time of a test by betting must be positive: raise --until")
+            raise SettingError("--until must be above 0 minutes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +97,8 @@ class AuditReport:
     Attributes:
         claim: The claim.
         freshness: Whether draws of one input differ.
-        tests: Results of the tests. If draws repeat or are all equal, at most an identification test with one draw of
-            each input.
+        tests: Results of the tests. If draws repeat or are all equal, there is at most one test: identification with
+            one draw of each input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
         total_draws: Number of all draws, including those of stage 0.

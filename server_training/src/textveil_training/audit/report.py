@@ -69,20 +69,22 @@ def _format_verdict(report: AuditReport) -> str:
 def _list(test: TestResult, outputs: str) -> list[str]:
     found = test.description
     if test.test == "identification":
-        what = f"one of {found['inputs']:,} {outputs}s named from its output, right in {found['success']:.1%}"
+        what = f"one of {found['inputs']:,} {outputs}s, guessed from its output, correctly in {found['success']:.1%}"
     else:
         what = f"two inputs ({found['pair']}), distinguished by {found['event']}"
         if found["distance"] != 1:
             what += f", distance {found['distance']:.3g}"
     lines = [f"epsilon at least {round_down(test.bound, 2):.2f}: {what} ({test.draws:,} draws)"]
     if test.ceiling is None:
-        return [*lines, "a test by betting has no largest bound: more draws, more bets"]
+        return [*lines, "the bound of a test by betting has no limit: it can grow with the number of draws"]
     powers = " or ".join(
         f"{value:.2g} ({int(count):,} outputs)" for count, value in test.half_power.items() if value is not None
     )
     half = f"half of epsilon from {powers} on in k-ary randomized response; " if powers else ""
     most = f"never more than {test.ceiling:.1f}" if test.ceiling else "nothing, with so few draws"
-    lines.append(f"could have found: {half}{most}")
+    lines.append(f"could detect: {half}{most}")
     if test.test == "pair":
-        lines.append("could not have found: a loss spread over many numbers, or over words whose places are lost")
+        lines.append(
+            "could not detect: a privacy loss that is spread over many numbers, or over words in unknown positions"
+        )
     return lines

@@ -200,7 +200,7 @@ class CommandMechanism:
         if status:
             how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
             raise RewriterError(
-                f"the program ended {how} after {written.count(10):,} of {lines:,} lines: run it by hand{_NO_SHELL}"
+                f"the program ended {how} after {written.count(10):,} of {lines:,} lines: run it to see why{_NO_SHELL}"
             )
         try:
             found = written.decode("utf-8").split("\n")

@@ -57,9 +57,10 @@ def attributes(
 ) -> None:
     """Infer private attributes from released vectors, and compare attackers who see only a class label.
 
-    The attacker of vectors is a network of 512 hidden units. The compared label is released at the same epsilon, by
-    randomized response or by the most accurate private randomizer. Without noise it is the class that the classifier
-    finds for the vectors, or with --released the true class.
+    The attacker who sees vectors is a network of 512 hidden units. For comparison, other attackers see only a label,
+    which is released at the same epsilon: by randomized response, or by the most accurate private randomizer. The label
+    before randomization is the class that a linear classifier predicts from the vectors, or with --released the true
+    class.
     """
     from textveil_training.attacks.vectors import AttributeAttackSettings, get_attributes, infer_from_frequency
     from textveil_training.dpnr.classification_data import load_classification_task

@@ -178,8 +178,8 @@ def text(
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
     except KeyboardInterrupt as interrupt:
         if output is not None:
-            interrupt.add_note("the attacks that are done are kept, and --attacks does the others")
+            interrupt.add_note("the results of finished attacks are saved; run the others with --attacks")
         raise
     print(json.dumps(record) if as_json else format_attack_table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
-        print_message(f"textveil-train: {name} was left out: {reason}")
+        print_message(f"textveil-train: skipped the attack {name}: {reason}")

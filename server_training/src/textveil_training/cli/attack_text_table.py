@@ -6,35 +6,35 @@ from typing import Any
 from textveil_training.terminal_tables import format_table
 
 _TARGETED = {
-    "targeted_top1": "contextual, among the never kept alone",
-    "targeted_context_free_top1": "output alone, among the never kept alone",
+    "targeted_top1": "contextual, guesses only never kept words",
+    "targeted_context_free_top1": "output alone, guesses only never kept words",
 }
 _HEADER = ("attack", "what", "tokens", "rate", "+-", "never kept", "+-")
 _PRIORS = ("Zipf prior", "the text's frequencies")
 _NEAREST = {"top1": "nearest symbol", "top10": "among the ten nearest"}
 _MASK = {
-    "top1": "masked LM predicts the original",
-    "first_piece": "its first piece is enough",
-    "clean_top1": "the same in the raw text",
-    "defense": "defense rate: not predicted",
+    "top1": "predicts the original",
+    "first_piece": "predicts its first WordPiece",
+    "clean_top1": "predicts it from the raw text",
+    "defense": "defense rate (not predicted)",
 }
 _FREQUENT = {
-    "top1": "most frequent member of the type",
-    "unchanged": "came out as it was",
+    "top1": "most frequent word of the type",
+    "unchanged": "output equals the original",
 }
 _WORDS = {
-    "unchanged": "came out as it was",
+    "unchanged": "output equals the original",
     "bayes": "best guess without context",
     "trigrams": "trigrams, forward and backward",
     "network": "denoising network",
-    "sum": "the sum of these",
+    "sum": "sum of these three",
 }
 _CONTEXTUAL = {
     "top1": "contextual Bayes",
     "top10": "among the ten likeliest",
     "prior_top1": "context alone",
     "context_free_top1": "output alone, same tokens",
-    "tuned_top1": "context weighed as fits other texts",
+    "tuned_top1": "context weighted, tuned on other texts",
 }
 
 
@@ -48,7 +48,7 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
     """
     rows: list[list[str]] = [list(_HEADER)]
     if "unchanged" in result:
-        rows.append(_format_row("unchanged", "tokens that came out as they were", result, "unchanged"))
+        rows.append(_format_row("unchanged", "tokens whose output equals the original", result, "unchanged"))
     for attack, names in (
         ("nearest", _NEAREST),
         ("bayes", {}),
@@ -79,7 +79,7 @@ def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
     names = [name for name in _WORDS if name in content]
     rows = [_format_row("words", _WORDS[name], content | {"sensitive": known}, name) for name in names]
     if rows:
-        what = f"of content words, known to the vocabulary at the right; +- over {found['draws']} draws:"
+        what = f"of content words, and on the right of those in the vocabulary; +- over {found['draws']} draws:"
         rows.insert(0, ["words", what, "", "", "", "", ""])
     return rows
 

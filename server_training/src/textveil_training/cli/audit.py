@@ -45,11 +45,11 @@ class SubjectOptions:
         typer.Option("--bundle", "-b", metavar="FOLDER", help="A bundle of textveil, at all of its levels."),
     ] = None
     timeout_seconds: Annotated[
-        float, typer.Option("--timeout-seconds", min=0.1, help="Largest time without a line from the program.")
+        float, typer.Option("--timeout-seconds", min=0.1, help="Maximum seconds until the next line of the program.")
     ] = 60.0
-    max_line_bytes: Annotated[int, typer.Option("--max-line-bytes", min=1, help="Largest line from the program.")] = (
-        65_536
-    )
+    max_line_bytes: Annotated[
+        int, typer.Option("--max-line-bytes", min=1, help="Maximum bytes of a line of the program.")
+    ] = 65_536
     expected: ExpectedBundleOptions
 
     def make_mechanism(self) -> "AuditedMechanism | None":
@@ -79,7 +79,7 @@ def _import_function(name: str) -> Any:
         found = None
     except (Exception, SystemExit) as error:  # the user's module can raise any error
         raise SettingError(
-            f"importing the module of --python raised {type(error).__name__}: import it by hand"
+            f"importing the module of --python raised {type(error).__name__}: import it in Python to see the error"
         ) from None
     finally:
         sys.path.remove("")
@@ -194,8 +194,8 @@ def audit(
     """Compute a lower bound on the epsilon of a mechanism from samples, and compare it with its claim.
 
     The mechanism is a program, a Python function or a bundle. A bound above the claim refutes it: the command ends with
-    status 1. A smaller bound proves nothing; the report states the power of the audit, that is, the epsilons that it
-    could have detected. All draws are independent runs of the mechanism on public or given texts, in random order.
+    status 1. A smaller bound proves nothing. The report states the power of the audit: the epsilons that it would
+    probably detect. All draws are independent runs of the mechanism on public or given texts, in random order.
 
     A bundle has its own claims. The samplers of the staircase mechanism and of class labels are also compared with
     their exact probabilities.

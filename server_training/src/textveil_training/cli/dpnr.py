@@ -67,7 +67,7 @@ class VectorBundleOptions:
     heading: ClassVar[str] = "Without a recipe"
     noise: Annotated[
         Literal["l1", "l2", "box"] | None,
-        typer.Option("--noise", help="Bound and noise that ship: l1 (default), l2, or box, the paper's."),
+        typer.Option("--noise", help="Bound and noise of the bundle: l1 (default), l2, or box (the paper's)."),
     ] = None
     levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 1,2,4,8,16.")] = None
     compare: Annotated[
@@ -82,13 +82,13 @@ class VectorBundleOptions:
         typer.Option(
             "--num-epochs",
             min=1,
-            help="Passes that tune the encoder; by default as many as give 6,000 texts, at most 8.",
+            help="Passes over the texts that tune the encoder; default: 6,000 texts in total, but at most 8 passes.",
         ),
     ] = None
     keep_pieces: Annotated[
         int | None,
         typer.Option(
-            "--keep-pieces", min=1, help="Number of WordPieces that the bundle keeps, those of the texts first."
+            "--keep-pieces", min=1, help="Maximum WordPieces in the bundle, those of the training texts first."
         ),
     ] = None
     license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
@@ -187,14 +187,16 @@ def dpnr(
     own: VectorBundleOptions,
     machine: MachineOptions,
 ) -> None:
-    """Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.
+    """Train a noisy representation: a bundle from your own table, or a checkpoint from a recipe.
 
-    Without a recipe, --data is CSV, TSV, JSON lines or Parquet, and the result is the bundle of textveil encode. The
-    options --text and --label name the columns. The command prints the accuracy under the noise of the bundle and under
-    that of the paper. With a recipe the result is a checkpoint, also with the recipe of a baseline.
+    Without a recipe, --data is CSV, TSV, JSON lines or Parquet, and the result is a bundle for textveil encode. The
+    options --text and --label name the columns. The command prints the accuracy with the noise of the bundle and with
+    that of the paper. With a recipe, the result is a checkpoint of the private model or of the baseline that the recipe
+    describes.
 
     A file without splits is divided, and similar texts stay in one split. Ctrl-C ends the run after the current step;
-    --resume continues to the same result. Into a log or a pipe, the command writes a line every 25 seconds.
+    --resume continues to the same result. If standard error is a log or a pipe, the command writes a progress line
+    every 25 seconds.
     """
     from textveil_training.data import ReadOptions
 

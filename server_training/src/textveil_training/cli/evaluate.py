@@ -25,7 +25,7 @@ def evaluate(
         str,
         typer.Option(
             "--split",
-            help="Split to measure; for a file without splits, a part of its division, or all for the whole file.",
+            help="Split to measure (a file without splits is divided as in training), or all for the whole file.",
         ),
     ] = "test",
     epsilon: ReleaseEpsilons = None,
@@ -38,7 +38,7 @@ def evaluate(
     keys: KeyOptions,
     machine: MachineOptions,
 ) -> None:
-    """Measure the accuracy of a checkpoint over noise samples of the device's own release code."""
+    """Measure the accuracy of a checkpoint with noise from the release code of devices."""
     from textveil_training.data import ReadOptions
     from textveil_training.dpnr.accuracy import evaluate_checkpoint
 

@@ -65,10 +65,10 @@ def finetune(
 ) -> None:
     """Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.
 
-    Settings are those of a recipe (recipes/ has those of the published results), or else of the SanText paper; options
-    override them. Training and test rows must be sanitized alike: sanitize all files of a data set first
-    (sanitize-corpus), and pass that folder here; its record becomes part of this run's record. The rows that select
-    the best epoch depend on row numbers alone, so raw and sanitized text are divided alike.
+    The settings are those of a recipe, or without a recipe those of the SanText paper; options override them. The
+    recipes of the published results are in recipes/. Training and test rows must be sanitized alike: sanitize all files
+    of a data set first (sanitize-corpus), and pass that folder here; its record becomes part of this run's record. The
+    rows that select the best epoch depend on row numbers alone, so raw and sanitized text are divided alike.
 
     Ctrl-C ends the run after the current step; --resume continues to the same result.
     """
@@ -115,7 +115,7 @@ def _load_task(
         trained, tested = format_release_terms(release), format_release_terms(other)
         which = f"{trained} and {tested}" if trained != tested else f"{trained} under different options"
         raise DataOptionError(
-            f"training and test rows are different releases ({which}): sanitize both in one run, or pass raw texts"
+            f"training and test rows are of different releases ({which}): sanitize both in one run, or pass raw texts"
         )
     return task, release
 

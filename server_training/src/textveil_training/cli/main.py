@@ -10,8 +10,8 @@ from textveil_cli.console import make_command_line, run
 
 #: Name of each command, with the first sentence of its help.
 COMMANDS = {
-    "dpnr": "Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.",
-    "evaluate": "Measure the accuracy of a checkpoint over noise samples of the device's own release code.",
+    "dpnr": "Train a noisy representation: a bundle from your own table, or a checkpoint from a recipe.",
+    "evaluate": "Measure the accuracy of a checkpoint with noise from the release code of devices.",
     "encoder": "Train a class label bundle from your own texts: devices release one label per text.",
     "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
     "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",

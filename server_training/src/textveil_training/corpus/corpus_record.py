@@ -1,9 +1,9 @@
 """Write the record of a ``sanitize-corpus`` run, before its first random draw and at its end.
 
 The record in the output folder is published with the corpus. It contains no text, and no hash of the input or of the
-denied words: anybody who guesses a short file could check the guess with such a hash. Its figures about the texts can
-also be computed from the output. A private file beside the folder stores hashes of the input until the run ends; only
-its owner may read it.
+denied words, since anybody who guesses a short file could check the guess with such a hash. Its figures about the texts
+can also be computed from the output. A private file beside the folder stores hashes of the input until the run ends;
+only its owner may read it.
 """
 
 import json

@@ -18,15 +18,15 @@ from textveil_training.release_terms import MECHANISM_OF_MODE
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""
 PARTS_FORMAT = "textveil-corpus-parts"
-"""That of ``sanitize-corpus --ray``."""
+"""Name of the format of the record of ``sanitize-corpus --ray``."""
 VERSIONS = {FORMAT: 3, PARTS_FORMAT: 2}
 """Version of each format."""
 RUNNING, FINISHED = "running", "finished"
-"""States of a run: its record is written when it begins, and written anew when it ends."""
+"""States of a run in its record, which is written when the run begins, and again when it ends."""
 RECORD = "record.json"
 """Name of the record in the output folder."""
 RECORDS = "_records"
-"""Folder of the records of parts, in the output folder. Tools that read folders pass over such names."""
+"""Folder of the records of parts, in the output folder. Most tools ignore folders whose names begin so."""
 _COPY = re.compile(r"copy-\d+")
 
 
@@ -129,7 +129,7 @@ def _read_terms(
         modes = {content["mode"], mode}
         mechanisms = {content["statement"]["mechanism"], mechanism, MECHANISM_OF_MODE.get(mode, mechanism)}
     except (AttributeError, KeyError, TypeError) as error:
-        fault = f"it lacks the key {error.args[0]}" if isinstance(error, KeyError) else "a value has another type"
+        fault = f"the key {error.args[0]} is missing" if isinstance(error, KeyError) else "a value has another type"
         raise InvalidJson(
             f"the record of the corpus ({place.name}) is damaged ({fault}): restore it, or sanitize the corpus again"
         ) from error

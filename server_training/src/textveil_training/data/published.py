@@ -126,7 +126,7 @@ def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | N
             continue
         if data_format.sections and finished == len(data_format.sections):
             raise WrongLayout(
-                f"the file has a row after the end of its last split, number {finished}: use the published file",
+                f"the file has a row after its last split (number {finished}): use the published file",
                 location,
             )
         example = _parse_example(data_format, columns, split_columns(line, columns.width, location), location)

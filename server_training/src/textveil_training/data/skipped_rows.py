@@ -63,4 +63,4 @@ class SkippedRows:
 
     def __str__(self) -> str:
         found = ", ".join(f"{count:,}: {reason}" for reason, count in self.reasons.most_common())
-        return f"{self.reasons.total():,} rows left out ({found})"
+        return f"{self.reasons.total():,} rows skipped ({found})"

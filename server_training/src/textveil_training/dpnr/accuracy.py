@@ -195,7 +195,7 @@ def _summarize_decisions(decisions: list[Tensor], labels: Tensor, classes: int) 
 
 
 MASKS = 5
-"""Sets of removed words per text in a measurement with word dropout; the noise draws are shared out among them."""
+"""Number of word dropout samples per text in a measurement; the noise draws are divided among them."""
 
 
 def evaluate_checkpoint(

@@ -11,9 +11,9 @@ The largest ``A`` over all codes and dimensions is the best accuracy with the mo
 cost of additive noise. The accuracy of a trained head is compared with this figure, and its training may start from
 these codes.
 
-``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence. All
-codes see the same noise (common random numbers), so that small differences between codes remain visible. The reported
-accuracy and its standard error come from new pseudo-random noise that the search did not use.
+``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence. The same
+noise is added to all codes (common random numbers), so that small differences between codes remain measurable. The
+reported accuracy and its standard error come from new pseudo-random noise that the search did not use.
 """
 
 import math
@@ -187,7 +187,7 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the cube of mode ``box`` as codes, if a search would take minutes.
+    """Return random corners of the cube of mode ``box`` as codes, for data for which a search takes minutes.
 
     Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
 
@@ -271,7 +271,8 @@ def _optimize_codes(
 ) -> tuple[float, torch.Tensor]:
     """Maximize the mean accuracy over codes by the optimizer Adam.
 
-    The gradient includes the map that bounds the codes, and the step size decreases.
+    The optimizer changes points before the bound: the gradient also passes through the function that bounds them. The
+    step size decreases.
 
     Args:
         start: Initial codes, shape ``(classes, dimension)``.

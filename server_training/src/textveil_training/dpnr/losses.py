@@ -4,7 +4,7 @@
 |---|---|
 | ``clean`` | ``tuned``: encoder and classifier minimize the cross entropy |
 | ``adversarial`` | ``adversarial``: the same, in turn with a simulated attacker (Coavoux, Narayan and Cohen 2018) |
-| ``dpnr`` | ``placed``: on stored features the head learns to send every text to the code of its class |
+| ``dpnr`` | ``placed``: on stored features the head learns to map every text to the code of its class |
 |          | ``head``: on stored features head and classifier learn under noise |
 |          | ``tuned``: encoder, head and classifier learn under noise |
 """

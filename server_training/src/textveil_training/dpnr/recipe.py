@@ -25,11 +25,11 @@ class DataSection:
     """
 
     format: str = declare_required("Name of a format of ``textveil_training.data.FORMATS``.")
-    train: str = declare_required("Split that is trained on.")
-    dev: str = declare_required("Split that decides which epoch is kept; ``train`` with ``dev_percent`` above 0.")
-    test: str = declare_required("Split that is only measured, at the end.")
+    train: str = declare_required("Name of the training split.")
+    dev: str = declare_required("Split that selects the best epoch; ``train`` with ``dev_percent`` above 0.")
+    test: str = declare_required("Split that is measured once, at the end.")
     dev_percent: int = declare_required(
-        "Share of ``train`` taken away for dev, by a hash of the text.", lambda n: 0 <= n < 100
+        "Percentage of ``train`` that becomes dev, selected by a hash of the text.", lambda n: 0 <= n < 100
     )
     max_tokens: int = declare_required(
         "Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.", lambda n: 3 <= n <= 512
@@ -40,10 +40,8 @@ class DataSection:
 class ExtractorSection:
     """The recipe's section about the encoder: its source, and whether to train it."""
 
-    source: str = declare_required(
-        "``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names."
-    )
-    tuned: bool = declare_required("Whether the encoder is trained; otherwise its features are computed once and kept.")
+    source: str = declare_required("``minilm``, a folder or a hub id; or ``start``: the checkpoint of --start.")
+    tuned: bool = declare_required("Whether the encoder is trained; otherwise its features are computed once.")
     dropout: float = declare_required("Dropout of the encoder while it is tuned.", lambda x: 0 <= x < 1)
 
 
@@ -55,9 +53,9 @@ class RepresentationSection:
     dimension: int = declare_required("Numbers in the vector, k; 0 for the pooled vector.")
     head_hidden: int = declare_required("Units between the pooled vector and the bound; 0 for a linear head.")
     levels: tuple[str, ...] = declare_required(
-        "Whole-text epsilons as decimal strings; one extractor is for all of them."
+        "Epsilons per text as decimal strings; one model is trained for all of them."
     )
-    delta: str = declare_required("Delta of mode ``l2``; the empty string elsewhere.")
+    delta: str = declare_required("Delta of mode ``l2``; the empty string for other modes.")
     word_dropout: str = declare_required(
         "Probability that a word is removed, as a decimal string.", lambda text: 0 <= _parse_number(text) < 1
     )
@@ -73,12 +71,14 @@ class TrainingSection:
     noise changes the fewest decisions.
     """
 
-    seed: int = declare_required("Seed of everything random in training.")
+    seed: int = declare_required("Seed of all random choices in training.")
     num_epochs: int = declare_required("Passes over the texts that train the encoder too; 0 if it is not tuned.")
     batch_size: int = declare_required("Examples per step.", lambda n: n >= 1)
-    learning_rate: float = declare_required("Peak of the encoder's top layer.", lambda rate: rate >= 0)
-    layer_decay: float = declare_required("Factor of the rate from each layer to the one below.", lambda x: 0 < x <= 1)
-    head_learning_rate: float = declare_required("Peak of head and classifier.", lambda rate: rate > 0)
+    learning_rate: float = declare_required("Peak learning rate of the encoder's top layer.", lambda rate: rate >= 0)
+    layer_decay: float = declare_required(
+        "Learning rate of a layer divided by that of the layer above.", lambda x: 0 < x <= 1
+    )
+    head_learning_rate: float = declare_required("Peak learning rate of head and classifier.", lambda rate: rate > 0)
     weight_decay: float = declare_required(
         "Decoupled weight decay of matrices (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
     )
@@ -89,11 +89,11 @@ class TrainingSection:
         "Maximum norm of a gradient; larger ones are scaled down.", lambda norm: norm > 0
     )
     label_smoothing: float = declare_required("Label smoothing of the cross entropy.", lambda x: 0 <= x < 1)
-    loss: str = declare_required("Loss of the head and tuned stages.", lambda name: name in LOSSES)
+    loss: str = declare_required("Loss of the stages head and tuned.", lambda name: name in LOSSES)
     placed_epochs: int = declare_required(
-        "Passes over stored features that train every text toward the code of its class."
+        "Passes that train the head to map stored features to the code of their class."
     )
-    head_epochs: int = declare_required("Passes over stored features under noise after that.")
+    head_epochs: int = declare_required("Later passes over stored features, with noise.")
     noise_draws: int = declare_required("Noise samples per example and step.", lambda n: n >= 1)
     dev_draws: int = declare_required("Noise samples per example for measurements on dev.", lambda n: n >= 1)
     precision: str = declare_required("Precision of the encoder in training.", lambda name: name in PRECISIONS)
@@ -103,9 +103,9 @@ class TrainingSection:
 class AdversarySection:
     """The recipe's section about the simulated attacker, for the kind ``adversarial`` only."""
 
-    hidden: int = declare_required("Units of each of its two layers.")
-    learning_rate: float = declare_required("Its learning rate.")
-    weight: float = declare_required("Weight of its loss in the encoder's.")
+    hidden: int = declare_required("Units of each of the adversary's two layers.")
+    learning_rate: float = declare_required("Learning rate of the adversary.")
+    weight: float = declare_required("Weight of the adversary's loss in the encoder's loss.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

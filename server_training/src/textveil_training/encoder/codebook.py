@@ -3,10 +3,11 @@
     cluster(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
 
 with ``v`` the vector of a text, ``m`` the mean vector and ``c_k`` the center of cluster ``k``. The vectors come from
-word embeddings (``word_embeddings``), fitted to MiniLM if it is installed, or from MiniLM itself. Of MiniLM's vectors
-only the main directions ``P`` are used: k-means then runs on the projected vectors, and ``c_k`` is ``P`` times a center
-of theirs. Since all centers have length 1, the nearest center is the one with the largest inner product, which is
-linear in ``v``: the same map as for classes.
+word embeddings (``word_embeddings``), fitted to MiniLM if it is installed, or from MiniLM itself. MiniLM's vectors are
+first projected onto their main directions ``P``. Then k-means finds centers of the projected vectors, and ``c_k`` is
+``P`` times such a center. Since all centers have length 1, the nearest center is the one with the largest inner
+product. The inner products are linear in ``v``, so a bundle stores clusters in the same form as classes: as a linear
+map.
 
 The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). This module
 quantizes both, with their map to cluster labels.

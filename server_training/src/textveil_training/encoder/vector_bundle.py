@@ -57,7 +57,7 @@ LEVELS = ("1", "2", "4", "8", "16")
 CLEAN, PRIVATE, HELD_OUT, COMPARED = "clean", "private", "held-out.tsv", "compared.json"
 TRAINING_TEXTS = "training-texts.txt"
 _TUNED_TEXTS = 6_000
-"""Texts that the encoder is tuned on, repeated ones counted, if the file has fewer."""
+"""Number of texts on which the encoder is tuned, counting repetitions, if the file has fewer texts."""
 _HEAD_STEPS = 150
 _LARGEST_SEARCHED = 16
 _SEARCH = CodeSearchSettings(restarts=1, steps=60, draws=256, fresh_draws=1024)

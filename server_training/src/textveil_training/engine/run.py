@@ -278,5 +278,5 @@ def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
             "the output folder has a checkpoint or an unfinished run: choose another folder, or continue with --resume"
         )
     elif names and not finished:
-        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in names else ""
+        unfinished = ": it has an unfinished run (continue it with --resume)" if STATE in names else ""
         raise CheckpointError(f"the output folder is not empty{unfinished}: choose a new one")

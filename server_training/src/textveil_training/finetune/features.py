@@ -30,7 +30,7 @@ class EncodedSequence:
 def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequence:
     """Tokenize one text or a pair of texts to one sequence, cut to the maximum length.
 
-    The form is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``. Of a pair, the longer text is cut first.
+    The form is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``. If a pair is too long, its longer text is cut first.
 
     Args:
         tokenizer: The encoder's tokenizer.
@@ -68,7 +68,7 @@ def pad_sequences(sequences: Sequence[EncodedSequence], padding: int) -> tuple[T
 
 _AT_ONCE = 128
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Inverse strengths of the penalty that dev chooses from."""
+"""Inverse strengths of the penalty, from which the best one on dev is chosen."""
 
 Floats = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ from textveil_training.data.label_encoding import collect_labels, encode_attribu
 from textveil_training.errors import InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
-"""Share of the training rows that decides between epochs, where the data have no dev split to spare."""
+"""Percentage of the training rows that selects the best epoch, for data without a separate dev split."""
 THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
-"""How data that are one split are divided."""
+"""Shares into which data with a single split are divided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ class FinetuningSettings(RunSettings):
     """
 
     encoder: str = declare_setting("minilm", "minilm, a model folder (also of pretrain), or a hub id.")
-    tuned: bool = declare_setting(True, "Whether the encoder learns.")
+    tuned: bool = declare_setting(True, "Whether the encoder is trained.")
     max_tokens: int = declare_setting(
         128, "Maximum tokens, including [CLS] and [SEP]; longer inputs are truncated.", lambda n: 5 <= n <= 512
     )

@@ -20,7 +20,7 @@ from textveil_training.pretrain.aligned_corpus import BoolArray, IntArray, Strin
 
 IGNORED = -100
 MASKED = 8 / 9
-"""Share of the hidden words that become [MASK]; the others become random words."""
+"""Share of the chosen and changed words that become [MASK]; the others become random WordPieces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceT
 
 
 MEASURED_AT_MOST = 2000
-"""Texts held out that are measured on; the others are left alone."""
+"""Number of held-out texts that are used for measurements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class PretrainingSettings(RunSettings):
         0.15, "Probability that a word is predicted (Devlin et al. 2019).", lambda p: 0 < p < 1
     )
     unchanged_share: float = declare_setting(
-        0.1, "Share of the predicted words that stay visible in the input.", lambda x: 0 <= x <= 1
+        0.1, "Share of the predicted words that the input contains unmasked.", lambda x: 0 <= x <= 1
     )
     measure_every: int = declare_setting(0, "Steps between measurements; 0: 20 measurements in all.", lambda n: n >= 0)
     held_out_percent: int = declare_setting(

@@ -12,7 +12,7 @@ from textveil_training.reproduce.inputs import ReproductionInputs
 _NEEDS_EXPORT = "this study builds a bundle: install textveil-export (in a clone: pip install -e ./export)"
 _SAMPLE_WORDS = 3_000
 _SAMPLE_MEDIAN = 5.6
-"""Median distance that the built-in vectors are given: that of GloVe 50d."""
+"""Median distance to which the built-in vectors are scaled: that of GloVe 50d."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ DPNR = (
     "Privacy and Fairness"
 )
 SECOND_HAND = "*"
-"""Mark of a figure that is known from notes alone."""
+"""Mark of a figure that was not checked against the paper."""
 SECOND_HAND_NOTE = (
     "Figures with an asterisk are from notes on the paper and were not compared with it a second time: look them up "
     "before you cite them. --paper takes figures from your copy."
@@ -65,7 +65,7 @@ _DPNR_DATA = (
     "(ag_data.txt, tp_us.txt, tp_uk.txt, blog_data.txt)"
 )
 _SANTEXT_DATA = (
-    "SST-2 and QNLI of GLUE; MedSTS is not public (ask the organizers of the n2c2/OHNLP tracks), SICK stands in"
+    "SST-2 and QNLI of GLUE; MedSTS is not public (ask the organizers of the n2c2/OHNLP tracks), SICK replaces it here"
 )
 _DPNR_FORMATS = ("ag-entities", "trustpilot", "blog")
 _DPNR_EPSILON = (

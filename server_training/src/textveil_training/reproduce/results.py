@@ -14,8 +14,8 @@ from textveil_training.terminal_tables import format_table
 
 FORMAT, VERSION = "textveil-reproduction", 1
 SAMPLE_NOTE = (
-    "Small form: it runs on a sample (504 invented messages, 3,000 words) and shows that the code runs. Its figures "
-    "say nothing about the paper, so none of the paper's stands beside them. Pass --data or --vectors to reproduce."
+    "Small form: this run uses a sample (504 invented messages, 3,000 words) and only shows that the code runs. "
+    "Its figures have no relation to the paper's, which are therefore omitted. Pass --data or --vectors to reproduce."
 )
 
 
@@ -81,7 +81,7 @@ def check_paper_figures(figures: Mapping[str, str], record: Mapping[str, Any]) -
     names = [row["name"] for row in record["rows"]]
     if unknown := [name for name in figures if name not in names]:
         raise DataOptionError(
-            f"--paper has {len(unknown)} figures of rows that this study does not have, left out; its rows are: "
+            f"--paper has {len(unknown)} figures of unknown rows, which are ignored; this study has the rows: "
             + "; ".join(names)
         )
 

@@ -28,7 +28,7 @@ RUNS: Mapping[str, Callable[[PublishedStudy, ReproductionInputs], Reproduction]]
     "dpnr-table4": vector_studies.measure_attribute_privacy,
     "dpnr-table7": vector_studies.measure_fairness,
 }
-"""What each study runs."""
+"""Function that runs each study, by its name."""
 
 
 def reproduce_study(

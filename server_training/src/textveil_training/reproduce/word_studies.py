@@ -195,7 +195,7 @@ def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
                 figures[f"recovered from {number}"] = 100 * float(rates["rate"])
             name = f"{mechanism}, epsilon {epsilon}"
             rows.append(ReproducedRow(name=name, figures=figures, series=mechanism, position=float(epsilon)))
-    notes = [] if has_model else ["The mask attack was left out: pass a masked language model with --model."]
+    notes = [] if has_model else ["The mask attack was skipped: pass a masked language model with --model."]
     return Reproduction(
         rows=rows,
         axes=("epsilon per unit of the vectors", next(iter(rows[0].figures)) + ", per cent of tokens"),

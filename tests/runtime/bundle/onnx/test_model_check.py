@@ -218,7 +218,7 @@ def test_what_else_is_not_run(change: Change, what: str) -> None:
 
 @pytest.mark.parametrize("where", [lambda model: model, lambda model: model.graph, lambda model: model.graph.node[3]])
 def test_settings_for_what_runs_it(where: Callable[[onnx.ModelProto], onnx.ModelProto]) -> None:
-    assert "has settings for the software that runs it" in refused(
+    assert "has metadata that configures onnxruntime" in refused(
         changed(lambda model: where(model).metadata_props.add(key="ort_config"))
     )
 

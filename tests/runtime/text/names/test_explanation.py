@@ -111,3 +111,12 @@ def test_no_surrogate_of_a_replaced_character_is_in_a_piece() -> None:
     pieces = SANITIZER.preview(text, explain=True, protect="names")
     assert "".join(piece.text for piece in pieces) == text
     assert pieces[-1].end == len(text)
+
+
+def test_a_number_beside_an_identifying_word_has_this_reason() -> None:
+    text = "Customer 4471 placed order #88213 of 3 chairs for patient: 77120. It cost 7719, and order.\n\n51 left."
+    reasons = explain(text)
+    for number, word in (("4471", "customer"), ("88213", "order"), ("77120", "patient")):
+        assert reasons[number] == ("number", f"pattern: beside {word}")
+    assert reasons["7719"][1] == reasons["51"][1] == "pattern"
+    assert explain(text, facts="none")["4471"] == ("number", "pattern")

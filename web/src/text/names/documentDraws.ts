@@ -53,7 +53,7 @@ interface SurrogateDraw {
   surrogateIndex: number;
 }
 
-/** Draw of one document, and the mentions that share them. */
+/** Draws of one document, and the mentions that share them. */
 export class DocumentDraws {
   readonly draws: SurrogateDraw[] = [];
   readonly #decks = new Map<string, SurrogateDeck>();

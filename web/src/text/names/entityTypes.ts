@@ -48,7 +48,7 @@ export class GivenNameLinker {
   readonly #given = new Set<string>();
   readonly #family = new Set<string>();
 
-  /** Return an element; a single family name becomes a given name if only that occurred earlier. */
+  /** Return an element. A single family name becomes a first name if the string was only a first name earlier. */
   linkNames(element: string | EntityMention): string | EntityMention {
     if (typeof element === "string" || !["person", "given", "family"].includes(element.entityType)) return element;
     const part = element.parts[0] as MentionPart;
@@ -87,7 +87,7 @@ export class EntityClassifier {
     return [...merged, keptTexts.join("")];
   }
 
-  /** Return whether a mention has a kept type by a list or by its shape, and names no person. */
+  /** Return whether the option `keep` covers a mention. */
   #isKept({ entityType, span }: EntityMention): boolean {
     const { tokens } = span;
     const isOwn = tokens.length === 1 && tokens[0]?.entityType === entityType && tokens[0].layout !== "";

@@ -35,6 +35,9 @@ const END_WORD_TYPES = new Set(types.last.map(([, entityType]) => entityType));
 const CAPITALIZED_TYPES = new Set([CAPITALIZED_RUN, LONE_INITIAL]);
 /** Types of lower-case words and letters that have no other type. */
 const WORD_TYPES = new Set(["word", "letter"]);
+/** Gap between a word such as *order* and its number. */
+const NUMBER_GAP = /^[ #:.]+$/;
+const NO_WORDS: ReadonlySet<string> = new Set();
 /** Types of strings that may be made of words. */
 const STRING_TYPES = new Set(["file", "path", "key", "id", "url"]);
 
@@ -50,13 +53,20 @@ export function explainPieces(
   sources: ReasonSources,
 ): ExplainedPiece[] {
   const optionReasons = new OptionReasons(piecesWithoutOptions, sources);
+  const identifying = sources.facts.level === "none" ? NO_WORDS : sources.facts.strings.words.addressWords;
   let start = 0;
+  let wordBefore = "";
   return pieces.map(([text, state, mention]) => {
     const end = start + text.length;
     let reason = "";
-    if (mention !== undefined) reason = explainMention(mention, sources);
-    else if (state !== "gap") reason = optionReasons.findReason(start, text) || explainKept(text, sources.lexicon);
+    if (mention !== undefined) {
+      reason = explainMention(mention, sources);
+      const isNumber = reason === "pattern" && /[0-9]/.test(text);
+      if (isNumber && identifying.has(wordBefore)) reason = `pattern: beside ${wordBefore}`;
+    } else if (state !== "gap") reason = optionReasons.findReason(start, text) || explainKept(text, sources.lexicon);
     const explained = { text, state, start, end, reason };
+    if (state !== "gap") wordBefore = mention === undefined ? foldWord(text) : "";
+    else if (!NUMBER_GAP.test(text)) wordBefore = "";
     start = end;
     return explained;
   });

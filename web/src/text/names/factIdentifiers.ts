@@ -1,23 +1,16 @@
-/** Rules of the option `facts` for identifiers and source code, which are split at case changes, digits and marks. */
+/** Rules of the option `facts` that cut identifiers: public words are kept, others are replaced. */
 
 import type { Rules } from "../../bundle/rules.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
 import { findCasePattern, isUpper, LOWER } from "../segmentation/words.js";
 import { IDENTIFIER_PIECE } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
-import type { FactStrings } from "./factStrings.js";
+import { beginsWithDigit, type FactStrings, PIECES } from "./factStrings.js";
 import { findEnding } from "./lexicon.js";
 
-const PIECES = /^[\x20-\x7e]+$/;
 /** Marks of source code; and marks that show that a string with a hidden word is an address or a secret. */
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
-const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
-/** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. */
-const FIRST_GROUP = /^[A-Z]{2}[0-9]{2}$/;
-/** Common words that are also names and are frequent in identifiers. They are kept next to a piece that is no name. */
-const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
-const ROUND = new Set("100 200 256 404 500 512".split(" "));
 /** An address of the web: scheme and host; and a path without a query. */
 const ADDRESS = /^((?:https?:\/\/)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]{1,5})?)((?:\/[A-Za-z0-9._-]+)*)$/;
 const SCHEME = /^https?:\/\//;
@@ -34,8 +27,6 @@ const HOST_WORDS = new Set(
 const MIN_PATH_WORD = 3;
 const ADDRESS_BEGINNINGS = new Set("http https www ftp mailto".split(" "));
 
-const beginsWithDigit = (piece: string): boolean => /^[0-9]/.test(piece);
-
 /** Rules for strings such as `customer_id`. */
 export class IdentifierRules {
   readonly #prefixes: ReadonlySet<string>;
@@ -45,32 +36,6 @@ export class IdentifierRules {
     const { domains } = strings.lists.rules.data;
     this.#prefixes = strings.words.namePrefixes;
     this.#domains = new Set([...domains.all, ...domains.names]);
-  }
-
-  /** Return whether a word such as `getValue` or `HttpClient` is a plain identifier. */
-  isCamel(text: string): boolean {
-    return /^[A-Za-z]+$/.test(text) && CAMEL.test(text) && this.isPlain(text);
-  }
-
-  /**
-   * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
-   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate.
-   */
-  isPlain(text: string): boolean {
-    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
-    const pieces = splitIdentifier(text);
-    if (!this.#hasPlainDigits(pieces)) return false;
-    const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
-    if (words.length > 1 && words.some((word) => this.#prefixes.has(word))) return false;
-    const others = words.filter((word) => !this.strings.isPiece(word));
-    if (!words.some((word) => word.length > 1 && !others.includes(word))) return false;
-    return others.every((word) => SHARED_PIECES.has(word) && this.strings.isShared(word));
-  }
-
-  /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */
-  #hasPlainDigits(pieces: readonly string[]): boolean {
-    const digits = pieces.filter(beginsWithDigit);
-    return digits.length <= 1 && digits.every((piece) => piece.length <= 2 || ROUND.has(piece));
   }
 
   /**
@@ -116,7 +81,7 @@ export class IdentifierRules {
     const spans = iterateIdentifierWords(path);
     const words = spans.map(([start, end]) => path.slice(start, end).toLowerCase());
     const isBlocked = words.some((word) => this.#prefixes.has(word) || PROFILE_WORDS.has(word));
-    if (isBlocked || !this.#hasPlainDigits(words)) return undefined;
+    if (isBlocked || !this.strings.hasPlainDigits(words)) return undefined;
     const kept = this.#findPathWords(path);
     const keptWords = words.filter((_, index) => kept.has(spans[index]?.[0] ?? -1));
     if (!keptWords.some((word) => word.length >= MIN_PATH_WORD)) return undefined;
@@ -151,7 +116,7 @@ export class IdentifierRules {
   /** Return whether a string is source code, and not an address. */
   #isCode(masked: string): boolean {
     const words = splitIdentifier(masked);
-    if (!this.#hasPlainDigits(words)) return false;
+    if (!this.strings.hasPlainDigits(words)) return false;
     const letters = words.filter((word) => !beginsWithDigit(word)).map((word) => word.toLowerCase());
     if (!letters.some((word) => word !== "xxxx" && word.length > 1)) return false;
     if (letters.some((word) => this.#prefixes.has(word)) || !CODE_MARKS.test(masked)) return false;

@@ -14,7 +14,7 @@ const DAYS_AND_CARDS = splitWords("day ordinal date account card iban");
 /** A temperature in one string; a sign of degrees between a number and its unit. */
 const TEMPERATURE = /^[0-9]{1,3}(?:[.,][0-9]{1,2})?\u00b0[CF]$/;
 const DEGREES = /^ *\u00b0 *$/;
-/** A month and a year, and words before those of a card. */
+/** Pattern of a month with a year, and words before the expiry of a card. */
 const MONTH_YEAR = /^(?:0?[1-9]|1[0-2])\/(?:19|20)[0-9]{2}$/;
 const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until valid");
 const COUNTED_TYPES = splitWords("number year digits phone");
@@ -24,11 +24,11 @@ const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1
 const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
 /** Numbers of an amount of money. */
 const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
-/** Number of items before a bare number none of which is a word of a secret or of an address. */
+/** Number of items before a bare number that must include no word for a secret or an address. */
 const FAR = 5;
-/** Bare numbers above 89 that no age and no date is. */
+/** Bare numbers above 89 that are kept, because they are neither ages nor dates. */
 const ROUND = splitWords("200 256 500 512 1000 1024");
-/** A time of a recording, as subtitles have it. */
+/** Time stamp of a recording, as in subtitles. */
 const TIMESTAMP = /^[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}$/;
 const RANGE = /^[0-9]{1,3}[-\u2013][0-9]{1,3}$/;
 const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;

@@ -53,7 +53,7 @@ export class LinePlaces {
   readonly gaps: string[] = [];
   /** For each item its mention; `undefined` for a kept word. */
   readonly mentions: (EntityMention | undefined)[] = [];
-  /** Pieces of each mention that is split, by the index of the mention. */
+  /** For the index of a mention that a rule has split: the kept texts and mentions in its place. */
   readonly pieces = new Map<number, readonly (string | EntityMention)[]>();
   readonly #words: string[] = [];
 
@@ -62,9 +62,9 @@ export class LinePlaces {
     readonly factWords: FactWords,
     /** Whether the line begins before the first element. */
     readonly cutBefore: boolean,
-    /** Whether the line goes on after the last element. */
+    /** Whether the line continues after the last element. */
     readonly cutAfter: boolean,
-    /** The last kept word of the lines before. */
+    /** The last kept word of the earlier lines. */
     readonly wordBefore: string,
   ) {
     let gap = "";
@@ -132,7 +132,7 @@ export class LinePlaces {
     return this.getWord(index).toLowerCase();
   }
 
-  /** Return the provisional entity type of the mention at an index; empty for a kept word. */
+  /** Return the entity type that pass 2 gave the mention at an index; empty for a kept word. */
   getClass(index: number): string {
     return this.mentions[index]?.span.entityType ?? "";
   }
@@ -142,8 +142,8 @@ export class LinePlaces {
   }
 
   /**
-   * Return whether one of `words` is among the last `most` items before an index. For the first item of a line, the last
-   * word of the lines before also counts.
+   * Return whether one of `words` is among the last `most` items of the same line before an index. At the start of the
+   * first line, the last kept word of the earlier lines counts too.
    */
   follows(index: number, words: ReadonlySet<string>, most = 3): boolean {
     for (let at = index; at > index - most; at--) {
@@ -273,7 +273,7 @@ export class LinePlaces {
     return CAPITAL.has(this.getClass(index - 1)) || CAPITAL.has(this.getClass(index + 1));
   }
 
-  /** Return whether no single letter and no mention is directly before or after a letter. */
+  /** Return whether a letter is isolated: it has no single letter and no mention directly beside it. */
   isSingleLetter(index: number): boolean {
     return [index - 1, index + 1].every(
       (at) => this.#isOutside(at) || (this.getWord(at).length !== 1 && this.mentions[at] === undefined),

@@ -3,6 +3,7 @@
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
+import { splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
 import { CAPITALIZED, type NamesToken } from "./tokens.js";
@@ -16,7 +17,10 @@ const PLURALS = [
   ["sses", "ss"],
   ["s", ""],
 ] as const;
-/** Fewest letters of a single word in Title case that is kept, of a term in Title case, and behind an elided word. */
+/**
+ * Minimum number of letters: of a kept single word in Title case, of a term in Title case, and of a word after an
+ * elision.
+ */
 const [MIN_HEADING, MIN_TERM, MIN_ELIDED] = [4, 3, 3];
 /** Words of a list without blanks, and the marks between them. */
 const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
@@ -31,13 +35,23 @@ const CASED_UNITS: ReadonlySet<string> = new Set([
   ..."RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV mmHg pH".split(" "),
   "\u03bcL",
 ]);
+/** Printable ASCII characters, of which identifiers consist. */
+export const PIECES = /^[\x20-\x7e]+$/;
+const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
+/** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. */
+const FIRST_GROUP = /^[A-Z]{2}[0-9]{2}$/;
+/** Common words that are also names and are frequent in identifiers. They are kept next to a piece that is no name. */
+const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
+/** Numbers of three digits that are kept in identifiers. */
+const ROUND = new Set("100 200 256 404 500 512".split(" "));
+export const beginsWithDigit = (piece: string): boolean => /^[0-9]/.test(piece);
 const PERSON_LISTS = ["given", "family", "given-abroad"];
 const PLACE_LISTS = "street-word firm-word city country state place particle title group".split(" ");
 
 /** Words of the lists of a bundle in lower case: all surrogates, and the terms that are written with a capital. */
 interface ListedWords {
   readonly surrogates: ReadonlySet<string>;
-  /** Common words in lower case that only the pools of words have. */
+  /** Surrogates for unlisted words that are in no other surrogate pool. */
   readonly poolWords: ReadonlySet<string>;
   readonly spelled: ReadonlySet<string>;
   /** Companies, products and other listed terms with a capital. */
@@ -83,7 +97,7 @@ export class FactStrings {
     level: Facts,
     /** Keys of words that are always replaced. */
     readonly denied: ReadonlySet<string>,
-    /** Whether all types are written as tags, so that the words of the pools of words are no surrogates. */
+    /** Whether all types are written as tags, so that no word becomes a surrogate from the pools of words. */
     readonly onlyTags: boolean,
   ) {
     this.words = lists.rules.facts;
@@ -91,7 +105,7 @@ export class FactStrings {
     [this.isUseful, this.isPublic] = [number >= 2, number >= 3];
   }
 
-  /** Return whether a word is a surrogate that replies can have restored: no rule keeps one. */
+  /** Return whether a word is a surrogate. No rule keeps such a word, because restoring would replace it in a reply. */
   isSurrogate(word: string): boolean {
     return collectWords(this.lists).surrogates.has(word) && !this.#isPoolWord(word);
   }
@@ -150,7 +164,7 @@ export class FactStrings {
     return flags !== 0 && !(flags & (NAME | CENSUS)) && !this.isPerson(rest) && !this.denied.has(rest);
   }
 
-  /** Return whether a word is one of another language and none of the common words. */
+  /** Return whether a word belongs to another language, and is not one of the common words. */
   isForeignWord(word: string): boolean {
     return this.#isForeign(word) && !this.lists.commonWords.has(word);
   }
@@ -179,7 +193,7 @@ export class FactStrings {
     return CASED_UNITS.has(text) && this.words.units.has(text.toLowerCase());
   }
 
-  /** Return whether an initial is a scale of temperature, as in `37.5 °C`. */
+  /** Return whether a capital letter is the sign of a temperature scale, as in `37.5 °C`. */
   isDegree(text: string): boolean {
     return (text === "C" || text === "F") && !this.denied.has(text.toLowerCase());
   }
@@ -303,9 +317,9 @@ export class FactStrings {
   }
 
   /**
-   * Return whether all words of a run in Title case are common words or terms that name no person and no place. At
-   * least one of several words begins sentences, not all of them are names in a census, and the last one is no word of
-   * institutions.
+   * Return whether a span of capitalized words may be a heading. It must consist of common words and terms that are not
+   * names of persons or places. If it has several words, at least one of them often begins sentences, at least one is
+   * not a name in a census, and the last one is not a word of institutions.
    */
   isHeading(tokens: readonly NamesToken[]): boolean {
     if (tokens.some((token) => token.tokenClass !== CAPITALIZED || (token.case !== TITLE && token.case !== UPPER)))
@@ -332,5 +346,31 @@ export class FactStrings {
   #isHeadingWord(word: string): boolean {
     const flags = this.getFlags(word);
     return flags !== 0 && !(flags & NAME) && !this.isPerson(word) && !this.denied.has(word) && !this.#isPlace(word);
+  }
+
+  /** Return whether a word such as `getValue` or `HttpClient` is a plain identifier. */
+  isCamel(text: string): boolean {
+    return /^[A-Za-z]+$/.test(text) && CAMEL.test(text) && this.isPlain(text);
+  }
+
+  /**
+   * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
+   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate.
+   */
+  isPlain(text: string): boolean {
+    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
+    const pieces = splitIdentifier(text);
+    if (!this.hasPlainDigits(pieces)) return false;
+    const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
+    if (words.length > 1 && words.some((word) => this.words.namePrefixes.has(word))) return false;
+    const others = words.filter((word) => !this.isPiece(word));
+    if (!words.some((word) => word.length > 1 && !others.includes(word))) return false;
+    return others.every((word) => SHARED_PIECES.has(word) && this.isShared(word));
+  }
+
+  /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */
+  hasPlainDigits(pieces: readonly string[]): boolean {
+    const digits = pieces.filter(beginsWithDigit);
+    return digits.length <= 1 && digits.every((piece) => piece.length <= 2 || ROUND.has(piece));
   }
 }

@@ -1,4 +1,4 @@
-/** Typing errors for the rules of `facts`: unlisted words that come out as the common word next to them. */
+/** Correction of typing errors for the rules of `facts`: a similar common word replaces an unlisted word. */
 
 import { CENSUS, NAME, RARE, START } from "../../bundle/namesFiles.js";
 import type { FactStrings } from "./factStrings.js";
@@ -8,8 +8,8 @@ const WORD = /^[a-z]{7,24}$/;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 /**
- * Return the only common word from which an unlisted word differs by one typing error, or an empty string. An error
- * swaps two letters inside the word, leaves out a letter inside of it, or doubles a letter.
+ * Return the only common word from which an unlisted word differs by one typing error, or an empty string. A typing
+ * error swaps two letters inside the word, omits a letter inside it, or doubles a letter.
  */
 export function correctWord(word: string, strings: FactStrings): string {
   const { lists, denied } = strings;

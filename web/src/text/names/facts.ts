@@ -218,7 +218,7 @@ export class FactRules {
     }
     if (STRINGS.has(entityType)) {
       if (SIZE.test(text)) return strings.isUseful && !place.follows(index, this.#beforeValues);
-      return !place.follows(index, this.#secret) && this.#identifiers.isPlain(text);
+      return !place.follows(index, this.#secret) && this.strings.isPlain(text);
     }
     if (entityType === "other") return !place.follows(index, this.#secret) && strings.isWordList(text);
     if (entityType === "letter") return isAscii(text) && place.isSingleLetter(index);
@@ -269,9 +269,9 @@ export class FactRules {
     return this.strings.isUseful && correctWord(word, this.strings) !== "";
   }
 
-  /** Return whether a run consists of words such as `HttpClient` and of common words, but not of these alone. */
+  /** Return whether a span has words such as `HttpClient`, and all its other words may be in headings. */
   #isCode(tokens: readonly NamesToken[]): boolean {
-    const others = tokens.filter(({ text }) => !this.#identifiers.isCamel(text) || this.strings.isCompany(text));
+    const others = tokens.filter(({ text }) => !this.strings.isCamel(text) || this.strings.isCompany(text));
     return others.length < tokens.length && (others.length === 0 || this.strings.isHeading(others));
   }
 

@@ -42,7 +42,10 @@ export function splitJson(text: string): JsonPart[] {
   return [...parts, makePart(TEXT, text.slice(position))];
 }
 
-/** Return the parts of JSON at an index, empty for other text, and the end of the JSON or of the attempt. */
+/**
+ * Return the parts of the JSON value at an index, and its end. Without a JSON value, return no parts, and the index up
+ * to which the text was read.
+ */
 function readBlock(text: string, start: number): [JsonPart[], number] {
   const parts: JsonPart[] = [];
   let [depth, at, copyStart] = [0, start, start];

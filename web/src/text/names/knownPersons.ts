@@ -359,7 +359,7 @@ export class KnownCandidates {
   }
 }
 
-/** Return the case pattern of a spelling. Initials count only if it consists of initials. */
+/** Return the case pattern of a spelling. If the spelling has longer words, its initials do not count. */
 function findNameCase(text: string): number {
   const longer = (text.match(WORD) ?? []).filter((word) => countCodePoints(word) > 1);
   const words = longer.length > 0 ? longer : [text];

@@ -99,8 +99,8 @@ export class Lexicon {
   }
 
   /**
-   * Return the length of the clitic at the start of a word, with its apostrophe; 0 without one. A clitic with a capital
-   * is one only before a letter in lower case: `D'Angelo` is a name, and no part of it is kept.
+   * Return the length of the clitic at the start of a word, with its apostrophe; 0 if there is none. A clitic with a
+   * capital must precede a lower-case letter: `D'Angelo` is a name, and no part of it is kept.
    */
   #findLeadingClitic(word: string, key: string): number {
     const end = key.indexOf("'") + 1;
@@ -184,7 +184,9 @@ export class Lexicon {
     );
   }
 
-  /** Return the role of a kept word after a lower-case name; empty for most verbs. */
+  /**
+   * Return the role of a kept word that may belong to a lower-case name before it (`martin short`); empty if it cannot.
+   */
   #findNounRole(key: string, wordFlags: number): string {
     const { sentences } = this.#rules.data;
     if (

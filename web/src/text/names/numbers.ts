@@ -166,7 +166,7 @@ function isBesideMonth(line: TokenLine, index: number): boolean {
   return index + 1 < line.end && getWord(line, index + 1).entityType === "month" && line.gaps[index + 1] === " ";
 }
 
-/** Return whether digits are separate from the word before them even without the sign between them. */
+/** Return whether digits would be a separate number without the sign or bracket directly before them. */
 function isSeparateNumber(line: TokenLine, index: number): boolean {
   const rest = getGap(line, index).slice(0, -1);
   const first = index === line.start;

@@ -36,7 +36,7 @@ type Node =
   | { readonly kind: "alternatives" | "sequence"; readonly nodes: readonly Node[] }
   | { readonly kind: "repetition"; readonly node: Node; readonly least: number; readonly most: number | undefined };
 
-/** Error for an unsupported pattern. Its message is a sentence whose subject is the pattern. */
+/** Error for an unsupported pattern. Its message is the end of a sentence that begins "pattern 1". */
 class PatternProblem extends Error {}
 
 function checkCharacter(character: string): string {
@@ -157,7 +157,8 @@ class PatternParser {
     if (mark === "{") {
       BOUNDS.lastIndex = this.#at;
       const match = BOUNDS.exec(this.#text);
-      if (match === null) throw new PatternProblem('has a "{" without a repetition such as {2}');
+      if (match === null)
+        throw new PatternProblem('has a "{" without a repetition such as {2}: write one, or remove the bracket');
       least = Number(match[1]);
       most = match[2] === undefined ? least : match[3] ? Number(match[3]) : undefined;
       this.#at = BOUNDS.lastIndex;

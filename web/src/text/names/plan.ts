@@ -85,7 +85,7 @@ function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText):
 export class NamesPlan {
   readonly style: ReplacementStyle;
   readonly facts: FactRules;
-  /** How replies in the language write a surrogate in other forms. */
+  /** Rules about the forms in which a reply in the language may write a surrogate. */
   readonly replyRules: ReplyRules;
   readonly #bundle: TextBundle;
   readonly #surrogates: SurrogatePools;
@@ -122,7 +122,7 @@ export class NamesPlan {
     const unlisted = [...keptTypes].filter((entityType) => types.unlisted.includes(entityType)).sort();
     if (unlisted.length > 0) {
       throw new OptionError(
-        `kinds that are kept are told by a list or a shape, and ${unlisted.join(", ")} is not: use allow`,
+        `keep supports only types that a list or a pattern defines, not ${unlisted.join(", ")}: keep single words with allow`,
       );
     }
     const facts = lists.hasFactWords ? (options.facts ?? DEFAULT_FACTS) : NO_FACTS;

@@ -77,7 +77,7 @@ export class SpanFinder implements TokenLine {
     this.#hidden = new Uint8Array(words.length);
   }
 
-  /** Return kept texts and entity spans; `hasCapitals` tells whether the document has a capital letter. */
+  /** Return kept texts and entity spans. `hasCapitals` states whether the document has a capital letter. */
   iterateElements(hasCapitals: boolean): TextElement[] {
     this.#hasCapitals = hasCapitals;
     const elements: TextElement[] = [""];
@@ -300,7 +300,7 @@ export class SpanFinder implements TokenLine {
     return this.#getWord(index).case === UPPER && (this.#getWord(index).flags & KEPT_FOR_EMPHASIS) !== 0;
   }
 
-  /** Mark the capitalized words of a line that are replaced, and lower-case words on hyphens after them. */
+  /** Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them. */
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
     if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= MIN_HEADLINE_WORDS)) {

@@ -242,7 +242,7 @@ class SpelledSpanFinder {
     return [{ entityType: SPELLED_LETTERS, start, stop, elements }, index];
   }
 
-  /** Return whether a name or its particles begin at `index`, so that initials before them belong to it. */
+  /** Return whether a name, or a particle of a name, begins at an index. Initials before it are part of it. */
   #precedesName(from: number): boolean {
     const gap = this.gaps[from] ?? "";
     if (from === this.words.length || !includesWord(data.joins_names, gap)) return false;

@@ -122,7 +122,7 @@ function classifyIdentifier(string: string, rules: Rules): string {
   return string.length >= MIN_KEY_LENGTH || !WORDLIKE.test(string) ? "key" : "id";
 }
 
-/** Return a flag if a string may be the first or second half of a British postal code (`SW1A 1AA`). */
+/** Return which half of a British postal code, such as `SW1A 1AA`, a string may be, as a flag. */
 export function findPostcodeHalf(string: string, rules: Rules): number {
   if (rules.getPattern("postcode_start").test(string)) return OUTWARD_HALF;
   return rules.getPattern("postcode_end").test(string) ? INWARD_HALF : 0;

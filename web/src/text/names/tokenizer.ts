@@ -49,16 +49,19 @@ const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'
 const WORD_INNER_MARKS = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
 const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
 const BRACKETS = /[()[\]{}=<>"`]/;
-/** A method and what it belongs to, as letters with dots. */
+/** An object and its method, as letters with dots between them. */
 const METHOD = /^([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)$/;
 const WHOLE_CHUNK_MARKS = /[@\uff20\\/]/;
 /** Marks of an address with more than a host, and the beginning of a host that does not affect where a chunk is cut. */
 const [ADDRESS_MARKS, WWW] = [/[:?#]/, /^(?:www\.)+/i];
 const MAX_FORMATS_LENGTH = 40;
-/** Width of a conversion: no width and letter are the code of a letter in an address, as in `%4A`. */
+/**
+ * Width of a conversion. It excludes widths that form an escape of an address together with the next letter, as in
+ * `%4A`.
+ */
 const WIDTH = "(?:0[1-9]|1[0-9]|[1-9](?=\\.[0-9]|[G-Zg-z])|[1235](?=d))?(?:\\.[0-9])?";
 const BESIDE_FORMAT = "(?:[!-/:-@[-`{-~]|(?<=\\\\)[nrt])*";
-/** Conversions of format strings, with marks and blanks as escapes only. */
+/** Conversions of format strings. Between them there may be marks and escapes of blanks such as `\n`, but no blanks. */
 const FORMATS = new RegExp(
   `^(?:${BESIDE_FORMAT}?(?:%[-+#0]?${WIDTH}[A-Za-z](?![A-Za-z0-9])|\\{(?::[<>^+-]?${WIDTH}[A-Za-z%]?)?\\})){1,4}` +
     `${BESIDE_FORMAT}$`,
@@ -324,8 +327,8 @@ export class ChunkTokenizer {
   }
 
   /**
-   * Return the parts of code, with the name of a method alone if it is a common word: `add` of `xs.add(`. Only the form
-   * of what stands before its dot affects the decision.
+   * Return pieces of source code, and split a call such as `xs.add(` if its method is a common word. The decision
+   * depends only on the form of the text before the dot.
    */
   #splitMethods(parts: readonly string[]): string[] {
     return parts.flatMap((part, index) => {

@@ -48,14 +48,28 @@ class SanitizeArguments:
 
     @property
     def documents(self) -> RowOptions:
-        """Return the options for documents, with the default document of the mode ``names``.
+        """Return the options for documents; in the mode ``names`` with a default for ``--document``.
 
-        In this mode a document is a line of plain text, or a cell of a table. Consistent replacement in other modes has
-        no default, so the user must name the document.
+        The default document is a line of plain text, or a cell of a table. For consistent replacement in other modes
+        there is no default, so the user must pass ``--document``.
         """
         if not self.text_options.is_names_mode or self.rows.document is not None or self.rows.document_key is not None:
             return self.rows
         return replace(self.rows, document="cell" if self.is_table else "line")
+
+    def describe_tag_numbers(self) -> str:
+        """Return a hint that tags of several documents share their numbers; empty if the user selects documents.
+
+        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line.
+        """
+        has_selected = self.rows.document is not None or self.rows.document_key is not None
+        if self.text_options.protection.style != "tag" or not self.text_options.is_consistent or has_selected:
+            return ""
+        unit, whole, option = ("cell", "row", "row") if self.is_table else ("line", "file", "file")
+        return (
+            f"tags are numbered in each {unit} anew, so [person 1] of two {unit}s can be two persons: "
+            f"--document {option} numbers them in the whole {whole} (--document {unit} hides this hint)"
+        )
 
     @property
     def is_table(self) -> bool:

@@ -1,8 +1,9 @@
 """Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, write a report."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from textveil.formatting import format_count
 from textveil.text import Options, Result, Sanitizer
 from textveil.text.marked_html import PRIVATE_NOTICE
 
@@ -11,10 +12,48 @@ from textveil_cli.console import open_output
 from textveil_cli.options import ChangeOptions
 
 if TYPE_CHECKING:
+    from textveil_cli.commands.sanitize import SanitizeArguments
     from textveil_cli.files import ReviewedBlock, RewrittenDocuments
 
 #: Number of rows of a table that ``--diff`` prints, and maximum number of rows of a report.
 _DIFF_ROWS, _REPORT_ROWS = 20, 1_000
+
+
+#: Options whose values are words of the user, of which a description has the number.
+_WORD_OPTIONS = ("deny", "allow", "randomize", "known")
+
+
+def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, options: Options) -> str:
+    """Return the options of a run for its report, one line.
+
+    >>> from textveil_cli.commands.sanitize.changes import format_options
+    >>> format_options({"style": "tag", "deny": ["zorbing"], "keep": ["city", "age"]})
+    'style tag, deny (1 word), keep city age'
+    """
+    terms = sanitizer.terms(**options)
+    shown: dict[str, Any] = {"protect": terms.mechanism if terms.mechanism == "names" else terms.protect}
+    if terms.mechanism == "names":
+        shown |= {"style": "surrogate", "facts": sanitizer.names_plan(**options).facts_level}
+    shown |= options
+    shown |= {"language": arguments.bundle.language, "bundle": arguments.bundle.bundle}
+    shown |= {"column": arguments.table.columns, "document": arguments.documents.document}
+    shown |= {"document-key": arguments.documents.document_key}
+    return format_options(shown)
+
+
+def format_options(options: Mapping[str, Any]) -> str:
+    """Return options as one line, without words of the user's lists and without keys."""
+    parts = list[str]()
+    for name, value in options.items():
+        if not value or isinstance(value, bytes):
+            continue
+        if name in _WORD_OPTIONS:
+            parts.append(f"{name} ({format_count(len(value), 'word')})")
+        elif isinstance(value, Collection) and not isinstance(value, str):
+            parts.append(f"{name} {' '.join(map(str, value))}")
+        else:
+            parts.append(name if value is True else f"{name} {value}")
+    return ", ".join(parts)
 
 
 class ChangeViews:

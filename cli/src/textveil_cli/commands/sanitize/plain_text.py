@@ -14,6 +14,7 @@ from textveil_cli.commands.sanitize import SanitizeArguments
 from textveil_cli.console import (
     LineBatch,
     TextWriter,
+    get_safe_file_name,
     merge_line_batches,
     name_inputs,
     open_input,
@@ -33,6 +34,8 @@ _ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --t
 _ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
 #: Maximum number of characters in one write of a long text.
 _MAX_WRITE_CHARACTERS = 1 << 20
+#: End of the first tag of each type in a document, such as ``[city 1]``.
+_FIRST_TAG = " 1]"
 #: Smallest input for which a progress bar is shown.
 _BAR_FROM_BYTES = 20_000_000
 
@@ -90,9 +93,17 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
             receipt.write()
     if views is not None:
         from textveil_cli.changes import ReportFacts
+        from textveil_cli.commands.sanitize.changes import describe_run_options
 
         names = [name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"]
-        views.finish(ReportFacts(inputs=names, statement=statement))
+        facts = ReportFacts(
+            inputs=names,
+            statement=statement,
+            output="" if output is None else get_safe_file_name(output),
+            options=describe_run_options(arguments, sanitizer, options),
+            bundle=sanitizer.bundle.content_hash,
+        )
+        views.finish(facts)
     if tally is not None:
         hint = tally.describe_language(is_english=sanitizer.bundle.is_builtin, option="--language")
         if hint:
@@ -177,7 +188,7 @@ def _sanitize_inputs(
     from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 
     ended, quiet, is_one_document = True, arguments.output.quiet, arguments.save_mapping is not None
-    line = ""
+    line, has_several = "", False
     for path, name in name_inputs(arguments.inputs.paths):
         if not ended:  # the last line of one input and the first of the next are two documents
             write("\n")
@@ -206,7 +217,9 @@ def _sanitize_inputs(
                 tally.add_results(results)
                 advance(consumed)
         print_unless_quiet(f"{name}: {tally.describe(arguments)}", quiet)
-        line = tally.format_line() or line
+        line, has_several = tally.format_line() or line, has_several or tally.tagged_documents > 1
+    if has_several and (hint := arguments.describe_tag_numbers()):
+        print_unless_quiet(hint, quiet)
     return line
 
 
@@ -214,13 +227,14 @@ class _StatementTally:
     """Sum of the privacy statements of the documents of one input."""
 
     def __init__(self) -> None:
-        self.documents = 0
+        self.documents = self.tagged_documents = 0
         self.tokens = self.randomized = 0
         self.terms: PrivacyTerms | None = None
 
     def add_results(self, results: Sequence[Result]) -> None:
         """Add some results, which were all sanitized with the same options."""
         self.documents += len(results)
+        self.tagged_documents += sum(_FIRST_TAG in result.text for result in results)
         self.tokens += sum(result.tokens for result in results)
         self.randomized += sum(result.randomized_words for result in results)
         self.terms = results[0].terms if results else self.terms

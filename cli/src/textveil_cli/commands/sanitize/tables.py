@@ -16,7 +16,7 @@ from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 from textveil_cli.columns import find_personal_columns, list_columns
 from textveil_cli.commands.sanitize import SanitizeArguments
 from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning, warn_about_language
-from textveil_cli.console import print_unless_quiet, show_byte_progress
+from textveil_cli.console import get_safe_file_name, print_unless_quiet, show_byte_progress
 from textveil_cli.files import (
     BlockSanitizer,
     ColumnSelection,
@@ -93,6 +93,9 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     else:
         print_unless_quiet(run.format_statement(result), quiet)
     _print_notes(sources, result, quiet)
+    has_several = result.counts.documents > (result.counts.rows if run.is_table else len(result.files))
+    if has_several and (hint := arguments.describe_tag_numbers()):
+        print_unless_quiet(hint, quiet)
     if not quiet:
         run.print_language_warning(result)
     if run_ledger is not None:
@@ -220,11 +223,10 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return the numbers of kept and of replaced words in all documents.
-
-        Both numbers are 0 in modes other than ``names``.
-        """
-        return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
+        """Return the numbers of kept and of replaced words in all documents, which are 0 in modes but ``names``."""
+        if self.terms.mechanism != "names":
+            return KeptWords()
+        return KeptWords(counts.tokens, counts.replaced_words, counts.foreign_words)
 
     def print_language_warning(self, result: RunResult) -> None:
         """Print a warning if the run kept few words, since its texts may be in another language."""
@@ -251,6 +253,11 @@ class _TableRun:
         }
 
     @property
+    def is_table(self) -> bool:
+        """Return whether the files have columns or keys."""
+        return self.selection.format != "lines"
+
+    @property
     def writes_folder(self) -> bool:
         """Return whether the outputs are files in a folder, which have the same names as the inputs."""
         return self.sources.folder is not None
@@ -267,13 +274,18 @@ class _TableRun:
     def make_report_facts(self, result: RunResult) -> "ReportFacts":
         """Return the facts about the run that a report states besides the texts."""
         from textveil_cli.changes import ReportFacts
+        from textveil_cli.commands.sanitize.changes import describe_run_options
 
-        counts, is_table = result.counts, self.selection.format != "lines"
+        output = self.arguments.output.output
+        counts, is_table = result.counts, self.is_table
         return ReportFacts(
             inputs=[*result.files],
             statement=self.terms.statement(counts.tokens, counts.randomized_words).format_line(),
             column_option=("--key" if self.selection.format == "jsonl" else "--column") if is_table else "",
             unit="row" if is_table else "line",
+            output="" if output is None else get_safe_file_name(output),
+            options=describe_run_options(self.arguments, self.sanitizer, self.options),
+            bundle=self.sanitizer.bundle.content_hash,
         )
 
     def format_statement(self, result: RunResult) -> str:

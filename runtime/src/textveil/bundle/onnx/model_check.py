@@ -134,7 +134,7 @@ def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> 
     fields = parse_message(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if decode_text(parse_message(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
-            raise _UnsupportedModel("has settings for the software that runs it")
+            raise _UnsupportedModel("has metadata that configures onnxruntime: export the encoder with textveil-export")
     return fields
 
 

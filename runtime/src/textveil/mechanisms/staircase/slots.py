@@ -28,8 +28,8 @@ class SlotStaircases:
 
     Attributes:
         any_case: Mechanism for slots whose output may have any case.
-        lower_case: Mechanism for slots whose output is in lower case in all cases. It is the same object as
-            ``any_case`` if the possible outputs are equal.
+        lower_case: Mechanism for slots whose output is always in lower case. It is the same object as ``any_case`` if
+            the possible outputs are equal.
 
     Example:
         >>> from textveil import Sanitizer

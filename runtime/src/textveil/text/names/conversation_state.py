@@ -38,9 +38,9 @@ _Pool = tuple[str, str]
 class ConversationDraws(DocumentDraws):
     """Draws (random choices of surrogates) of a conversation so far.
 
-    No surrogate occurs twice while its pool has unused ones. This also holds for types whose equal strings do not get
-    equal surrogates. Surrogates of months are never common words, and neither are those of types whose equal strings
-    get equal surrogates.
+    While a pool has unused surrogates, no surrogate of it is used a second time. This holds for all types, even if
+    equal strings of a type get different surrogates. No surrogate is a common word if its type is the month, or if
+    equal strings of its type get equal surrogates.
 
     Args:
         style: Options for the replacement of spans.
@@ -112,7 +112,7 @@ class ConversationDraws(DocumentDraws):
     def forget_strings(self) -> None:
         """Clear the mapping of strings, so that later texts are not linked to earlier ones.
 
-        Surrogates that were used still do not occur again.
+        The used surrogates remain marked as used, so they do not occur again.
         """
         self._draw_numbers.clear()
         self._tags.clear()
@@ -170,8 +170,9 @@ class ConversationDraws(DocumentDraws):
     def _draw_unused(self, entity_type: str, layout: str, size: int, avoided: Collection[str]) -> int | None:
         """Draw uniformly among the surrogates with unused spellings; return ``None`` if there is none.
 
-        The first draws of a pool are tried at random. Later the method keeps a list of the unused surrogates of the
-        pool. Each surrogate leaves the list only once, so the total cost is bounded for any number of mentions.
+        At first the method samples from the whole pool until a surrogate is unused. After too many failures it lists
+        the unused surrogates of the pool, and from then on samples from this list. Each surrogate leaves the list only
+        once, so the total cost is bounded for any number of mentions.
 
         Args:
             entity_type: Entity type of the pool.

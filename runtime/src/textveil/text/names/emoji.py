@@ -1,4 +1,4 @@
-"""Search for emoji sequences in a chunk, and the rule for which of them are kept.
+"""Search for emoji sequences in a chunk, and the rule that decides which sequences are kept.
 
 A *sequence* is one emoji as a reader sees it: a base and all characters that extend or join it, that is variation
 selectors, skin tones, tag characters, and further bases after a zero-width joiner. Unicode recommends a finite list of

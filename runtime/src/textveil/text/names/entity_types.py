@@ -26,6 +26,7 @@ from textveil.text.names.tokens import (
     KNOWN_PERSON,
     LONE_INITIAL,
     RANDOMIZED,
+    RANDOMIZED_POOL,
     EntitySpan,
     NamesToken,
     TextElement,
@@ -81,14 +82,14 @@ class MentionPart(NamedTuple):
     @property
     def is_randomized(self) -> bool:
         """Whether the option ``randomize`` randomizes the word, which then gets no surrogate."""
-        return self.layout == RANDOMIZED and self.entity_type == "word"
+        return self[:2] == RANDOMIZED_POOL
 
 
 class EntityMention(NamedTuple):
     """A span with its entity type.
 
-    The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the
-    span, for a person without the common words before the name.
+    The template contains the entity types and the case pattern. It also states which parts of mentions are equal.
+    ``name_text`` is the string of the span. For a person it lacks the common words before the name.
     """
 
     entity_type: str
@@ -130,7 +131,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the elements of a text after ``link_names``. It is fast if few of them are names of persons."""
+        """Return the result of ``link_names`` as a sequence. This is fast if few elements are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -186,8 +187,8 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that do not change in a document without capitals. There, ``_TYPES_WITHOUT_CAPITALS``
-            replaces some other types.
+        unchanged_types: Types that a document without capitals keeps. In such a document, ``_TYPES_WITHOUT_CAPITALS``
+            replaces some types by others, but none of ``unchanged_types``.
         denied: Lookup keys of the words of the option ``deny``, which are always replaced.
     """
 
@@ -298,11 +299,12 @@ class EntityClassifier:
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
+        # A generator, so that the spans are found when the caller asks for the first element.
         entries = chain.from_iterable(
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
-        return self._merge_kept(entries) if self._kept_types else entries
+        yield from self._merge_kept(entries) if self._kept_types else entries
 
     def _merge_kept(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         kept_texts: list[str] = []
@@ -320,8 +322,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
 
-        A list or the form of the string must determine its type. The string must not also be on a list of a type that
-        is not kept.
+        This requires that a list, or the form of the string, determines the type of the mention. The string must not
+        also be on a list of another type that the option does not cover.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
@@ -396,8 +398,8 @@ class EntityClassifier:
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
         """Return whether a sequence of capitalized words has a word that is no part of a person's name.
 
-        One common word after a listed first name does not count, unless that first name is also a place: it may be a
-        family name.
+        A common word after a listed first name does not count, because it may be a family name. It counts if the first
+        name is also a place, or if the name has more than two words.
 
         Args:
             span: The span of the words.
@@ -425,9 +427,10 @@ class EntityClassifier:
     def _find_name_start(self, span: EntitySpan) -> int:
         """Return the index of the word at which a person's name begins among capitalized words.
 
-        Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name or
-        initial. If there is none, it begins after all such words. The result is 0 if the span has no other words, and
-        for a name after a title or a single initial.
+        Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name, or
+        at the first initial with a word after it. If there is neither, the name begins at the first word that may not
+        start a sentence; but the result is 0 if this word is an initial, or if a title precedes the span. The result is
+        also 0 if all words may start a sentence.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):

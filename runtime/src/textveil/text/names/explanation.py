@@ -4,6 +4,7 @@ The module finds reasons after a text was read: it searches the plan's lists for
 call keeps only because of the options ``keep`` and ``facts``, it reads the text a second time without these options.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -40,6 +41,9 @@ _WORD_TYPES = frozenset(("word", "letter"))
 #: Types of strings that may be made of words.
 _STRING_TYPES = frozenset(("file", "path", "key", "id", "url"))
 
+#: Gap between a word such as *order* and its number; and a text without digits.
+_NUMBER_GAP, _NO_DIGITS = re.compile(r"[ #:.]+"), re.compile(r"[^0-9]+")
+
 
 def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
     """Yield the parts of a text with their treatments, positions and reasons.
@@ -51,17 +55,24 @@ def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
     Privacy:
         The result is as private as the text.
     """
-    option_reasons = _OptionReasons(plan, text)
-    start = 0
+    option_reasons, facts = _OptionReasons(plan, text), plan.facts
+    identifying = frozenset[str]() if facts is None else facts.strings.words.address_words
+    start, word_before = 0, ""
     for piece, state, mention in plan.iterate_pieces(text):
         end = start + len(piece)
         if mention is not None:
             reason = _explain_mention(mention, plan)
+            if reason == "pattern" and word_before in identifying and not _NO_DIGITS.fullmatch(piece):
+                reason = f"pattern: beside {word_before}"  # no fact rule keeps the number of an order
         elif state == "gap":
             reason = ""
         else:
             reason = option_reasons.find(start, piece) or explain_token(plan.classify_word(piece), plan)
         yield ExplainedPiece(text=piece, state=state, start=start, end=end, reason=reason)
+        if state != "gap":
+            word_before = fold_word(piece) if mention is None else ""
+        elif not _NUMBER_GAP.fullmatch(piece):
+            word_before = ""
         start = end
 
 
@@ -175,12 +186,12 @@ class _OptionReasons:
         Args:
             word: The word.
             entity_type: The entity type of the word without this option.
-            mention: The mention that contains the word without this option.
+            mention: The mention that would contain the word without this option.
 
         Returns:
-            ``identifier`` for a part of an identifier. ``typing-error`` for a corrected word. The name of a list of
-            facts that contains the word. ``unit`` for a unit with a capital. For other words ``heading`` or the entity
-            type of the word.
+            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the list of
+            facts that contains the word; ``unit`` for a unit with a capital; and for other words ``heading``, or the
+            entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

@@ -1,6 +1,6 @@
-"""Rules of the option ``facts`` for identifiers and source code, such as ``customer_id``.
+"""Rules of the option ``facts`` that cut identifiers such as ``customer_id``: public words are kept, others replaced.
 
-The rules split an identifier into words at changes of case, at digits and at marks.
+An identifier is split into words at changes of case, at digits and at marks.
 """
 
 import re
@@ -10,19 +10,14 @@ from functools import cached_property
 from textveil.bundle.rules import Rules
 from textveil.text.identifiers import iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
-from textveil.text.names.fact_strings import FactStrings
+from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
 from textveil.text.segmentation import LOWER, find_case_pattern
 
-_PIECES = re.compile(r"[\x20-\x7e]+")
 #: Marks of source code; and marks of addresses and secrets, for which a string is not split.
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
-_ROUND = frozenset("100 200 256 404 500 512".split())
-#: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
-_SHARED_PIECES = frozenset("black fields long max page price white".split())
-_CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 #: An address of the web: scheme and host; and a path without a query.
 _ADDRESS = re.compile(r"((?:https?://)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]{1,5})?)((?:/[A-Za-z0-9._-]+)*)")
 _SEGMENT = re.compile("[^/]+")
@@ -34,12 +29,10 @@ _PROFILE_WORDS = frozenset(
 _HOST_WORDS = frozenset("api app blog cloud com de dev developer docs en help io net org raw support wiki www".split())
 #: Smallest number of letters of a public word in a path.
 _MIN_PATH_WORD = 3
-#: First group of an IBAN in groups of four, or of a number plate: ``GB29``, ``YA25``.
-_FIRST_GROUP = re.compile("[A-Z]{2}[0-9]{2}")
 
 
 class IdentifierRules:
-    """Rules that keep the public words of identifiers such as ``customer_id``.
+    """Rules that cut identifiers, and keep their public words.
 
     Args:
         strings: Public sets of strings.
@@ -47,31 +40,6 @@ class IdentifierRules:
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._prefixes = strings, strings.words.name_prefixes
-
-    def is_camel(self, text: str) -> bool:
-        """Return whether a word such as ``getValue`` or ``HttpClient`` is an identifier of public words only."""
-        return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
-
-    def is_plain(self, string: str) -> bool:
-        """Return whether a string such as ``customer_id`` consists of public words only.
-
-        It may also have one number, which must be round or have one or two digits. The result is false for a string
-        that may begin an IBAN or a number plate, such as ``YA25``.
-        """
-        if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
-            return False
-        if _FIRST_GROUP.fullmatch(string):
-            return False
-        pieces = split_identifier(string)
-        if not _has_plain_digits(pieces):
-            return False
-        words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
-        if not words or (len(words) > 1 and not self._prefixes.isdisjoint(words)):
-            return False
-        public = [word for word in words if self._strings.is_piece(word)]
-        return any(len(word) > 1 for word in public) and all(
-            word in _SHARED_PIECES and self._strings.is_shared(word) for word in words if word not in public
-        )
 
     def cut(self, string: str) -> list[str | EntityMention] | None:
         """Split a string of source code into kept texts and hidden words.
@@ -82,7 +50,7 @@ class IdentifierRules:
         Returns:
             Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.
         """
-        if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
+        if PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
             return None
         pieces = [*iterate_identifier_words(string)]
         if any(string[start:end].lower() in self._strings.randomized for start, end in pieces):
@@ -197,7 +165,7 @@ class IdentifierRules:
 def _has_plain_digits(words: Sequence[str]) -> bool:
     """Return whether words have at most one number, which is round or has one or two digits."""
     digits = [word for word in words if word[0].isdigit()]
-    return len(digits) <= 1 and all(len(word) <= 2 or word in _ROUND for word in digits)
+    return len(digits) <= 1 and all(len(word) <= 2 or word in ROUND_NUMBERS for word in digits)
 
 
 def _mask_word(word: str) -> str:

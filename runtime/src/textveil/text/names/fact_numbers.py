@@ -54,7 +54,7 @@ class NumberFacts:
         self._strings, self._words = strings, strings.words
         self._before_values = strings.words.secret_words | strings.words.address_words
 
-    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
         """Return whether a rule keeps a number.
 
         Args:
@@ -133,8 +133,8 @@ class NumberFacts:
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
         """Return whether the context permits the rule to keep a month with its year.
 
-        They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
-        or account. No word for a secret, an address or an expiry may precede them.
+        The month and the year must not be a part of a full date, or belong to a card. So the sentence must contain no
+        day, and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False

@@ -68,7 +68,7 @@ class LinePlaces:
     Attributes:
         gaps: The gap before each item, and the gap at the end.
         mentions: For each item its mention, ``None`` for a kept word.
-        pieces: Kept texts and mentions that replace a mention when the elements are listed, by its index.
+        pieces: For the index of a mention that a rule has split: the kept texts and mentions in its place.
     """
 
     def __init__(
@@ -86,14 +86,14 @@ class LinePlaces:
         #: Kept texts and mentions into which a mention was split, by the index of the mention.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
         self._elements = elements
-        #: The index of each mention, in order.
-        self._mention_indices: list[int] = []
+        #: The index of each mention, with the mention, in order.
+        self.hidden: list[tuple[int, EntityMention]] = []
         gaps, texts, mentions = self.gaps, self._words, self.mentions  # local names, since a text has many words
         gap = ""
         for element in elements:
             if not isinstance(element, str):
                 gaps.append(gap)
-                self._mention_indices.append(len(texts))
+                self.hidden.append((len(texts), element))
                 texts.append("")
                 mentions.append(element)
                 gap = ""
@@ -105,11 +105,6 @@ class LinePlaces:
             texts += parts[1::2]
             mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
-
-    def list_mentions(self) -> list[tuple[int, EntityMention]]:
-        """Return the index and the mention of each mention, even if ``keep`` turned it into a word."""
-        mentions = [element for element in self._elements if not isinstance(element, str)]
-        return [*zip(self._mention_indices, mentions, strict=True)]
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
         """Turn mentions into kept words, and return the number of tokens of these mentions.
@@ -127,12 +122,12 @@ class LinePlaces:
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions, in order. Several kept texts may follow each other."""
-        indices = iter(self._mention_indices)
+        hidden = iter(self.hidden)
         for element in self._elements:
             if isinstance(element, str):
                 yield element
                 continue
-            index = next(indices)
+            index, _ = next(hidden)
             if self.mentions[index] is None:
                 yield self._words[index]
             else:
@@ -143,7 +138,7 @@ class LinePlaces:
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the provisional entity type of the mention at an index; empty for a kept word."""
+        """Return the entity type that pass 2 gave the mention at an index (``EntitySpan``); empty for a kept word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -154,8 +149,8 @@ class LinePlaces:
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
         """Return whether one of the last kept words before an index is one of the given words.
 
-        The search covers the last ``most`` kept words and mentions of the same line. For the first of a line, the last
-        word of the earlier line counts too.
+        The search covers the last ``most`` kept words and mentions of the same line. If it reaches the start of the
+        first line, it also compares the last kept word of the earlier lines.
 
         Args:
             index: The index.
@@ -236,7 +231,8 @@ class LinePlaces:
     def is_month_place(self, index: int) -> bool:
         """Return whether a month may be kept at an index.
 
-        It must precede a year or follow a word such as *in*, without a number on its other side.
+        The month must precede a year or follow a word such as *in*. On its other side there must be no number and no
+        capitalized words.
         """
         if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
             return not self._is_value(index - 1)
@@ -259,9 +255,9 @@ class LinePlaces:
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether no single letter and no mention is directly before or after a letter.
+        """Return whether a letter is isolated: it has no single letter and no mention directly beside it.
 
-        So the letter is not a part of a name or code that is spelled letter by letter.
+        An isolated letter is not a part of a name or code that is spelled letter by letter.
         """
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
@@ -271,8 +267,8 @@ class LinePlaces:
     def is_bare_place(self, index: int) -> bool:
         """Return whether a number may be kept without a unit at an index.
 
-        The items next to it must be kept words; the text may also end after the number. The gap before it must be a
-        blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
+        The items next to the number must be kept words; the text may also end after the number. The gap before it must
+        be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
@@ -322,8 +318,8 @@ class LinePlaces:
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether a mention may be a heading: a word of ``leads`` precedes it, or it is isolated.
 
-        An isolated mention has no lower-case word directly before it, and no mention of capitalized words next to it,
-        except for other entries of a list.
+        An isolated mention has no lower-case word directly before it. It also has no mention of capitalized words next
+        to it, unless a list mark separates the two.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
@@ -391,7 +387,8 @@ class LinePlaces:
     def is_code_word(self, index: int) -> bool:
         """Return whether a word is used as a name in source code.
 
-        It is followed by a call, an index, a member or the name of a variable that is assigned.
+        This is so before the bracket of a call or an index, before the dot of a member (``word.member``), and before a
+        name that is declared (``word name =``).
         """
         after = self.gaps[index + 1]
         if _CALL.fullmatch(after) is not None:
@@ -438,8 +435,8 @@ class LinePlaces:
     def is_variety_place(self, index: int) -> bool:
         """Return whether a mention may be the country in the name of a language: ``in US English``.
 
-        The name of a group must follow the mention, but no noun: in ``to US Catholic schools`` the group is an
-        adjective.
+        The name of a group must follow the mention, and no noun may follow the group: in ``to US Catholic schools`` the
+        group is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False
@@ -457,7 +454,8 @@ class LinePlaces:
     def is_noun_place(self, index: int) -> bool:
         """Return whether a determiner precedes a mention, so that the mention is a noun: ``the white van``.
 
-        At most two kept words in lower case may be between them. No other mention may follow after a blank.
+        At most two kept words in lower case may be between the determiner and the mention. No other mention may follow
+        the mention after a blank.
         """
         if self.gaps[index + 1] == " " and self.get_class(index + 1):
             return False

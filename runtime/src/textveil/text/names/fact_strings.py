@@ -4,14 +4,16 @@ Each set depends only on the lists of the bundle and on the options of a call, n
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
-from textveil.text.names.tokens import CAPITALIZED, NamesToken
+from textveil.text.identifiers import split_identifier
+from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
 from textveil.text.options import FACTS
-from textveil.text.segmentation import TITLE, UPPER
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
@@ -39,6 +41,22 @@ _MIN_ELIDED = 3
 #: Prefix of the names of pools with surrogates for unlisted words, which are common words.
 _WORD_POOLS = "word"
 _PERSON_LISTS = ("given", "family", "given-abroad")
+#: Printable ASCII characters, of which identifiers consist.
+PIECES = re.compile(r"[\x20-\x7e]+")
+#: Numbers of three or four digits that are kept in identifiers.
+ROUND_NUMBERS = frozenset("100 200 256 404 500 512".split())
+#: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
+_SHARED_PIECES = frozenset("black fields long max page price white".split())
+_CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
+#: First group of an IBAN in groups of four, or of a number plate: ``GB29``, ``YA25``.
+_FIRST_GROUP = re.compile("[A-Z]{2}[0-9]{2}")
+_COUNTRIES = frozenset(("country", "the-country"))
+#: Public sets that may contain the string of a mention, as flags of ``FactStrings.find_sets``: terms; words of source
+#: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.
+TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit in range(6))
+#: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
+#: constants of source code that are names too.
+STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS = (1 << bit for bit in range(6, 11))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -88,7 +106,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Common words in lower case that are surrogates for unlisted words, and for no other type."""
+        """Surrogates for unlisted words that are in no other surrogate pool."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -179,14 +197,6 @@ class FactStrings:
         """Return whether a function word of another language is also a name of a person, such as *una*."""
         return word in self._linked
 
-    def is_code_name(self, word: str) -> bool:
-        """Return whether a word of source code is also a name of a person, such as *val*."""
-        return word in self._code_names
-
-    def is_code_constant(self, text: str) -> bool:
-        """Return whether a word is a constant of source code that is also a name of a person: ``True``."""
-        return text in _CODE_CONSTANTS and self.is_shared(text.lower())
-
     def is_company(self, text: str) -> bool:
         """Return whether a string is a listed company or product that the value of ``facts`` does not keep."""
         return not self.is_public and text in self.lists.fact_lists["company"]
@@ -196,13 +206,13 @@ class FactStrings:
         return text in _CASED_UNITS and text.lower() in self.words.units
 
     def is_degree(self, text: str) -> bool:
-        """Return whether an initial is a scale of temperature, as in ``37.5 °C``."""
+        """Return whether a capital letter is the sign of a temperature scale, as in ``37.5 °C``."""
         return text in _DEGREES and text.lower() not in self.denied
 
     def is_determined(self, text: str) -> bool:
         """Return whether a word is a listed noun that may also be a part of a name, such as *van*.
 
-        It must be in lower case. From the value ``useful`` of ``facts`` on it may also be in capitals.
+        The word must be in lower case. If ``facts`` is ``useful`` or ``public``, it may also be in capitals.
         """
         word = text.lower()
         has_case = text == word or (self.is_useful and text == word.upper())
@@ -296,9 +306,10 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether a span of capitalized words may be a heading.
 
-        It must consist of common words and terms that are not names of persons or places. If it has several words, at
-        least one of them must be a word that often begins sentences. Then not all of them may be names in a census
-        (*Eve Good*), and the last one may not be a word of institutions (*Hillside Primary School*).
+        It must consist of common words and terms that are not names of persons or places. If it has several words,
+        three more conditions must hold. At least one word often begins sentences. At least one word is not a name in a
+        census: *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is
+        not a heading.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False
@@ -328,3 +339,78 @@ class FactStrings:
         if not marks or marks & NAME:
             return False
         return word not in self.persons and word not in self.denied and word not in self._place_names
+
+    # --- identifiers
+
+    def is_camel(self, text: str) -> bool:
+        """Return whether a word such as ``getValue`` or ``HttpClient`` is an identifier of public words only."""
+        return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
+
+    def is_plain(self, string: str) -> bool:
+        """Return whether a string such as ``customer_id`` consists of public words only.
+
+        It may also have one number, which must be round or have one or two digits. The result is false for a string
+        that may begin an IBAN or a number plate, such as ``YA25``.
+        """
+        if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
+            return False
+        if _FIRST_GROUP.fullmatch(string):
+            return False
+        pieces = split_identifier(string)
+        digits = [piece for piece in pieces if piece[0].isdigit()]
+        if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
+            return False
+        words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
+        if not words or (len(words) > 1 and not self.words.name_prefixes.isdisjoint(words)):
+            return False
+        public = [word for word in words if self.is_piece(word)]
+        return any(len(word) > 1 for word in public) and all(
+            word in _SHARED_PIECES and self.is_shared(word) for word in words if word not in public
+        )
+
+    def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a span has a word such as ``HttpClient``, and otherwise only words of headings."""
+        others = [token for token in tokens if not self._is_camel(token.text)]
+        return len(others) < len(tokens) and (not others or self.is_heading(others))
+
+    def _is_camel(self, text: str) -> bool:
+        return self.is_camel(text) and not self.is_company(text)
+
+    def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
+        """Return whether a span is on the public lists of capitalized words, or is a country that ``facts`` keeps."""
+        if not self.is_useful or not tokens:
+            return False
+        if self.is_public_run(tokens):
+            return True
+        is_country = self.is_public and mention.entity_type in _COUNTRIES
+        return is_country and mention.span.preceding_word != AFTER_TITLE
+
+    # --- all sets of a mention
+
+    def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
+        """Return for each mention the public sets that contain its string, as the sum of their flags.
+
+        The result has sets of lower-case words and of capitalized words only.
+        """
+        return [*map(self._find_sets, mentions)]
+
+    def _find_sets(self, mention: EntityMention) -> int:
+        span = mention.span
+        if span.entity_type == "word" and span.case == LOWER:
+            is_term = self.is_term(span.text) or self.is_elided(span.tokens[0].key)
+            found = (TERMS, is_term), (CODE_NAMES, span.text in self._code_names)
+        elif span.entity_type == CAPITALIZED_RUN:
+            tokens = [token for token in span.tokens if token.token_class != KEPT]
+            found = (
+                (UNITS, self.is_unit(span.text)),
+                (VARIETIES, self.is_country_variety(span.text)),
+                (FUNCTION_WORDS, self.is_function_word(span.tokens)),
+                (STARTS, self.is_start(tokens)),
+                (CODE, self._is_code(tokens)),
+                (PUBLIC_NAMES, self._is_fact(tokens, mention)),
+                (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
+                (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
+            )
+        else:
+            return 0
+        return sum(flag for flag, is_member in (*found, (NOUNS, self.is_determined(span.text))) if is_member)

@@ -7,7 +7,7 @@ text if two conditions hold:
 - its *place* allows the rule. A place is the kept text around the mention, and the types of the mentions next to it.
 
 The place never depends on a string that is replaced, and the set ``D`` is public. So the output remains a function of
-the template, and any other string of the same type outside ``D`` could be in each replaced span (docs/proofs/names.md,
+the template. A span that stays replaced could have any string of its type outside ``D`` (docs/proofs/names.md,
 "Facts"). The rules for numbers run in a second round, which reads the kept text of the first round.
 """
 
@@ -21,24 +21,35 @@ from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_identifiers import IdentifierRules
 from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
-from textveil.text.names.fact_strings import FactStrings
+from textveil.text.names.fact_strings import (
+    CODE,
+    CODE_NAMES,
+    CONSTANTS,
+    FUNCTION_WORDS,
+    HEADINGS,
+    NOUNS,
+    PUBLIC_NAMES,
+    STARTS,
+    TERMS,
+    UNITS,
+    VARIETIES,
+    FactStrings,
+)
 from textveil.text.names.fact_typos import TypingErrors
 from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
-    AFTER_TITLE,
     CAPITALIZED_RUN,
     HOLDS_OWN,
     KEPT,
     LONE_INITIAL,
+    RANDOMIZED_POOL,
     EntitySpan,
-    NamesToken,
 )
 from textveil.text.segmentation import LOWER, TITLE
 
 #: Largest number of elements that are read together. No element is kept because of unknown text after them.
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
-_COUNTRIES = frozenset(("country", "the-country"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED = _WORDS | {"group"}
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
@@ -184,7 +195,10 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Sequence[str | EntityMention]:
-        hidden = [(index, mention) for index, mention in place.list_mentions() if self._may_keep(mention)]
+        hidden = [(index, mention) for index, mention in place.hidden if self._may_keep(mention)]
+        sets = dict(
+            zip([index for index, _ in hidden], self.strings.find_all_sets([of for _, of in hidden]), strict=True)
+        )
         for rule, types in self._rules:
             is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):
@@ -192,7 +206,7 @@ class FactRules:
             found = {
                 index: mention.span.text
                 for index, mention in hidden
-                if (types is None or mention.span.entity_type in types) and rule(place, index, mention)
+                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets[index])
             }
             if not found:
                 continue
@@ -214,35 +228,35 @@ class FactRules:
         return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
-        if mention.parts[0].is_randomized or not mention.span.tokens or mention.span.escaped_text:
+        if mention.parts[0][:2] == RANDOMIZED_POOL or not mention.span.tokens or mention.span.escaped_text:
             return False
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
         return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
 
-    def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+    def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
         """Return whether a rule keeps a lower-case word, a letter, a string, a unit, a function word or a weekday.
 
         Args:
             place: The lines that contain the mention.
             index: Index of the mention in these lines.
             mention: The mention.
+            sets: Public sets that contain its string (``FactStrings.find_all_sets``).
         """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
         if entity_type == "word":
-            is_word = span.case == LOWER and (
-                strings.is_term(span.text)
-                or strings.is_elided(span.tokens[0].key)
-                or (strings.is_code_name(span.text) and place.is_code_word(index))
-                or (strings.is_determined(span.text) and place.is_noun_place(index))
+            is_word = (
+                sets & TERMS
+                or (sets & CODE_NAMES and place.is_code_word(index))
+                or (sets & NOUNS and place.is_noun_place(index))
             )
-            return is_word and not place.follows(index, self._secret)
+            return bool(is_word) and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
             if _SIZE.fullmatch(span.text):
                 return strings.is_useful and not place.follows(index, self._before_values)
-            return not place.follows(index, self._secret) and self._identifiers.is_plain(span.text)
+            return not place.follows(index, self._secret) and strings.is_plain(span.text)
         if entity_type == "other":
             return not place.follows(index, self._secret) and strings.is_word_list(span.text)
         if entity_type == "letter":
@@ -250,13 +264,13 @@ class FactRules:
         if entity_type == LONE_INITIAL:
             return strings.is_degree(span.text) and place.follows_degrees(index)
         if entity_type == CAPITALIZED_RUN:
-            if strings.is_unit(span.text):
+            if sets & UNITS:
                 return place.follows_number(index)
-            if strings.is_country_variety(span.text) and place.is_variety_place(index):
+            if sets & VARIETIES and place.is_variety_place(index):
                 return True
-            if strings.is_determined(span.text) and place.is_noun_place(index):
+            if sets & NOUNS and place.is_noun_place(index):
                 return not place.follows(index, self._before_names)
-            return strings.is_function_word(span.tokens) and not place.has_capital_beside(index)
+            return bool(sets & FUNCTION_WORDS) and not place.has_capital_beside(index)
         if not strings.is_useful:
             return False
         if entity_type == "group":
@@ -267,10 +281,10 @@ class FactRules:
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)
 
-    def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+    def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         """Return whether a word is kept because of a kept word next to it.
 
-        It must be a function word of another language, or a part of the name of a language.
+        The word must be a function word of another language, or a part of the name of a language.
 
         Args:
             place: The lines that contain the word.
@@ -288,7 +302,7 @@ class FactRules:
             return False
         return place.has_word_beside(index, strings.is_foreign)
 
-    def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+    def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         """Return whether a mention is a typing error that may be corrected in its context.
 
         Args:
@@ -305,40 +319,26 @@ class FactRules:
         """Return whether a word is a typing error that these rules correct in some contexts."""
         return self.strings.is_useful and self._errors.correct(word) != ""
 
-    def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span has a word such as ``HttpClient``, and otherwise only words of headings."""
-        others = [token for token in tokens if not self._is_camel(token.text)]
-        return len(others) < len(tokens) and (not others or self.strings.is_heading(others))
-
-    def _is_camel(self, text: str) -> bool:
-        return self._identifiers.is_camel(text) and not self.strings.is_company(text)
-
-    def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+    def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
         """Return whether a rule keeps a span of capitalized words.
 
         Args:
             place: The lines that contain the span.
             index: Index of the span in these lines.
             mention: The mention of the span.
+            sets: Public sets that contain its string (``FactStrings.find_all_sets``).
         """
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
         if is_start and place.begins_sentence(index, facts.start_followers):
             return True
-        is_present = span.text.istitle() and span.text.lower() in PRESENT
-        if is_present and strings.is_useful and strings.is_shared(span.text.lower()) and ends_year_range(place, index):
+        is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
+        if is_present and strings.is_shared(span.text.lower()) and ends_year_range(place, index):
             return True
-        if (
-            strings.is_code_constant(span.text)
-            and place.is_code_place(index)
-            and not place.follows(index, self._secret)
-        ):
+        if sets & CONSTANTS and place.is_code_place(index) and not place.follows(index, self._secret):
             return True
-        begins, is_code = strings.is_start(tokens), self._is_code(tokens)
-        is_fact = self._is_fact(tokens, mention)
-        is_heading = strings.is_useful and tokens != [] and strings.is_heading(tokens)
-        if not (begins or is_code or is_fact or is_heading):
+        if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS):
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
@@ -346,23 +346,14 @@ class FactRules:
             return False
         if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
-        if begins:
+        if sets & STARTS:
             followers = facts.start_followers if strings.is_rare(tokens[0].key) else None
             if place.begins_clause(index, followers):
                 return True
-        if is_code:
+        if sets & CODE:
             is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
             if is_kept or place.is_code_place(index):
                 return True
-        if is_fact:
+        if sets & PUBLIC_NAMES:
             return True
-        return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
-
-    def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether a span is on the public lists of capitalized words, or is a country that ``facts`` keeps."""
-        if not self.strings.is_useful or not tokens:
-            return False
-        if self.strings.is_public_run(tokens):
-            return True
-        is_country = self.strings.is_public and mention.entity_type in _COUNTRIES
-        return is_country and mention.span.preceding_word != AFTER_TITLE
+        return bool(sets & HEADINGS) and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))

@@ -23,7 +23,7 @@ _VALUE_TYPES = {
     "public": frozenset(("country", "the-country")),
 }
 #: Layouts of plain numbers of five digits or more, none of which the option ``facts`` keeps.
-_LONG_NUMBERS = frozenset(("5", "7", "10"))
+LONG_NUMBERS = frozenset(("5", "7", "10"))
 NOTION: str = _TEXTS["guarantee"]
 
 
@@ -52,7 +52,7 @@ class ReplacementStyle:
             tags.
         linked: Whether equal strings in different documents get equal surrogates, if the secret key is the same.
         value_tags: Entity types that are written as tags because the option ``facts`` keeps some of their strings.
-            Numbers of five or more digits are an exception: they get surrogates.
+            Numbers with a layout of ``LONG_NUMBERS`` are an exception: they get surrogates.
     """
 
     tags: bool = False
@@ -63,15 +63,6 @@ class ReplacementStyle:
     cap: int = CONSISTENT_CAP
     linked: bool = False
     value_tags: frozenset[str] = frozenset()
-
-    @staticmethod
-    def has_value_tag(layout: str) -> bool:
-        """Return whether a mention of one of the types ``value_tags`` becomes a tag: all do except long numbers.
-
-        Args:
-            layout: Layout of the mention.
-        """
-        return layout not in _LONG_NUMBERS
 
     @property
     def effective_cap(self) -> int | None:
@@ -232,7 +223,7 @@ class NamesGuarantee:
 
     @property
     def _replacement_phrase(self) -> str:
-        """Phrase of a statement that describes how other words than kept and randomized ones are replaced."""
+        """Phrase of a statement for the replacement of all words that are neither kept nor randomized."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(

@@ -74,8 +74,9 @@ class KnownSpelling:
     Attributes:
         person: The person's first spelling.
         form: The role of each name in the spelling, as one letter each: first name, family name or initial.
-        originals: Strings with which a reply is restored: for the whole spelling and for each role, the first listed
-            spelling of the person with the same form or role.
+        originals: Strings that restoring puts into a reply. The first one replaces the whole spelling: the first listed
+            spelling of the person with the same form. Each further one replaces one role: the first listed name of the
+            person with this role.
         needs_capital: Whether only text with a capital letter at its beginning matches, because the spelling is also a
             common word.
     """
@@ -386,7 +387,7 @@ def _capitalize(match: "re.Match[str]") -> str:
 
 
 def _find_name_case(text: str) -> int:
-    """Return the case pattern of a spelling. Initials count only if it consists of initials."""
+    """Return the case pattern of a spelling. If the spelling has longer words, its initials do not count."""
     words = [word for word in _WORD.findall(text) if len(word) > 1] or [text]
     if any(not word.isupper() for word in words):
         return TITLE if any(any(map(str.isupper, word)) for word in words) else LOWER

@@ -320,9 +320,10 @@ class Lexicon:
         return create_tuple(NamesToken, (REPLACED, word, folded, LOWER, "word", find_ending(folded, self.rules), 0))
 
     def _find_noun_role(self, word: str, marks: int) -> str:
-        """Return whether a kept word may belong to a lower-case name before it, as in ``martin short``.
+        """Return the role of a kept word that may belong to a lower-case name before it (``martin short``).
 
-        The result is ``NAME_ROLE`` for a listed name, ``NOUN_ROLE`` for any noun, or empty. Most verbs have no role.
+        The result is ``NAME_ROLE`` for a listed name of a person, and ``NOUN_ROLE`` for other words that may be nouns.
+        It is empty for all other words, which cannot belong to a name.
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""

@@ -115,7 +115,8 @@ def find_number(
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         rules: Rules of the language.
-        has_readable_key: Function of the index of a word and ``end``: whether a decision may depend on its key.
+        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
+            on the key of the word.
     """
     token = words[index]
     is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS
@@ -189,7 +190,8 @@ def mark_digits_beside_months(
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         dates: Words of dates of the language.
-        has_readable_key: Function of the index of a word and ``end``: whether a decision may depend on its key.
+        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
+            on the key of the word.
     """
     for month in months:
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
@@ -265,7 +267,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits are separate from the word before them even without the sign between them.
+    """Return whether digits would be a separate number without the sign or bracket directly before them.
 
     For the arguments see ``find_number``.
     """

@@ -1,7 +1,7 @@
 """Patterns of the user's own entity types: a safe subset of regular expressions.
 
-A pattern becomes a position automaton (Glushkov, 1961). It has one position for each character class of the pattern,
-and for each position the positions that may follow. The matcher follows all possible positions at once and never
+A pattern becomes a position automaton (Glushkov, 1961). It has one position for each character class of the pattern.
+For each position, it states which positions may follow. The matcher follows all possible positions at once and never
 backtracks, so its time is linear in the text. Each character of a match belongs to one position. The character classes
 of these positions, in order, are the *layout* of the match. A layout is a pattern itself, such as ``EMP[0-9]{5}``. A
 surrogate has a random character of each class.
@@ -164,7 +164,7 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError('has a "{" without a repetition such as {2}')
+                raise _PatternError('has a "{" without a repetition such as {2}: write one, or remove the bracket')
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
@@ -439,9 +439,10 @@ def _find_free_start(layout: str) -> tuple[int, int]:
 
 
 def count_layout_surrogates(layout: str) -> int:
-    """Return the number of surrogates of a layout: of all strings that it matches, at most ``MAX_POOL``.
+    """Return the number of surrogates of a layout, at most ``MAX_POOL``.
 
-    In a longer layout only the last characters vary, and each other character is the first one of its class.
+    Each string that the layout matches is a surrogate. If there are more than ``MAX_POOL``, only the last characters
+    vary, and each other character is the first one of its class.
     """
     return _find_free_start(layout)[1]
 
@@ -449,8 +450,8 @@ def count_layout_surrogates(layout: str) -> int:
 def spell_layout_surrogate(layout: str, index: int) -> str:
     """Return the surrogate of a layout with the given index.
 
-    The index is a mixed-radix number. Each of its digits selects a character of one class, the last digit that of the
-    last class.
+    The index is a mixed-radix number. Each of its digits selects a character of one class. The last digit belongs to
+    the last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)

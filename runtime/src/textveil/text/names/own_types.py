@@ -216,24 +216,24 @@ class OwnSurrogatePools(SurrogatePools):
 
     def __init__(self, pools: SurrogatePools, own_types: OwnTypes) -> None:
         vars(self).update(vars(pools))
-        self._own_types = own_types
+        self.own_types = own_types.names
 
     def get_size(self, entity_type: str, layout: str) -> int:
         """Return the number of surrogates of a type and layout."""
-        if entity_type in self._own_types.names:
+        if entity_type in self.own_types:
             return count_layout_surrogates(layout)
         return super().get_size(entity_type, layout)
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
         """Return whether mentions always become tags, because their layout has too few surrogates."""
-        return entity_type in self._own_types.names and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
+        return entity_type in self.own_types and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
         """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
 
         For the arguments see ``SurrogatePools.spell_surrogate``.
         """
-        if entity_type not in self._own_types.names:
+        if entity_type not in self.own_types:
             return super().spell_surrogate(entity_type, layout, index, case)
         surrogate = spell_layout_surrogate(layout, index)
         return _write_digits(surrogate) if case == JSON_NUMBER_CASE else surrogate

@@ -70,35 +70,14 @@ class NamesRewriter:
     """Rewrites the documents of one call: replaces their names and other spans by surrogates.
 
     Args:
-        reader: Reader of texts.
-        surrogates: The surrogate pools.
-        style: Options for the replacement of spans.
-        detector: Optional detector that hides further parts of the output.
-        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
-        word_list: Randomizer for the words of the option ``randomize``, or ``None``.
+        plan: Plan with the lists and options of the call.
 
     Privacy:
-        The object holds the original texts. It must not outlive the call.
+        While ``rewrite`` runs, its reader holds the original texts.
     """
 
-    def __init__(
-        self,
-        reader: NamesReader,
-        surrogates: SurrogatePools,
-        style: ReplacementStyle,
-        *,
-        detector: SpanDetector | None = None,
-        key: bytes | None = None,
-        word_list: WordListRandomizer | None = None,
-    ) -> None:
-        self._reader, self._surrogates, self._style, self._detector, self._key = (
-            reader,
-            surrogates,
-            style,
-            detector,
-            key,
-        )
-        self._word_list = word_list
+    def __init__(self, plan: "NamesPlan") -> None:
+        self._plan = plan
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
         """Yield each document with surrogates, its mapping and its numbers of kept and replaced words.
@@ -106,16 +85,17 @@ class NamesRewriter:
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
         """
+        plan, reader = self._plan, self._plan.make_reader()
         batch: list[_CountedDocument] = []
         characters = 0
         for texts in documents:
-            read = self._reader.read_texts(texts)
+            read = reader.read_texts(texts)
             replaced_words = sum(map(_REPLACED_WORDS, read))
-            if self._style.consistent:
+            if plan.style.consistent:
                 names = GivenNameLinker()
                 for number, text in enumerate(read):
                     read[number] = ReadText(names.link_text(text.elements), text.kept_count)
-            document = DocumentDraws(read, self._style, self._surrogates, self._key)
+            document = DocumentDraws(read, plan.style, plan.surrogates, plan.key)
             batch.append((document, sum(map(_KEPT_COUNT, read)), replaced_words))
             characters += sum(map(len, texts))
             if characters > _BATCH_CHARACTERS:
@@ -125,24 +105,23 @@ class NamesRewriter:
         yield from self._rewrite_batch(batch)
 
     def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[RewrittenDocument]:
+        plan = self._plan
         bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
-        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
         originals = [word for document, *_ in batch for word in document.randomized_words]
+        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
         words = iter(
-            originals if self._word_list is None else self._word_list.randomize_words(originals, entropy.random_uint64)
+            originals if plan.randomizer is None else plan.randomizer.randomize_words(originals, entropy.random_uint64)
         )
         start = 0
         for document, kept_count, replaced_words in batch:
             end = start + len(document.bounds)
             texts, find_pairs, outlines = document.write_texts(samples[start:end], words)
             start = end
-            if self._detector is not None:
-                texts = [hide_detected_spans(text, self._detector) for text in texts]
+            if plan.detector is not None:
+                texts = [hide_detected_spans(text, plan.detector) for text in texts]
                 outlines = [None] * len(texts)
             mapping = (
-                Restorer(find_pairs=find_pairs, rules=self._surrogates.rules.replies)
-                if document.is_restorable
-                else None
+                Restorer(find_pairs=find_pairs, rules=plan.surrogates.rules.replies) if document.is_restorable else None
             )
             yield RewrittenDocument(
                 texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
@@ -258,14 +237,7 @@ class NamesPlan:
 
     def make_rewriter(self) -> NamesRewriter:
         """Create a rewriter for the documents of one call."""
-        return NamesRewriter(
-            self.make_reader(),
-            self.surrogates,
-            self.style,
-            detector=self.detector,
-            key=self.key,
-            word_list=self.randomizer,
-        )
+        return NamesRewriter(self)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each part of a text with its treatment (``Sanitizer.preview``)."""

@@ -356,7 +356,7 @@ def _has_line_breaks(text: str) -> bool:
 def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
     """Return whether a text may contain a number in words, or a name as single letters.
 
-    This requires a number word, or two letters in a row.
+    This requires a number word, or two single letters next to each other.
     """
     for index in special_indices:
         token = words[index]

@@ -52,8 +52,8 @@ class RewrittenElement(NamedTuple):
         output: Text of the output.
         original: Text of the original.
         mention: The mention that is replaced; ``None`` for kept text, and for output without an original to restore.
-        parts: The surrogate of each part of the mention. Empty if the output is a tag or an empty string. Without a
-            mention, the output itself if it is not kept text.
+        parts: The surrogate of each part of the mention; empty for kept text, a tag and an empty output. For a replaced
+            part without a mention, the output itself.
     """
 
     output: str

@@ -12,12 +12,12 @@ from typing import cast
 
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
-from textveil.text.names.guarantee import ReplacementStyle
+from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
 from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.names.surrogates import SurrogatePools
-from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON
+from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import escape_tags
 
@@ -98,19 +98,19 @@ class DocumentDraws:
             A tag or an empty string, which need no draw; or the number of the draw of each part of the mention; or
             ``None`` for a word that the option ``randomize`` randomizes.
         """
-        if mention.parts[0].is_randomized:
+        pool, style = mention.parts[0][:2], self._style
+        if pool == RANDOMIZED_POOL:
             self.randomized_words.append(mention.parts[0].folded)
             return None
         public_type = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
-        style = self._style
         if public_type in style.drop:
             return ""
         if (
             style.tags
             or public_type in style.tag
             or mention.span.entity_type == IDENTIFIER_PIECE
-            or self._surrogates.needs_tag(*mention.parts[0][:2])
-            or (mention.entity_type in style.value_tags and style.has_value_tag(mention.parts[0].layout))
+            or (pool[0] in self._surrogates.own_types and self._surrogates.needs_tag(*pool))
+            or (mention.entity_type in style.value_tags and pool[1] not in LONG_NUMBERS)
         ):
             return self._get_tag(public_type, _make_tag_key(mention))
         draws = [*map(self._draw_part, mention.parts)]
@@ -242,15 +242,15 @@ class _SurrogateSpellings:
             if isinstance(draw, str):
                 return self._write_with_tags(elements, draws, words)
         rest, parts, entries = iter(draws), list[str](), list[tuple[int, str, str]]()
+        outputs = self._spell_mentions(elements, draws)
         for element in elements:
             if isinstance(element, str):
                 parts.append(element)
                 continue
             draw, name = next(rest), element.entity_type
             name = RANDOMIZED_WORD if draw is None else PUBLIC_TYPE_NAMES.get(name, name)
-            output = next(words) if draw is None else self._spell_mention(element, cast("list[int]", draw))
             entries.append((len(parts), name, element.span.text if self._keeps_originals else ""))
-            parts.append(output)
+            parts.append(next(words) if draw is None else next(outputs))
         return "".join(parts), SpanOutline(entries, [*map(len, parts)])
 
     def _write_with_tags(
@@ -263,12 +263,27 @@ class _SurrogateSpellings:
         text = _join_with_tags(written) if has_tags else "".join(element.output for element in written)
         return text, outline if sum(outline.lengths) == len(text) else None
 
-    def _spell_mention(self, mention: EntityMention, draws: Sequence[int]) -> str:
-        if len(draws) > 1 or mention.span.entity_type == KNOWN_PERSON:
-            return self._spell_parts(mention, draws).output
-        draw, (entity_type, layout, *_) = draws[0], mention.parts[0]
-        index = self._indices[draw] if draw >= 0 else -1 - draw
-        return self._surrogates.spell_surrogate(entity_type, layout, index, mention.case)
+    def _spell_mentions(
+        self, elements: Iterable[str | EntityMention], draws: Iterable[_PlannedOutput]
+    ) -> Iterator[str]:
+        """Return the surrogate of each mention that is not randomized.
+
+        The pools spell all parts of the text in one call, before any mention is written.
+        """
+        mentions = [element for element in elements if not isinstance(element, str)]
+        drawn = [(mention, cast("list[int]", draw)) for mention, draw in zip(mentions, draws, strict=True) if draw]
+        parts, indices, cases = list[MentionPart](), list[int](), list[int]()
+        for mention, numbers in drawn:
+            parts += mention.parts
+            for number in numbers:
+                indices.append(self._indices[number] if number >= 0 else -1 - number)
+                cases.append(mention.case)
+        spelled = iter(self._surrogates.spell_surrogates(parts, indices, cases))
+        for mention, numbers in drawn:
+            if len(numbers) == 1 and mention.span.entity_type != KNOWN_PERSON:
+                yield next(spelled)
+            else:
+                yield join_surrogates(mention, tuple(islice(spelled, len(numbers)))).output
 
     def find_pairs(
         self,
@@ -328,17 +343,17 @@ def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: S
         mention: The mention.
         indices: Index of the surrogate of each part of the mention.
     """
-    spelled = surrogates.spell_surrogates(mention.parts, indices, mention.case)
-    if mention.span.entity_type == KNOWN_PERSON:
-        return join_known_surrogates(mention, spelled)
-    return join_surrogates(mention, spelled)
+    cases = [mention.case] * len(mention.parts)
+    return join_surrogates(mention, surrogates.spell_surrogates(mention.parts, indices, cases))
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
     """Return a mention with its surrogate, which consists of the surrogates of its parts.
 
-    A dot follows each initial except the last part.
+    A dot follows each initial except the last part. The spelling of a listed person has an order of its own.
     """
+    if mention.span.entity_type == KNOWN_PERSON:
+        return join_known_surrogates(mention, surrogates)
     if len(surrogates) == 1:  # the most frequent case
         return RewrittenElement(surrogates[0], mention.span.text, mention, surrogates)
     dots = ["." if part.entity_type == "initial" else "" for part in mention.parts[:-1]]

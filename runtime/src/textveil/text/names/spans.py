@@ -217,8 +217,8 @@ class SpanFinder:
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word with an entity type is only a common word in its context.
 
-        This is a title or an office without a name after it, or a clitic after an apostrophe and a stray blank (``it'
-        s``).
+        This holds for a title or an office without a name after it, and for a clitic after an apostrophe and a stray
+        blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -318,7 +318,7 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words of a line that are replaced, and lower-case words on hyphens after them."""
+        """Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them."""
         words = self._words
         title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -438,7 +438,7 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the index of the next word of a run (name) that ends before ``index``; ``None`` if none."""
+        """Return the index of the next word of the run (name) whose last word so far ends before ``index``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None

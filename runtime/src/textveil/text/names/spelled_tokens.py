@@ -254,9 +254,10 @@ class _SpelledSpanFinder:
     # --- letters
 
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
-        """Return the index of the first of the consecutive single letters to which a letter belongs.
+        """Return the index of the first letter in the sequence of single letters that contains ``index``.
 
-        Earlier letters may be missing from the caller's list, since *a* is kept in every context.
+        The caller cannot look this up in ``special_indices``, which lacks the letter *a* because it is kept in every
+        context.
         """
         while index > lower_bound and self._is_letter_element(index - 1) and self.is_joined(index, LETTER_JOINS):
             index -= 1
@@ -298,7 +299,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether a name or its particles begin at ``index``, so that initials before them belong to it."""
+        """Return whether a name, or a particle of a name, begins at ``index``. Initials before it are part of it."""
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
             return False

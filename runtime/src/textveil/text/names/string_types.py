@@ -77,7 +77,7 @@ def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
 
 
 def find_postcode_half(string: str, patterns: Patterns = ENGLISH) -> int:
-    """Return a flag if a string may be the first or second half of a British postal code (``SW1A 1AA``).
+    """Return which half of a British postal code, such as ``SW1A 1AA``, a string may be.
 
     Returns:
         ``OUTWARD`` for a first half, ``INWARD`` for a second half, otherwise 0.

@@ -54,6 +54,8 @@ class SurrogatePools:
     def __init__(self, pools: Mapping[str, Sequence[str]], rules: Rules) -> None:
         titles = pools["title"]
         self.rules: Rules = rules
+        #: Names of the user's own entity types; empty for the pools of a bundle.
+        self.own_types: frozenset[str] = frozenset()
         self._pools = {
             **pools,
             "title": [title for title in titles if title.lower() not in rules.title_layouts] or titles,
@@ -109,21 +111,22 @@ class SurrogatePools:
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether mentions of a type and layout always become tags. In a bundle, no type does."""
+        """Return whether mentions of an own type with a layout always become tags. No type of a bundle does."""
         return False
 
     def spell_surrogates(
-        self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], case: int
+        self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], cases: Iterable[int]
     ) -> tuple[str, ...]:
-        """Return the surrogate of each part of a mention as text (see ``spell_surrogate``).
+        """Return the surrogate of each part of some mentions as text (see ``spell_surrogate``).
 
         Args:
-            parts: Parts of the mention. Only the type and the layout of each part are read, never its strings.
+            parts: Parts of the mentions. Only the type and the layout of each part are read, never its strings.
             indices: Index of the surrogate of each part.
-            case: The case pattern of the mention.
+            cases: For each part, the case pattern of its mention.
         """
+        spell = self.spell_surrogate
         return tuple(
-            [self.spell_surrogate(part[0], part[1], index, case) for part, index in zip(parts, indices, strict=True)]
+            [spell(part[0], part[1], index, case) for part, index, case in zip(parts, indices, cases, strict=True)]
         )
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
@@ -203,8 +206,8 @@ class SurrogatePools:
 class Template:
     """Template of surrogates: fixed text, and fields with several values each.
 
-    The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field, the last digit
-    that of the last field.
+    The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field. The last digit
+    belongs to the last field.
 
     Args:
         template: The template, in the syntax of ``rules.json``.
@@ -251,7 +254,7 @@ _INTEGER_PARTS = {
 
 
 def _write_json_number(surrogate: str) -> str:
-    """Convert a surrogate to a valid JSON number, without marks between groups and leading zeros."""
+    """Convert a surrogate to a valid JSON number: remove leading zeros, and marks between groups of digits."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", surrogate):
         return surrogate if surrogate[0] != "." else f"0{surrogate}"
     return re.sub(r"[^0-9]", "", surrogate).lstrip("0") or "0"

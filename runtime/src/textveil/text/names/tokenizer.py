@@ -1,8 +1,8 @@
 """Tokenizer of chunks, the texts between two blanks (pass 1 of the mode ``names``).
 
 Each chunk is read alone, so no token depends on another chunk. The marks at both ends of a chunk are gaps. The *core*
-between them is either letters with single marks between them, which are split at the marks, or one string. A string is
-replaced as a whole, so that the output does not reveal where its parts end.
+is the text between them. If it has only letters with single marks between them, it is split at the marks. Any other
+core is one string. A string is replaced as a whole, so that the output does not reveal where its parts end.
 """
 
 import re

@@ -46,6 +46,8 @@ JSON_NUMBER_CASE = 3
 NOUN_ROLE, NAME_ROLE = "noun", "name"
 #: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
 RANDOMIZED = "drawn"
+#: Entity type and layout of a word that the option ``randomize`` randomizes, which gets no surrogate.
+RANDOMIZED_POOL = ("word", RANDOMIZED)
 create_tuple: Callable[..., Any] = tuple.__new__  # creates a named tuple in a third of the time of its class
 
 
@@ -153,8 +155,8 @@ def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list
     """Return which capitalized words of a headline are replaced, surnames that are common words included.
 
     In a headline, common words that may begin a sentence are kept. But a list of persons is a headline too (``To: Anna
-    Hope, Daniel Love, ...``). So a common word is replaced if it follows a replaced word and ends the sequence of
-    joined words, or stands between two replaced ones.
+    Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it follows a
+    replaced word and ends the sequence of joined words.
 
     Args:
         is_replaced: For each capitalized word, whether it is replaced by itself.

@@ -68,7 +68,7 @@ class SegmentTable:
             ``ranges[2 * k]`` inside a sentence, and ``ranges[2 * k + 1]`` at the start of a sentence.
         gaps: Whether each special segment is a gap.
         kept_texts: Printed form of kept tokens that are not copied unchanged.
-        identities: Integer of each identity. Equal tokens have the same identity.
+        identities: Number of each identity, by a key that equal tokens share.
         spellings: First spelling of each identity.
         rows: The rows of all tokens, ``ROW_LENGTH`` integers each.
 
@@ -199,8 +199,8 @@ class SegmentTable:
         """Append the rows of a special segment, and return its entry.
 
         Args:
-            alternatives: The rows of its tokens inside a sentence. If those at the start of a sentence differ, they
-                follow.
+            alternatives: One or two lists of rows: for the tokens inside a sentence; and for the tokens at the start of
+                a sentence, if these differ.
             gap: Whether the segment is a gap.
         """
         row_ranges = [(first := self._add_rows(rows), first + len(rows)) for rows in alternatives]

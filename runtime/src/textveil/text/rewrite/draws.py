@@ -238,7 +238,7 @@ class TokenArrays:
             )
 
     def list_earlier_draws(self, values: Integers) -> EarlierDraws:
-        """Return the draws so far, whose outputs later chunks of a document with consistent outputs repeat.
+        """Return the draws so far. If outputs are consistent, equal tokens in later chunks repeat these outputs.
 
         Args:
             values: Output of each of ``draws.tokens``.
@@ -419,7 +419,7 @@ def _count_charged(tokens: TokenArrays) -> list[int]:
 
 
 def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]]:
-    """Return for each document the pairs of output and original of its distinct tokens, for new draws.
+    """Return for each document the pairs of output and original of its distinct tokens with new draws.
 
     An output is represented by its lookup key, an original by the spelling of its first occurrence.
     """

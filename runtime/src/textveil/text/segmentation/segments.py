@@ -20,11 +20,11 @@ number is read separately. So every string of numbers ends in a number, and the 
 depend on the values of these numbers. A string that begins with a bracket never touches the text before it.
 
 Privacy:
-    Whether text is a string depends on the breaks and marks around it, never on which string of its shape it is. So
-    another string of the same shape could be in its place (*exchangeable*, docs/format-staircase.md). For this reason
-    all strings except URLs end at the same breaks, and all numbers join their neighbors. No trigger depends both on the
-    letters of one word and on the next word. All strings except emoticons end like an ordinary run, and strings that
-    begin with a bracket touch no run before them.
+    Whether a text is a string depends on its shape and on the breaks and marks around it. Any other string of the same
+    shape could be in its place: the two are *exchangeable* (docs/format-staircase.md). For this reason all strings
+    except URLs end at the same breaks, and all numbers join their neighbors. No trigger depends both on the letters of
+    one word and on the next word. All strings except emoticons end like an ordinary run, and strings that begin with a
+    bracket touch no run before them.
 """
 
 import re
@@ -352,7 +352,7 @@ def _find_run_end(part: Any, text: str, position: int) -> int:
     """Return the end of the text around ``position`` that has no blank or separating mark.
 
     Args:
-        part: Pattern of a step (``StringPatterns.run``).
+        part: Pattern that matches the next step through the text (``StringPatterns.run``).
         text: The text.
         position: A position in the text.
     """
@@ -483,7 +483,7 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether the text up to ``index`` would touch a number after it.
 
-    This is the case if the text ends in a word or string, or in one with marks or a bracketed word after it.
+    It would if the text ends in a word or string. Marks, or a bracketed word, may follow the word or string.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

@@ -162,7 +162,7 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
-    """Return the indices of entries that need a full check. Lookup keys of letters only need none."""
+    """Return the indices of entries that need a full check: all entries except lookup keys that have only letters."""
     together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))

@@ -105,7 +105,7 @@ class EveryWordRule:
             return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, key, is_whole=not is_gap(word))
         tokens = self._classify_all(segments)
         if len(tokens) != 1:
-            raise OptionError(f"expected one word, got {len(tokens)} tokens")
+            raise OptionError(f"expected one word, got {len(tokens)} tokens: write a single word")
         return tokens[0]
 
     def list_keys(self, entry: str) -> list[str | None]:

@@ -14,8 +14,8 @@ There are three exceptions, which the gaps reveal:
 
 - Emoticons are recognized only between blanks.
 - A string of more than 1,000 characters counts as an unknown word.
-- If two tokens touch, the second one is a clitic, which this gap reveals. In the mode ``all``, which randomizes
-  function words too, its output may be any clitic.
+- If there is no gap between two tokens, the second one is a clitic. The missing gap reveals this. In the mode ``all``,
+  which randomizes function words too, the output of the second token may be any clitic.
 
 The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
 So a randomized word at such a position is never a clitic (``CLITICS``), but its output may be.

@@ -3,10 +3,10 @@
 **Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
 the Zipf-Mandelbrot prior in the statistics of a bundle (``textveil_export.leakage.bayes.make_zipf_prior``).
 
-**Nearest.** The guess for an output y is y itself, the symbol nearest to it; the list of ten adds the nine next nearest
-symbols. The attack needs only the embedding rows. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word
-stays; Song and Raghunathan 2020 search neighbors. ``<unk>`` is not a symbol, so the attack never guesses a word outside
-the vocabulary.
+**Nearest.** The guess for an output y is y itself, the symbol nearest to it. The list of ten guesses also has the nine
+next nearest symbols. The attack needs only the embedding rows. Yue et al. 2021 and Feyisetan et al. 2020 count
+unchanged words; Song and Raghunathan 2020 also search the neighbors of an output. ``<unk>`` is not a symbol, so the
+attack never guesses a word outside the vocabulary.
 
 **Bayes.** An attacker who knows the mechanism and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By Bayes'
 theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
@@ -14,15 +14,15 @@ theorem no guess from y alone is right more often. The top-1 accuracy in closed 
     sum_y max_x pi(x) Pr[M(x) = y],
 
 summed over every output, including the probability with which SanText+ keeps common words. The statistics of a bundle
-name it ``bayes_recovery_with_kept_words``. The output shows which words are one token. So if the prior also has parts
-of words, the sum is taken over whole words and parts separately. A right guess of ``<unk>`` reveals that a word is
-outside the vocabulary, but not which word it is.
+name it ``bayes_recovery_with_kept_words``. An output shows whether a token is a whole word or a part of a word
+(WordPiece). So if the prior contains parts of words, the sum is computed for whole words and for parts separately. A
+right guess of ``<unk>`` reveals that a word is outside the vocabulary, but not which word it is.
 
 **Repeated.** After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized.
 The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of these
-probabilities is a Monte Carlo estimate of the Bayes accuracy from n outputs (for n = 1 the closed form above).
-Independent noise averages out, so every further output costs its own epsilon. For a smaller n the attack uses the first
-n outputs.
+probabilities is a Monte Carlo estimate of the Bayes accuracy from n outputs (for n = 1 the closed form above). Since
+the average of many outputs reveals the word, every further output spends its own epsilon. For a smaller n the attack
+uses the first n outputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -87,7 +87,7 @@ LISTED = 10
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PRIOR = "prior"
 _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
-"""Weight of the context in each targeted rate, by the prefix of its name."""
+"""Weight of the context in each targeted rate, by the prefix of the name of the rate."""
 
 
 class WordPrior:

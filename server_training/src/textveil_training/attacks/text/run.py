@@ -60,11 +60,11 @@ def choose_attacks(
     """
     skipped: dict[str, str] = {}
     if settings.model is None:
-        skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")
+        skipped |= dict.fromkeys(WITH_MODEL, "--model names no masked language model")
     if known < FEWEST_KNOWN:
         skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known-texts)"
     if not subject.bundle.santext_levels:
-        skipped["nearest"] = "the bundle carries no embedding rows"
+        skipped["nearest"] = "the bundle has no word vectors"
     if subject.randomizer is not None and not subject.randomizer.has_distribution:
         reason = f"{subject.terms.mechanism} has no table of weights (use nearest or mask)"
         skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
@@ -88,7 +88,7 @@ def _explain_undefined(name: str, mode: str | None) -> str:
             "(use mask or frequent)"
         )
     return (
-        f"it takes each token by itself, and in the mode {mode} the text around a word decides whether it is hidden "
+        f"it attacks single tokens, but in the mode {mode} the treatment of a word depends on the text around it "
         "(use words, mask or frequent)"
     )
 

@@ -7,8 +7,8 @@ every epoch, and keeps the epoch that was best on dev. (The code published with 
 for each attribute.)
 
 Two more attackers serve for comparison. One sees only the class, released privately at the same epsilon per text; the
-other knows only the frequency of each attribute. A class itself reveals something about the persons in a news text: the
-task alone reveals as much as the released class, whatever the representation.
+other knows only the frequency of each attribute. A class itself reveals something about the persons in a news text.
+Every useful representation reveals at least as much as the released class.
 
 Privacy:
     Vectors are released by ``textveil.mechanisms``, with the entropy of the operating system, as on a device. The seeds
@@ -27,7 +27,7 @@ from textveil_training.attacks.vectors.scores import AttributeLeak, Bits, Floats
 
 Vectors = NDArray[np.floating]
 Observe = Callable[[str], Vectors]
-"""Gives what the attacker sees of a split (``train``, ``dev``, ``test``), shape (texts, k); draws afresh."""
+"""Function from a split (``train``, ``dev``, ``test``) to newly released vectors of its texts, shape (texts, k)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

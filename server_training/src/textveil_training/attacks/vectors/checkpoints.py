@@ -27,7 +27,7 @@ from textveil_training.label_randomizers import fit_accuracy_randomizer, make_co
 Decisions = NDArray[np.int64]
 Confusion = NDArray[np.float64]
 LabelRandomizers = Callable[[Confusion, float], dict[str, Floats]]
-"""Gives randomizers that release a label, by name, from true classes by decisions and a whole-text epsilon."""
+"""Function from a confusion matrix (true class by decision) and an epsilon per text to label randomizers by name."""
 
 
 def attack_checkpoint(

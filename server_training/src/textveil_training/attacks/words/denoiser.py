@@ -216,7 +216,7 @@ class Denoiser(nn.Module):
 
 
 TrainingDraw = tuple[DenoiserInput, Ints]
-"""A release, and for each of its hidden elements which candidate stood there, -1 for none of them."""
+"""A release, and for each hidden element the index of the candidate that is its original; -1 if none is."""
 
 
 def train_denoiser(

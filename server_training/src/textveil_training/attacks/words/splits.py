@@ -9,7 +9,7 @@ from textveil.text import is_gap
 
 Ints = NDArray[Any]
 SegmentedTexts = Sequence[list[str]]
-"""Texts, each as its segments."""
+"""Texts, each as a list of segments (tokens and gaps)."""
 #: Number of words in a row that two texts share if they are near each other.
 _NEAR = 5
 _START = 3

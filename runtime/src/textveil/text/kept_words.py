@@ -1,0 +1,90 @@
+"""Numbers of kept and replaced words, and the hint that a text may be in another language than the bundle."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+#: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
+_MIN_WORDS = 12
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class LanguageWarning(UserWarning):
+    """Warning that texts may be in another language than the bundle; its message contains no word of a text.
+
+    >>> issubclass(LanguageWarning, UserWarning)
+    True
+    """
+
+
+class KeptWords(NamedTuple):
+    """Numbers of kept words, and of replaced words that are on no list, in one text or several.
+
+    Names, numbers, identifiers and words of the option ``randomize`` are in none of the numbers. The first two follow
+    from the template, which the output reveals anyway, and the third is computed from the output. So they reveal
+    nothing more (docs/proofs/names.md).
+
+    >>> KeptWords(5, 25).may_be_foreign
+    True
+    >>> KeptWords(20, 10, foreign=12).may_be_foreign
+    True
+
+    Attributes:
+        kept: Number of kept words.
+        replaced: Number of replaced words that are on no list.
+        foreign: Number of kept words that belong to other languages. With ``facts="useful"``, frequent words of several
+            languages are kept.
+    """
+
+    kept: int = 0
+    replaced: int = 0
+    foreign: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """The share ``kept / (kept + replaced)``, rounded to three decimals; ``None`` if both numbers are 0."""
+        words = self.kept + self.replaced
+        return round(self.kept / words, 3) if words else None
+
+    @property
+    def may_be_foreign(self) -> bool:
+        """Whether the text may be in another language than the bundle.
+
+        This is so if at least 12 words are kept or replaced, and fewer than half of them are kept words that do not
+        belong to other languages.
+        """
+        words = self.kept + self.replaced
+        return words >= _MIN_WORDS and 2 * (self.kept - self.foreign) < words
+
+    def describe_language(self, *, is_english: bool, option: str, scope: str = "") -> str:
+        """Return a hint that the text may be in another language, for the owner of the device.
+
+        >>> KeptWords(5, 15).describe_language(is_english=True, option="--language")
+        '75 % of the words were replaced: the text may not be English (--language for another one)'
+
+        Args:
+            is_english: Whether the bundle is the built-in English one.
+            option: Name of the option that selects another language.
+            scope: Number of texts that the hint concerns, in brackets with a blank before it; empty for a single text.
+        """
+        own = self.kept - self.foreign
+        percent = 100 - round(100 * own / max(1, self.kept + self.replaced))
+        treated = "were replaced or belong to other languages" if self.foreign else "were replaced"
+        language = f"English ({option} for another one)" if is_english else "in the language of the bundle"
+        return f"{percent} % of the words {treated}{scope}: the text may not be {language}"
+
+
+def count_foreign_words(output: str, is_foreign: Callable[[str], bool]) -> int:
+    """Count the words of an output that belong to other languages.
+
+    Args:
+        output: The output of the mode ``names``.
+        is_foreign: Function that returns whether a word in lower case belongs to another language and is kept.
+
+    Privacy:
+        The result depends on the output alone, so it reveals nothing more.
+
+    >>> count_foreign_words("Ich rufe [person 1] an.", {"ich", "rufe"}.__contains__)
+    2
+    """
+    return sum(map(is_foreign, _WORD.findall(output.lower())))
