@@ -69,7 +69,7 @@ def service(*options: str) -> Iterator[tuple[int, int]]:
     finally:
         process.terminate()
         if process.wait(timeout=60):
-            sys.exit("the service did not end in good order")
+            sys.exit("the service did not stop without an error")
 
 
 def repeat(call: Callable[[], Any], seconds: float) -> list[float]:

@@ -77,7 +77,7 @@ def main() -> None:
             shares = {what: 100 * found[what] / found.total() for what in WHAT}
             shares["kind"] = 100 - sum(shares.values())
             print(f"{f'{name}, {case}':<24}{found.total():>8}" + "".join(f"{shares[what]:>10.1f}" for what in WHAT))
-    print("\nwith a capital at the start of a sentence, and of a kind only for that capital:")
+    print("\nwords with a capital at the start of a sentence that have a kind only because of the capital:")
     for name, of_set in texts(data):
         first = [
             (fold_word(word), what)

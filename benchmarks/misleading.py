@@ -86,9 +86,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
-    parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
-    parser.add_argument("--opposites", type=Path, nargs="*", default=[], help="more lists of opposites")
-    parser.add_argument("--alarming", type=Path, nargs="*", default=[], help="more lists of alarming words")
+    parser.add_argument("--bundle", type=Path, help="bundle with a staircase; default: the built-in bundle")
+    parser.add_argument("--opposites", type=Path, nargs="*", default=[], help="additional lists of opposites")
+    parser.add_argument("--alarming", type=Path, nargs="*", default=[], help="additional lists of alarming words")
     parser.add_argument("--draws", type=int, default=2)
     a = parser.parse_args()
     sanitizer, words = Sanitizer.load(a.bundle), WordNumbers()

@@ -176,12 +176,12 @@ def main() -> None:
     parser.add_argument("model", type=Path, metavar="GGUF")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--rows", nargs="*", choices=WAYS, default=list(WAYS), help="some rows")
-    parser.add_argument("--corpora", nargs="*", help="some corpora: ag, sst2, made-up")
+    parser.add_argument("--corpora", nargs="*", help="only these corpora: ag, sst2, made-up")
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/readability.json")
     a = parser.parse_args()
     if hashlib.sha256(a.model.read_bytes()).hexdigest() != SHA256:
-        parser.error("GGUF is another file than the one that figures are of")
+        parser.error("GGUF is not the file of the recorded figures")
     model = Model(a.model)
     record = json.loads(a.output.read_text("utf-8")) if a.output.is_file() else {}
     of_corpus = corpora(a.data)

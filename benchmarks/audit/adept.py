@@ -156,9 +156,9 @@ def find_distant_pairs(model: Adept, texts: list[str], count: int = 4) -> tuple[
 def train(
     texts: Annotated[Path, typer.Argument(help="Texts, one per line.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the model.")],
-    minutes: Annotated[float, typer.Option("--minutes", help="Processor time of the training.")] = 2.0,
+    minutes: Annotated[float, typer.Option("--minutes", help="Maximum processor time of the training.")] = 2.0,
     dimension: Annotated[int, typer.Option("--dimension", help="Coordinates of the code.")] = 64,
-    most: Annotated[int, typer.Option("--most", help="Number of texts, from the first.")] = 100,
+    most: Annotated[int, typer.Option("--most", help="Number of texts, counted from the first text.")] = 100,
 ) -> None:
     """Train the autoencoder until the time is over, first without noise, then with it."""
     torch.set_num_threads(1)
@@ -206,11 +206,11 @@ def rewrite(
 @app.command()
 def audit(
     model: Annotated[Path, typer.Argument(help="Folder of the model.")],
-    texts: Annotated[Path, typer.Argument(help="The texts of the training.")],
+    texts: Annotated[Path, typer.Argument(help="Texts of the training.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Record, JSON lines.")],
     epsilon: Annotated[list[float], typer.Option("--epsilon", help="Claims.")] = [2, 4, 6, 10],  # noqa: B006
-    most: Annotated[int, typer.Option("--most", help="Number of texts, as in the training.")] = 100,
-    draws: Annotated[int, typer.Option("--draws", help="Draws of each of two texts.")] = 60_000,
+    most: Annotated[int, typer.Option("--most", help="Number of texts; the same as in the training.")] = 100,
+    draws: Annotated[int, typer.Option("--draws", help="Number of draws of each of the two texts.")] = 60_000,
 ) -> None:
     """Audit the rewriter at several claimed epsilons by the pair test, and count texts whose output equals the input.
 
@@ -239,7 +239,7 @@ def audit(
 
 @app.command()
 def sensitivity(
-    pairs: Annotated[int, typer.Option("--pairs", help="Random pairs of each dimension.")] = 10_000,
+    pairs: Annotated[int, typer.Option("--pairs", help="Number of random pairs for each dimension.")] = 10_000,
 ) -> None:
     """Print the share of random pairs whose distance in L1 exceeds 2 C after clipping at L2 norm C (Habernal 2021).
 

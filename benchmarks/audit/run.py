@@ -102,9 +102,13 @@ def run_audit(part: Part, name: str, epsilon: float, number: int) -> dict[str, A
 @app.command()
 def measure(
     part: Annotated[Part, typer.Argument(help="What to measure.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Record, JSON lines; continued if it exists.")],
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Audits of each mechanism at each epsilon.")] = 5,
-    audits: Annotated[int, typer.Option("--audits", min=1, help="Honest audits in all.")] = 1000,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Record in JSON lines; an existing record is continued.")
+    ],
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="Number of audits of each mechanism at each epsilon.")
+    ] = 5,
+    audits: Annotated[int, typer.Option("--audits", min=1, help="Total number of audits of honest mechanisms.")] = 1000,
     names: Annotated[list[str] | None, typer.Option("--name", help="These mechanisms alone.")] = None,
     epsilons: Annotated[list[float] | None, typer.Option("--epsilon", help="These epsilons alone.")] = None,
 ) -> None:

@@ -84,7 +84,7 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
     """
     shares = np.asarray(prior, dtype=np.float64)
     if shares.ndim != 1:
-        raise InvalidRandomizer("a prior has one number for each class")
+        raise InvalidRandomizer("a prior must have one number for each class")
     return best_channel(np.diag(normalize_counts(shares)), epsilon, delta).accuracy
 
 
@@ -173,7 +173,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
         method="highs",
     )
     if not solved.success:
-        raise InvalidRandomizer("the program of a channel has no solution")
+        raise InvalidRandomizer("the linear program of a channel has no solution")
     return BestChannel(float(-solved.fun), _private(gains, solved.x[:cells].reshape(inputs, classes), epsilon, delta))
 
 

@@ -258,4 +258,4 @@ def read_lines(path: Path) -> dict[str, dict[str, Any]]:
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return {line["key"]: line for line in lines}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ResumeError("the file holds something else than the lines of a grid") from error
+        raise ResumeError("the file has lines that are not lines of a grid") from error

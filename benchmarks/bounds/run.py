@@ -26,39 +26,50 @@ MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
 
 ModeOption = Annotated[
     list[str] | None,
-    typer.Option("--mode", help="MODE:DIMENSION, repeatable (l1:2, l2:2, box:384); else the recipe's."),
+    typer.Option(
+        "--mode", help="Mode and dimension, such as l1:2, l2:2 or box:384; repeatable. Default: those of the recipe."
+    ),
 ]
 CheckpointOption = Annotated[
     list[Path] | None,
-    typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
+    typer.Option("--checkpoint", help="Also measure this end-to-end checkpoint (with its features); repeatable."),
 ]
 EpsilonsOption = Annotated[
-    list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the recipe's.")
+    list[str] | None,
+    typer.Option("--epsilon", "-e", help="Whole-text epsilon; repeatable. Default: those of the recipe."),
 ]
 
 
 @app.command()
 def grid(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of kind dpnr: what the heads share.")],
-    data: Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")],
-    start: Annotated[
-        Path, typer.Option("--start", metavar="CHECKPOINT", help="A checkpoint without privacy: the encoder.")
+    recipe: Annotated[
+        Path, typer.Argument(metavar="RECIPE", help="Recipe of kind dpnr, with the settings that all heads share.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; continued if it exists.")],
+    data: Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder with the data of the recipe.")],
+    start: Annotated[
+        Path, typer.Option("--start", metavar="CHECKPOINT", help="Checkpoint without privacy, whose encoder is used.")
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Record in JSON Lines; an existing record is continued."),
+    ],
     cache: Annotated[Path, typer.Option("--cache", metavar="FOLDER", help="Folder for computed features.")],
     features: Annotated[
-        Path | None, typer.Option("--features", metavar="FOLDER", help="Features of the start, if written.")
+        Path | None,
+        typer.Option("--features", metavar="FOLDER", help="Stored features of the start checkpoint, if they exist."),
     ] = None,
     mode: ModeOption = None,
     epsilon: EpsilonsOption = None,
-    together: Annotated[bool, typer.Option("--together", help="One head for all levels instead of one each.")] = False,
-    word_dropout: Annotated[list[str] | None, typer.Option(help="Word dropout, repeatable; else none.")] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ...")] = 1,
+    together: Annotated[
+        bool, typer.Option("--together", help="Train one head for all levels instead of one head for each level.")
+    ] = False,
+    word_dropout: Annotated[list[str] | None, typer.Option(help="Word dropout; repeatable. Default: none.")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds; the seeds are 0, 1, ...")] = 1,
     checkpoint: CheckpointOption = None,
     attack: Annotated[
-        bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
+        bool, typer.Option("--attack/--no-attack", help="Attack the private attributes, if the data have any.")
     ] = True,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: PyTorch decides.")] = 0,
 ) -> None:
     """Train and measure heads for modes, levels, word dropouts and seeds; keep existing lines of FILE."""
     import torch
@@ -103,7 +114,7 @@ def grid(
 def _require_head(recipe: "RepresentationRecipe") -> None:
     """Raise ``RecipeError`` for a recipe that trains no head on stored features."""
     if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
-        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
+        raise RecipeError("the recipe must be of kind dpnr and train a head on stored features")
 
 
 def parse_mode(name: str) -> tuple[Mode, int, str]:
@@ -115,7 +126,7 @@ def parse_mode(name: str) -> tuple[Mode, int, str]:
     prefix, _, number = name.partition(":")
     mode = next((mode for mode in get_args(Mode) if mode == prefix), None)
     if mode is None or not (number.isascii() and number.isdigit() and len(number) <= 4):
-        raise RecipeError("--mode is l1, l2 or box, a colon, and the dimension")
+        raise RecipeError("--mode must be l1, l2 or box, followed by a colon and the dimension")
     smallest, delta = MODES[mode]
     if int(number) < smallest:
         raise RecipeError("the dimension is too small for the mode")

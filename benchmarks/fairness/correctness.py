@@ -111,7 +111,7 @@ def of_checkpoint(
     """
     model, description = read_checkpoint(folder)
     if levels and description.mode == "none":
-        raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
+        raise CheckpointError("the checkpoint was trained without privacy and has no epsilon")
     part = load_classification_split(format_name, data, split, description.labels)
     model.to(get_device(device))
     features = load_or_compute_features(folder, model, description, part, split, device=device, report=report)
@@ -167,12 +167,12 @@ def of_model(
     _, description, _ = read_model(folder)
     labels = description.labels
     if not labels:
-        raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
+        raise CheckpointError("the model predicts scores, not classes, so its predictions are not right or wrong")
     release = read_release_terms(format_name, data[0])
     if any(read_release_terms(format_name, path) != release for path in data[1:]):
-        raise SubgroupError("the data went through different releases")
+        raise SubgroupError("the data are from different releases")
     if description.release != release:
-        raise SubgroupError("the model was trained on texts of another release, or of none")
+        raise SubgroupError("the model was not trained on texts of this release")
     parts = [load_classification_split(format_name, path, split, labels) for path in data]
 
     def predict_classes(texts: tuple[str, ...]) -> NDArray[np.int64]:
@@ -206,7 +206,7 @@ def check_alike(one: ClassifiedSplit, other: ClassifiedSplit) -> None:
         SubgroupError: The splits contain different texts.
     """
     if not (torch.equal(one.labels, other.labels) and torch.equal(one.attributes, other.attributes)):
-        raise SubgroupError("the data that are compared are not of the same texts: labels or attributes differ")
+        raise SubgroupError("the compared data are not of the same texts: labels or attributes differ")
 
 
 def divide_by_attribute(

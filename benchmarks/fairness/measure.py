@@ -37,7 +37,7 @@ class Request:
 
     Attributes:
         data: File or folder of the texts; several copies of one sanitized corpus for ``model``.
-        format_name: Format of the data; one with attributes.
+        format_name: Format of the data; it must have private attributes.
         split: Split of the data; None for files that are one split.
         checkpoint: Folder of ``textveil-train dpnr``, or None.
         model: Folder of ``textveil-train finetune``, or None. Exactly one of ``checkpoint`` and ``model`` is given.
@@ -66,13 +66,13 @@ class Request:
 
     def __post_init__(self) -> None:
         if (self.checkpoint is None) == (self.model is None):
-            raise SubgroupError("name either a checkpoint of dpnr or a model of finetune")
+            raise SubgroupError("pass either a checkpoint of dpnr or a model of finetune")
         if self.checkpoint is not None and (len(self.data) != 1 or self.clean_data is not None):
-            raise SubgroupError("a checkpoint takes one file or folder of raw texts")
+            raise SubgroupError("a checkpoint needs exactly one file or folder of raw texts")
         if self.model is not None and self.levels:
-            raise SubgroupError("the epsilon of sanitized texts is that of their corpus")
+            raise SubgroupError("sanitized texts have the epsilon of their corpus: omit the epsilon")
         if self.clean_data is not None and self.clean is None:
-            raise SubgroupError("raw texts are for the clean model, and none is named")
+            raise SubgroupError("raw texts are only for the clean model, but no clean model is given")
         list_attributes(self.format_name)
 
 
@@ -102,7 +102,7 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
     if output is None:
         return {"lines": _measure_models(request, report)[1]}
     if os.path.lexists(output):
-        raise OutputError("there is a file of that name already")
+        raise OutputError("a file with this name already exists")
     begun = time.perf_counter(), time.process_time()
     record = RunRecord(output, _subject(request), get_device(request.device))
     record.write()  # a place that cannot be written to is found out before the work
@@ -147,7 +147,7 @@ def _answers(request: Request, report: ProgressCallback) -> tuple[ClassifiedSpli
     data = request.data if request.clean_data is None else [request.clean_data]
     other, clean = of(request.clean, data, ())
     if clean[0].kind != OPEN:
-        raise CheckpointError("the clean model has to be one without privacy, on raw texts")
+        raise CheckpointError("the clean model must be trained on raw texts without privacy")
     check_alike(split, other)
     return split, [replace(clean[0], kind=CLEAN), *answers]
 

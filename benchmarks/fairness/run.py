@@ -27,37 +27,50 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_com
 def fairness(
     data: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH", help="The texts; of a sanitized corpus one copy or several."),
+        typer.Argument(metavar="PATH", help="The texts; for a sanitized corpus one or several copies."),
     ],
-    format_name: Annotated[FormatName, typer.Option("--format", help="Format of the data; one with attributes.")],
+    format_name: Annotated[
+        FormatName, typer.Option("--format", help="Format of the data; it must have private attributes.")
+    ],
     checkpoint: Annotated[
         Path | None,
-        typer.Option("--checkpoint", metavar="FOLDER", help="Of dpnr: vectors, through the device's release."),
+        typer.Option(
+            "--checkpoint", metavar="FOLDER", help="Checkpoint of dpnr, whose released vectors are classified."
+        ),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option("--model", metavar="FOLDER", help="Of finetune: raw or sanitized texts.")
+        Path | None, typer.Option("--model", metavar="FOLDER", help="Model of finetune, for raw or sanitized texts.")
     ] = None,
     clean: Annotated[
-        Path | None, typer.Option("--clean", metavar="FOLDER", help="Another, without privacy, to compare with.")
+        Path | None,
+        typer.Option("--clean", metavar="FOLDER", help="Model or checkpoint without privacy, to compare with."),
     ] = None,
     clean_data: Annotated[
         Path | None,
-        typer.Option("--clean-data", metavar="PATH", help="The raw texts for --clean, where PATH is sanitized."),
+        typer.Option(
+            "--clean-data", metavar="PATH", help="The raw texts for --clean, if the texts at PATH are sanitized."
+        ),
     ] = None,
-    split: Annotated[str, typer.Option("--split", help="The split, or all for files that are one split.")] = "test",
+    split: Annotated[
+        str, typer.Option("--split", help="The split, or all for files that contain a single split.")
+    ] = "test",
     epsilon: Annotated[
-        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+        list[str] | None,
+        typer.Option("--epsilon", "-e", help="Whole-text epsilon; repeatable. Default: that of the checkpoint."),
     ] = None,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each text by --checkpoint.")] = 20,
+    draws: Annotated[
+        int, typer.Option("--draws", min=1, help="Number of releases of each text with --checkpoint.")
+    ] = 20,
     minimum: Annotated[
-        int, typer.Option("--minimum", min=2, help="Texts a subgroup needs; smaller ones get no figures.")
+        int,
+        typer.Option("--minimum", min=2, help="Least number of texts in a subgroup; smaller subgroups get no figures."),
     ] = 30,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, JSON.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record in JSON to this file.")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of tables.")] = False,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: PyTorch decides.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON instead of tables.")] = False,
 ) -> None:
     """Measure accuracy with and without each private attribute, and test whether a gap is significant.
 
@@ -128,7 +141,7 @@ def _name(line: dict[str, Any], epsilons: list[str]) -> str:
     if release is None:
         return {"clean": "clean model"}.get(line["kind"], "without privacy")
     if line["kind"] == "without noise":
-        return f"{release['mechanism']} for epsilon {', '.join(epsilons)}, without noise, which nobody is sent"
+        return f"{release['mechanism']} for epsilon {', '.join(epsilons)}, without noise, for comparison only"
     level = f", level {release['level']}" if release["level"] else ""
     draws = "1 draw" if line["draws"] == 1 else f"{line['draws']} draws"
     if release["epsilon"] is None:

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 MINIMUM = 30
-"""Texts that a subgroup needs on either side before figures are given."""
+"""Least number of texts with and without an attribute for which figures are computed."""
 
 CONFIDENCE = 0.95
-"""Probability that all intervals of one table hold together."""
+"""Joint confidence of all intervals in a table."""
 
 
 class SubgroupError(TextveilError):
@@ -207,11 +207,11 @@ def subgroups(
     """
     present, values = np.asarray(attributes), _per_text(correct)
     if present.ndim != 2 or present.shape != (len(values), len(names)):
-        raise SubgroupError("a row of attributes for every text and a name for every attribute are needed")
+        raise SubgroupError("every text needs a row of attributes, and every attribute a name")
     if not np.isin(present, (0, 1)).all():
-        raise SubgroupError("an attribute is neither there nor not there")
+        raise SubgroupError("attributes must be 0 or 1")
     if minimum < 2 or not 0 < confidence < 1:
-        raise SubgroupError("the minimum is at least 2 and the confidence between 0 and 1")
+        raise SubgroupError("the minimum must be at least 2, and the confidence between 0 and 1")
     bits = present.astype(np.bool_)
     enough = [min(int(column.sum()), int((~column).sum())) >= minimum for column in bits.T]
     if not any(enough):
@@ -221,7 +221,7 @@ def subgroups(
     of_class = None if classes is None else np.asarray(classes)
     others = None if other is None else _per_text(other)
     if any(part is not None and part.shape != values.shape for part in (of_class, others)):
-        raise SubgroupError("the classes or the other model are of other texts")
+        raise SubgroupError("the classes or the other model belong to other texts")
     differences = None if others is None else values - others
     found = []
     for name, having, figures in zip(names, bits.T, enough, strict=True):
@@ -252,7 +252,7 @@ def subgroups(
 def _per_text(correct: ArrayLike) -> Floats:
     values = np.asarray(correct, dtype=np.float64)
     if values.ndim not in (1, 2) or not values.size or not ((values >= 0) & (values <= 1)).all():
-        raise SubgroupError("right and wrong are numbers from 0 to 1, one for every text or one for every draw of it")
+        raise SubgroupError("correctness must be numbers from 0 to 1, one for every text or for every draw of a text")
     return values.mean(axis=0) if values.ndim == 2 else values
 
 

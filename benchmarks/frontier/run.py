@@ -257,7 +257,7 @@ def remove_stale_records(path: Path, source: Callable[[str], str], quick: bool) 
     names = {row.name for row in ROWS}
     fresh = [r for r in records if r["row"] in names and r["source"] == source(r["row"]) and r["quick"] == quick]
     if len(fresh) < len(lines):
-        print(f"{len(lines) - len(fresh)} stale records are taken out", file=sys.stderr)
+        print(f"{len(lines) - len(fresh)} outdated records are removed", file=sys.stderr)
         path.write_text("".join(json.dumps(record) + "\n" for record in fresh), "utf-8")
     return {_key(record) for record in fresh}
 
@@ -266,15 +266,19 @@ def main() -> None:
     """Parse the command line and measure all missing records."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
-    parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
-    parser.add_argument("--santext", type=Path, help="a bundle with SanText, such as artifacts/english-santext")
-    parser.add_argument("--trec", type=Path, help="a bundle with sentences for TREC's classes")
-    parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
-    parser.add_argument("--only", choices=("tasks", "attacks", "rest", "tuned"), help="a part of the jobs")
+    parser.add_argument("--bundle", type=Path, help="bundle with a staircase; default: the built-in bundle")
+    parser.add_argument("--santext", type=Path, help="bundle with SanText, such as artifacts/english-santext")
+    parser.add_argument("--trec", type=Path, help="bundle with sentences for TREC's classes")
+    parser.add_argument("--quick", action="store_true", help="for development: train and measure on parts of train")
+    parser.add_argument("--only", choices=("tasks", "attacks", "rest", "tuned"), help="run only these jobs")
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
-    parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="at most so many draws")
-    parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
-    parser.add_argument("--trigrams", action="store_true", help="attack by trigrams alone: the network takes hours")
+    parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="maximum number of draws")
+    parser.add_argument(
+        "--precision", default="bfloat16", help="precision of fine-tuning; float32 is faster on older processors"
+    )
+    parser.add_argument(
+        "--trigrams", action="store_true", help="attack only with trigrams, since the network takes hours"
+    )
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"

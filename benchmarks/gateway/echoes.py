@@ -37,8 +37,8 @@ def merge_replies(messages: Messages, turn: int) -> Messages:
 
 
 CLIENTS: dict[str, Callable[[Messages, int], Messages]] = {
-    "sends them as they came": lambda messages, turn: messages,
-    "strips blanks and line ends": change_replies(str.strip),
+    "sends messages unchanged": lambda messages, turn: messages,
+    "strips spaces and line ends": change_replies(str.strip),
     "has a system prompt that changes": lambda messages, turn: [
         {"role": "system", "content": f"It is {9 + turn} o'clock."},
         *messages,

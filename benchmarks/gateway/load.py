@@ -204,20 +204,24 @@ def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {"health": measure_health, "crowd": measure_crowd, "speed": compare_speed}
-    parser.add_argument("parts", nargs="*", help="health, crowd or speed; all of them if left out")
+    parser.add_argument("parts", nargs="*", help="health, crowd or speed; default: all three")
     parser.add_argument("--text", type=Path)
     parser.add_argument("--clients", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--health-seconds", type=float, default=10)
-    parser.add_argument("--size", type=int, default=_LARGE * 9 // 10, help="bytes of a body of health")
-    parser.add_argument("--timeout-seconds", type=float, default=30, help="time limit of the gateway in health")
+    parser.add_argument(
+        "--size", type=int, default=_LARGE * 9 // 10, help="bytes of the body of each request in the part health"
+    )
+    parser.add_argument(
+        "--timeout-seconds", type=float, default=30, help="time limit of the gateway in the part health"
+    )
     parser.add_argument("--only", nargs="*", help="bodies of health")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--round-seconds", type=float, default=3)
     parser.add_argument("--lenient", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(parts):
-        parser.error(f"no part is called {min(unknown)}")
+        parser.error(f"there is no part with the name {min(unknown)}")
     print(json.dumps({"cores": os.cpu_count(), "load": os.getloadavg()}), flush=True)
     missed = [floor for part in options.parts or parts for floor in parts[part](options)]
     print(json.dumps({"missed": missed}))

@@ -110,11 +110,11 @@ class PromptCounts:
     def print_lines(self) -> Iterator[str]:
         """Yield the lines of the record."""
         found = self.counts
-        yield f"{found['prompts']} prompts, {found['untouched']} of them sent as they were"
-        yield f"{found['tags']} surrogates in requests, {found['in_replies']} places of them in replies"
-        yield f"{found['restored']} places restored, {found['left']} left, {found['reported']} of them reported"
+        yield f"{found['prompts']} prompts, {found['untouched']} of them sent unchanged"
+        yield f"{found['tags']} surrogates in requests, {found['in_replies']} occurrences in replies"
+        yield f"{found['restored']} occurrences restored, {found['left']} left, {found['reported']} of them reported"
         yield f"{len(self.unreported)} replies with a surrogate that is neither restored nor reported {self.unreported}"
-        yield f"{found['whole']} replies with the whole prompt as it was written"
+        yield f"{found['whole']} replies with the whole original prompt"
         yield f"{found['units_sent']} of {found['units']} private units occur in the requests that the model received"
 
 

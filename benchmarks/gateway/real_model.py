@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100, help="number of prompts")
     given = parser.parse_args()
     if given.upstream is None and given.prompts is None:
-        parser.error("give --upstream, or --prompts")
+        parser.error("pass --upstream or --prompts")
     model = start_server(QuotingModel) if given.upstream is None else urlsplit(given.upstream).netloc
     recorder = type("R", (Recorder,), {"model": model, "kept": [], "exchanges": []})
     address = start_server(recorder)
@@ -175,7 +175,7 @@ def compare_sentences(model: str, gateway: str, count: int, kept: list[str]) -> 
         times = f"first text {statistics.median(first):.2f} s, " if way.endswith("stream") else ""
         print(f"{way:15} {sum(right):4} of {names} in the reply, {times}median {statistics.median(last):.2f} s")
     for way, of_way in same.items():
-        print(f"{way:15} stream and whole reply are the same text: {of_way} of {count}")
+        print(f"{way:15} streamed and whole replies have the same text: {of_way} of {count}")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path)
     parser.add_argument("texts", type=Path)
-    parser.add_argument("-o", "--output", type=Path, help="JSON file of the record")
+    parser.add_argument("-o", "--output", type=Path, help="JSON file for the record")
     options = parser.parse_args()
     sanitizer = Sanitizer.load(options.bundle)
     texts, tool = [*read_marked_texts(options.texts)], partial(mark_kept, sanitizer)

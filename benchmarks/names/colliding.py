@@ -105,7 +105,7 @@ def count_false(sanitizer: Sanitizer, messages: list[str], seed: int) -> dict[st
 def main() -> None:
     """Parse the command line and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=3, help="how often each message is sent")
+    parser.add_argument("--rounds", type=int, default=3, help="number of times that each message is sent")
     parser.add_argument("-o", "--output", type=Path, help="file for the record")
     a = parser.parse_args()
     sanitizer = Sanitizer.load()

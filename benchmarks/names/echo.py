@@ -45,7 +45,9 @@ def main() -> None:
     """Parse the command line, write the record and print one line per style and set of places."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--prompts", type=Path, nargs="+", required=True, help="files of prompts, JSON lines")
-    parser.add_argument("--most", type=int, default=2000, help="longer prompts are left out")
+    parser.add_argument(
+        "--most", type=int, default=2000, help="maximum characters of a prompt; longer prompts are skipped"
+    )
     parser.add_argument("-o", "--output", type=Path, help="file for the record")
     a = parser.parse_args()
     texts = [json.loads(line)["text"] for path in a.prompts for line in path.read_text("utf-8").splitlines()]

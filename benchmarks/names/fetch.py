@@ -151,7 +151,7 @@ def fetch(source: Source, mirror: Path | None) -> bytes:
         command = ["git", "-C", str(folder), "show", f"{source.commit}:{source.path}"]
         found = subprocess.run(command, check=True, capture_output=True).stdout
     if hashlib.sha256(found).hexdigest() != source.sha256:
-        raise FetchError(f"{source.name} has another SHA-256 than {source.sha256}")
+        raise FetchError(f"{source.name} does not have the SHA-256 {source.sha256}")
     return found
 
 
@@ -161,7 +161,7 @@ class _Plain(pickle.Unpickler):
     def find_class(self, module_name: str, global_name: str) -> Any:
         if (module_name, global_name) in (("builtins", "set"), ("__builtin__", "set")):
             return set
-        raise FetchError("the tagger holds more than plain containers")
+        raise FetchError("the tagger has objects other than plain containers")
 
 
 def write_tagger(archive: bytes, folder: Path) -> None:
@@ -178,8 +178,8 @@ def write_tagger(archive: bytes, folder: Path) -> None:
 def main() -> None:
     """Download the missing files, and print origin, license and SHA-256 of each file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--mirror", type=Path, help="folder of clones that are here already, in OWNER+NAME/repo")
-    parser.add_argument("--fetched", type=Path, default=FETCHED, help="where the files go")
+    parser.add_argument("--mirror", type=Path, help="folder with existing clones at OWNER+NAME/repo")
+    parser.add_argument("--fetched", type=Path, default=FETCHED, help="folder for the downloaded files")
     a = parser.parse_args()
     a.fetched.mkdir(parents=True, exist_ok=True)
     for source in (*SOURCES, TAGGER):

@@ -46,7 +46,9 @@ def main() -> None:
     """Parse the command line and print one line per file, style and class of prompts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--prompts", type=Path, nargs="+", required=True, help="files of prompts, JSON lines")
-    parser.add_argument("--most", type=int, default=2000, help="longer prompts are left out")
+    parser.add_argument(
+        "--most", type=int, default=2000, help="maximum characters of a prompt; longer prompts are skipped"
+    )
     a = parser.parse_args()
     sanitizer = Sanitizer.load()
     sums: dict[tuple[str, str], Counter[str]] = {}

@@ -57,7 +57,7 @@ def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
     for data_set in a.sets:
         described = DATA_SETS[data_set]
         if not described.file(a.data, a.fetched).is_file():
-            print(f"not measured: {described.path} is not there", file=sys.stderr)
+            print(f"not measured: {described.path} is missing", file=sys.stderr)
             continue
         of = {"sha256": described.sha256(a.data, a.fetched), "scoring": SCORING, "half": a.half, "limit": a.limit}
         for variant in a.variants:
@@ -125,12 +125,12 @@ def main() -> None:
     """Parse the command line, measure and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
-    parser.add_argument("--fetched", type=Path, default=FETCHED, help="folder of what fetch.py brought")
+    parser.add_argument("--fetched", type=Path, default=FETCHED, help="folder with the files from fetch.py")
     parser.add_argument("--only", nargs="+", choices=list(TOOLS), default=list(TOOLS), metavar="TOOL")
     parser.add_argument("--sets", nargs="+", choices=list(DATA_SETS), default=list(DATA_SETS), metavar="SET")
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--half", choices=("even", "odd", "all"), default="odd")
-    parser.add_argument("--limit", type=int, help="rows of each data set")
+    parser.add_argument("--limit", type=int, help="maximum number of rows of each data set")
     parser.add_argument("--table", action="store_true", help="measure nothing")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks" / "results" / "names")
     a = parser.parse_args()

@@ -78,7 +78,7 @@ def main() -> None:
     """Parse the command line and print the counts and scores of each file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--texts", type=Path, nargs="+", required=True, help="texts with marked spans, JSON lines")
-    parser.add_argument("--several", action="store_true", help="count stretches of two words and more alone")
+    parser.add_argument("--several", action="store_true", help="count only replaced parts of two or more words")
     arguments = parser.parse_args()
     sanitizer = Sanitizer.load()
     for path in arguments.texts:

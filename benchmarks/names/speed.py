@@ -90,7 +90,7 @@ def main() -> None:
     """Parse the command line and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
-    parser.add_argument("--rows", type=int, default=300, help="texts of each corpus")
+    parser.add_argument("--rows", type=int, default=300, help="number of texts from each corpus")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/speed.json")
     a = parser.parse_args()
     corpora = {

@@ -78,12 +78,12 @@ class Pieces:
         spans, at = [], 0
         for piece, what in self._preview(text):
             if not text.startswith(piece, at):
-                raise ToolError("the pieces are not the text")
+                raise ToolError("the pieces differ from the text")
             if what not in self._shown:
                 spans.append((at, at + len(piece)))
             at += len(piece)
         if at != len(text):
-            raise ToolError("the pieces are not the whole text")
+            raise ToolError("the pieces do not cover the whole text")
         return spans
 
 
@@ -173,7 +173,7 @@ class _Philter:
 
     def __init__(self, fetched: Path) -> None:
         if not (fetched / "taggers").is_dir():
-            raise ToolError("fetch.py has not brought the tagger that Philter needs")
+            raise ToolError("the tagger that Philter needs is missing: run fetch.py")
         import_module("nltk").data.path.insert(0, str(fetched))
         self._library = import_module("philter_lite")
         with resources.as_file(resources.files(self._library) / "configs" / "philter_delta.toml") as configuration:

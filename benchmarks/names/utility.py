@@ -194,9 +194,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
     parser.add_argument(
-        "--rewrite", type=import_function, help="MODULE:FUNCTION, from a list of texts to a list of texts"
+        "--rewrite", type=import_function, help="MODULE:FUNCTION of a function from a list of texts to a list of texts"
     )
-    parser.add_argument("--name", default="raw", help="what the record calls it")
+    parser.add_argument("--name", default="raw", help="name of the function in the record")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/utility.json")
     a = parser.parse_args()

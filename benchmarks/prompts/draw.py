@@ -66,7 +66,7 @@ def draw(prompts: Iterable[Prompt], judged: Iterable[str], seed: str = SEED) -> 
 def main() -> None:
     """Parse the command line and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--prompts", type=Path, required=True, help="folder of the prompts and of verdicts.jsonl")
+    parser.add_argument("--prompts", type=Path, required=True, help="folder with the prompts and verdicts.jsonl")
     parser.add_argument("-o", "--output", type=Path, default=DRAWN)
     a = parser.parse_args()
     prompts = [one for name in SETS for one in read_prompts(a.prompts / f"{name}.jsonl")]

@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--prompts", type=Path, required=True, help="folder of the prompts")
     parser.add_argument("--clone", type=Path, required=True, help=f"clone of this repository at commit {KNOWN_COMMIT}")
     parser.add_argument("--drawn", type=Path, default=DRAWN, help="record of draw.py")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="folder outside of every repository")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="output folder, outside of every repository")
     a = parser.parse_args()
     check_clone(a.clone)
     paths = [path for name in SETS if (path := a.prompts / f"{name}.jsonl").is_file()]

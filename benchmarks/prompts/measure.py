@@ -138,8 +138,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the data")
     parser.add_argument("--only", nargs="+", choices=list(TOOLS), default=list(TOOLS), metavar="TOOL")
-    parser.add_argument("--limit", type=int, help="texts of each file")
-    parser.add_argument("--here", action="store_true", help="measure in this process, not in one for each tool")
+    parser.add_argument("--limit", type=int, help="maximum number of texts from each file")
+    parser.add_argument(
+        "--here", action="store_true", help="measure in this process, not in a separate process for each tool"
+    )
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks" / "results" / "prompts")
     a = parser.parse_args()
     a.output.mkdir(parents=True, exist_ok=True)

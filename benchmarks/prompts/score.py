@@ -61,7 +61,7 @@ def wilson_interval(hits: int, total: int, z: float = 1.96) -> tuple[float, floa
         ValueError: The total is 0.
     """
     if total == 0:
-        raise ValueError("a share of nothing has no interval")
+        raise ValueError("the total must be above 0")
     share, scale = hits / total, 1 + z * z / total
     middle = (share + z * z / (2 * total)) / scale
     half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / scale
@@ -129,7 +129,7 @@ def score_run(folder: Path, verdicts: Path, known: Mapping[tuple[str, str], int]
             rows.append((tool, one, verdict))
             causes.setdefault(tool, Counter()).update(row.get("causes") or ())
     if not pairs:
-        raise VerdictError("no known output is among the sheets")
+        raise VerdictError("no sheet has a known output")
     kappa = weighted_kappa(pairs)
     return {
         "reader": reader,
@@ -183,7 +183,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--known", type=Path, required=True, help="verdicts.jsonl")
     parser.add_argument("--sheets", type=Path, help="folder of make_sheets.py")
-    parser.add_argument("--verdicts", type=Path, help="file of the reader")
+    parser.add_argument("--verdicts", type=Path, help="file with the reader's verdicts")
     parser.add_argument("--reader", default="reader", help="name of the run in the record")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/prompts/verdicts.json")
     a = parser.parse_args()

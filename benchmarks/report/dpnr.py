@@ -165,7 +165,7 @@ def word_dropout(grid: Grid) -> str:
 
 
 def attackers(grid: Grid) -> str:
-    """Tabulate how well attackers detect persons from vectors and from labels of the head for all epsilons."""
+    """Tabulate how well attackers detect named persons from released vectors and from labels."""
     rows = [
         ["-", said, *_leak(pd.Series([grid.baselines[name]["attack"]])), "", ""]
         for name, said in (("majority", "nothing"), ("clean", "the clean model's vectors"))

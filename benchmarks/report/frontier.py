@@ -314,7 +314,7 @@ def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
 
 
 def samples(found: Frontier) -> str:
-    """Tabulate five sentences and one release of each by every row."""
+    """Tabulate five sentences, each with one release by every mechanism."""
     parts = []
     for row in rows.ROWS:
         for record in found.of("sample", row.name)[:1]:

@@ -1,7 +1,8 @@
 """Learn codebooks from unlabeled texts of the task, and decode cluster labels as a server does.
 
 - ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` in int8, without a teacher and with
-  MiniLM as the teacher. - ``minilm``: a codebook from the same k-means on the main directions of MiniLM's vectors.
+  MiniLM as the teacher.
+- ``minilm``: a codebook from the same k-means on the main directions of MiniLM's vectors.
 """
 
 from collections.abc import Callable, Mapping

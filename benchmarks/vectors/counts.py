@@ -187,7 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--tasks", nargs="*", choices=TASKS, default=TASKS)
-    parser.add_argument("--held-out", type=float, default=0.5, help="share of the unseen texts that is held out")
+    parser.add_argument("--held-out", type=float, default=0.5, help="share of the unseen texts to hold out")
     parser.add_argument("--releases", type=int, default=100)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks" / "results" / "counts.jsonl")
     a = parser.parse_args()

@@ -160,7 +160,7 @@ def remove_stale_records(path: Path, data: Path) -> set[tuple[Any, ...]]:
     records = [json.loads(line) for line in lines if line.endswith("}")]
     fresh = [r for r in records if labeled.find_missing_files(data, r["task"]) or r["source"] == source(data, r)]
     if len(fresh) < len(lines):
-        print(f"{len(lines) - len(fresh)} stale records are taken out", file=sys.stderr)
+        print(f"{len(lines) - len(fresh)} outdated records are removed", file=sys.stderr)
         _write(path, fresh)
     return {_key(record) for record in fresh}
 
@@ -175,10 +175,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of MiniLM's frozen vectors")
     parser.add_argument("--tasks", nargs="*", choices=list(labeled.FILES), default=list(labeled.FILES))
-    parser.add_argument("--only", choices=KINDS, help="one kind of job")
+    parser.add_argument("--only", choices=KINDS, help="run only this kind of job")
     parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--tuned-seeds", type=int, default=TUNED_SEEDS, help="seeds of tuned MiniLM")
-    parser.add_argument("--figures", action="store_true", help="only compute figures anew from the stored counts")
+    parser.add_argument("--tuned-seeds", type=int, default=TUNED_SEEDS, help="number of seeds for tuned MiniLM")
+    parser.add_argument("--figures", action="store_true", help="only compute the figures again from the stored counts")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks" / "results" / "vectors.jsonl")
     a = parser.parse_args()
     output: Path = a.output

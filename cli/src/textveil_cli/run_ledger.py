@@ -55,7 +55,7 @@ class RunLedger:
             sanitizer: The sanitizer.
             texts: The documents.
             options: Options of ``Sanitizer.sanitize``.
-            privacy_unit: The privacy unit; ``None`` for that of the command line.
+            privacy_unit: The privacy unit; ``None`` for the unit of the command line.
 
         Returns:
             One result for each document, in the order of ``texts``.
@@ -79,7 +79,7 @@ class RunLedger:
             encoder: The encoder.
             texts: The documents.
             options: Keyword arguments for ``encoder.encode``.
-            privacy_unit: The privacy unit; ``None`` for that of the command line.
+            privacy_unit: The privacy unit; ``None`` for the unit of the command line.
 
         Returns:
             One release for each document, in the order of ``texts``.

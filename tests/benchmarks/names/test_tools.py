@@ -37,7 +37,7 @@ def test_a_detector_beside_hides_more_of_what_the_text_and_the_output_share() ->
 
 @pytest.mark.parametrize("pieces", [[("my", "kept")], [("my", "kept"), ("oslo", "city")], [("my Oslo!!", "x")]])
 def test_pieces_that_are_not_the_text_are_refused(pieces: list[tuple[str, str]]) -> None:
-    with pytest.raises(ToolError, match="the pieces are not") as caught:
+    with pytest.raises(ToolError, match=r"the pieces (differ|do not cover)") as caught:
         Pieces("ours", lambda _: pieces).find_hidden("my Oslo!")
     assert "Oslo" not in str(caught.value)
 

@@ -109,7 +109,7 @@ def test_a_run_that_disagrees_does_not_count(folder: Path) -> None:
 
 def test_a_run_without_known_outputs_is_refused(folder: Path) -> None:
     write(folder / "key.jsonl", [{"sheet": 1, "id": "pupa-1", "tool": "names-none-tag"}])
-    with pytest.raises(VerdictError, match="no known output"):
+    with pytest.raises(VerdictError, match="no sheet has a known output"):
         score_run(folder, judge(folder, [2]), KNOWN, "first")
 
 
@@ -142,7 +142,7 @@ def test_wilson_interval() -> None:
     assert (low, high) == (pytest.approx(0.1438, abs=1e-4), pytest.approx(0.2711, abs=1e-4))
     assert wilson_interval(0, 10)[0] == 0
     assert wilson_interval(10, 10)[1] == 1
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="above 0"):
         wilson_interval(0, 0)
 
 

@@ -90,7 +90,7 @@ class ConfiguredSanitizer:
 
         Args:
             cells: Strings, and any values that represent missing cells.
-            missing: Whether each cell is missing; by default, ``None`` and NaN are.
+            missing: Whether each cell is missing; by default, ``None`` and NaN are missing.
 
         Raises:
             InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
@@ -117,7 +117,7 @@ class ConfiguredSanitizer:
 
         Args:
             columns: The cells of each column: strings, and any values that represent missing cells.
-            missing: Whether each cell of each column is missing; by default, ``None`` and NaN are.
+            missing: Whether each cell of each column is missing; by default, ``None`` and NaN are missing.
 
         Raises:
             InputError: A cell is neither a string nor missing, or the columns have different lengths.

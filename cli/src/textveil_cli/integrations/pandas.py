@@ -106,10 +106,10 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one. A bound
-        applies to one document only. The output reveals which cells are missing, the order of cells, and the other
-        columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all equal cells, so the
-        output reveals which cells are equal; pass the column itself instead.
+        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one document. A
+        bound applies to one document only. The output reveals which cells are missing, the order of cells, and the
+        other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all equal cells,
+        so the output reveals which cells are equal; pass the column itself instead.
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
@@ -203,7 +203,7 @@ def _sanitize_columns(
     Args:
         columns: The columns.
         sanitizer: The sanitizer.
-        by_row: Whether the cells of a row are one document; otherwise each cell is one.
+        by_row: Whether the cells of a row are one document; otherwise each cell is a document.
     """
     cells = [column.astype(object).tolist() for column in columns]
     missing = [column.isna().tolist() for column in columns]

@@ -183,7 +183,7 @@ class _PairSearch:
 
         Args:
             first: Ids of the inputs ``x`` of the pairs.
-            second: Ids of the inputs ``x'``, as many.
+            second: Ids of the inputs ``x'`` of the pairs, in the same order.
         """
         apart = self.is_output[first] & (first != second)
         first, second = first[apart], second[apart]

@@ -27,7 +27,7 @@ def staircase(
     lists: Annotated[
         str, typer.Option(help="english: the built-in list of words that are never outputs. none: no list.")
     ] = "english",
-    name: Annotated[str | None, typer.Option(help="Name of the new bundle. Default: that of its folder.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new bundle. Default: the name of its folder.")] = None,
     license: Annotated[
         str | None, typer.Option(help="SPDX license expression of the new bundle. Default: that of BUNDLE.")
     ] = None,

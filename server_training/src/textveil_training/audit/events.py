@@ -60,7 +60,7 @@ class Event:
 
         Args:
             first: Outputs of the first input.
-            second: Outputs of the second input, as many.
+            second: Outputs of the second input, in the same number.
             alpha: Probability that the bound exceeds the true epsilon.
             delta: Claimed delta.
         """
@@ -77,7 +77,7 @@ def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha:
 
     Args:
         first: Outputs of the first input, in random order.
-        second: Outputs of the second input, as many.
+        second: Outputs of the second input, in the same number.
         inputs: The two inputs.
         alpha: Error probability of the later bound.
         delta: Claimed delta.
@@ -109,7 +109,7 @@ def choose_threshold(
         name: Name of the score.
         score: Function that computes the scores of outputs.
         first: Outputs of the first input.
-        second: Outputs of the second input, as many.
+        second: Outputs of the second input, in the same number.
         alpha: Error probability of the bound.
         delta: Claimed delta.
 

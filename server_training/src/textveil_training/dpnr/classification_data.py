@@ -1,4 +1,4 @@
-"""Load the data of a training: three splits of texts with class ids and private attributes."""
+"""Load the data of a training run: three splits of texts with class ids and private attributes."""
 
 import hashlib
 from collections.abc import Sequence

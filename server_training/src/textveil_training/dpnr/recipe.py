@@ -93,7 +93,7 @@ class TrainingSection:
     placed_epochs: int = declare_required(
         "Passes that train the head to map stored features to the code of their class."
     )
-    head_epochs: int = declare_required("Later passes over stored features, with noise.")
+    head_epochs: int = declare_required("Passes that then train the head with noise on stored features.")
     noise_draws: int = declare_required("Noise samples per example and step.", lambda n: n >= 1)
     dev_draws: int = declare_required("Noise samples per example for measurements on dev.", lambda n: n >= 1)
     precision: str = declare_required("Precision of the encoder in training.", lambda name: name in PRECISIONS)

@@ -9,7 +9,7 @@ import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entrop
 import type { ExplainedPiece } from "../explanation.js";
 import { type CheckedOptions, parseCap } from "../options.js";
 import type { RewrittenDocument } from "../rewrite.js";
-import { countCodePoints, L as LETTER } from "../segmentation/characterClasses.js";
+import { type CharacterClasses, countCodePoints, L as LETTER, N as NUMERAL } from "../segmentation/characterClasses.js";
 import { LOWER } from "../segmentation/words.js";
 import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "../statement.js";
 import { DocumentDraws, type ReadText } from "./documentDraws.js";
@@ -27,8 +27,25 @@ import { ChunkTokenizer } from "./tokenizer.js";
 import { GAP, type NamesToken } from "./tokens.js";
 
 const [NO_FACTS] = FACTS;
-const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
-const STARTS_WORD = /^[\p{L}\p{N}]/u;
+const APOSTROPHES = "'\u2019\u2018";
+
+/**
+ * Split a text into words, with apostrophes inside them, and the gaps between words. The bundle's classes decide what a
+ * letter or number is: an engine may know fewer characters.
+ */
+function splitWords(text: string, classes: CharacterClasses): [part: string, isWord: boolean][] {
+  const characters = [...text];
+  const inWords = characters.map((character) => classes.matches(character.codePointAt(0) ?? 0, LETTER | NUMERAL));
+  const parts: [string, boolean][] = [];
+  for (const [index, character] of characters.entries()) {
+    const joins = APOSTROPHES.includes(character) && inWords[index - 1] === true && inWords[index + 1] === true;
+    const isWord = inWords[index] === true || joins;
+    const last = parts[parts.length - 1];
+    if (last?.[1] === isWord) last[0] += character;
+    else parts.push([character, isWord]);
+  }
+  return parts;
+}
 
 /** Part of a text that is read by itself: whether the text begins with it, and whether it is a key of JSON. */
 interface ReadPart {
@@ -324,8 +341,11 @@ export class NamesPlan {
     return (found?.elements ?? []).flatMap((element): PreviewPiece[] => {
       if (typeof element !== "string")
         return [[element.span.escapedText ?? element.span.text, getPublicType(element.entityType), element]];
-      const chunks = [...element.matchAll(WORD_OR_GAP)];
-      return chunks.map(([chunk]) => [chunk, STARTS_WORD.test(chunk) ? "kept" : "gap", undefined]);
+      return splitWords(element, this.#bundle.namesLists.segmenter.characters).map(([part, isWord]) => [
+        part,
+        isWord ? "kept" : "gap",
+        undefined,
+      ]);
     });
   }
 }

@@ -88,6 +88,6 @@ class SanTextPlus:
 
         Args:
             lower: Ignored, because the distribution does not depend on it.
-            whole: Whether the inputs are whole words. The coin keeps only whole words.
+            whole: Whether the inputs are whole words. Parts of words are never kept.
         """
         return self.randomizer if whole else self.randomizer.without_coin

@@ -61,7 +61,7 @@ class ConversationDraws(DocumentDraws):
         """Return the next text of the conversation as elements: kept texts, and mentions with surrogates.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws that were made remain in effect.
+            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
@@ -72,7 +72,7 @@ class ConversationDraws(DocumentDraws):
         """Yield the result of ``rewrite`` element by element, while the text is read.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws that were made remain in effect.
+            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
