@@ -19,7 +19,9 @@ kowal-case|case-kowal-study|van|x
 def _cut_by_place(rules: IdentifierRules, address: str) -> list[str] | None:
     """Return the kept texts of an address that is cut, with the case of each hidden word."""
     pieces = rules.cut_address(address)
-    return pieces and [piece if isinstance(piece, str) else f"<{piece.entity_type} {piece.case}>" for piece in pieces]
+    if pieces is None:
+        return None
+    return [piece if isinstance(piece, str) else f"<{piece.entity_type} {piece.case}>" for piece in pieces]
 
 
 def _exchange_hidden(rules: IdentifierRules, address: str, chance: random.Random) -> str:
