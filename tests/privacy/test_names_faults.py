@@ -7,7 +7,17 @@ import pytest
 from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names import lexicon, numbers, read, rewrite, spans, spelled_tokens, string_types, tokenizer
+from textveil.text.names import (
+    kept_mentions,
+    lexicon,
+    numbers,
+    read,
+    rewrite,
+    spans,
+    spelled_tokens,
+    string_types,
+    tokenizer,
+)
 from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.plan import NamesPlanFactory
@@ -53,6 +63,16 @@ READ_FAULTS: dict[str, Fault] = {
         spans,
         "add_surnames",
         ("(not joins[number] or replaced[number + 1])", "replaced[number + 1]"),
+    ),
+    "a surname before a comma is hidden by the name behind it": (
+        SpanFinder,
+        "_hide_surnames",
+        ('self._gaps[after] == ", "', 'self._gaps[after] == ", " and self._words[after].text < "O"'),
+    ),
+    "a group of an account number is read": (
+        numbers,
+        "_is_iban_group",
+        ("may_be_word and token.case == UPPER", "may_be_word and token.case == UPPER and token.text < 'N'"),
     ),
     "a list of names decides what is shown": (
         Lexicon,
@@ -308,6 +328,16 @@ def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest
         law(plan, [texts], pytest.MonkeyPatch()) != law(plan, [others], pytest.MonkeyPatch())
         for texts, others in pairs(plan, 8, 1_500)
     )
+
+
+def test_a_name_beside_a_kept_word_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: the string of a hidden run decides whether the group beside it is kept."""
+    wrong = planted(kept_mentions._is_in_name, ("lead in _JOINS[before]", "lead in _JOINS[before] and gap != ' came'"))
+    reader = Sanitizer.load().names_plan(protect="names", keep=["group"]).make_reader()
+    texts = "Tom Brown came", "Kovac Brown came"
+    assert around(reader.read_texts([texts[0]])) == around(reader.read_texts([texts[1]]))
+    monkeypatch.setattr(kept_mentions, "_is_in_name", wrong)
+    assert "Brown" in "".join(around(reader.read_texts([texts[0]])))
 
 
 @pytest.mark.parametrize(

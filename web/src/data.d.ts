@@ -45,6 +45,7 @@ export type PatternName =
 export type FactWordKey =
   | "address_words"
   | "age_ends"
+  | "comma_words"
   | "counters"
   | "currencies"
   | "determined_nouns"
@@ -53,6 +54,7 @@ export type FactWordKey =
   | "foreign_words"
   | "heading_leads"
   | "identifier_pieces"
+  | "institution_ends"
   | "joining_words"
   | "kin"
   | "language_leads"

@@ -35,15 +35,8 @@ Every error message has one line. Every class has a code, which is stable across
     |-- ReceiptError                  receipt
     `-- RestoredNotJson               restored-not-json
 
-``MixedLossTypes`` is a ``TypeError``, which reports a mistake in a program. The module ``textveil_cli.errors`` has
-further errors of the command line, its services and its integrations.
-
-Privacy:
-    No message contains a character of the protected text or a word of a query. A message states a position instead,
-    such as "token 17 of 40" or "byte 512". A message contains another name only if the name cannot be private text: the
-    last part of a file's path if the file exists, has the extension of a text file, or is the value of an option; the
-    name of a bundle or ledger if it looks like a file name; the name of a column if it looks like a heading; and a
-    level if it is a short number.
+``MixedLossTypes`` is a ``TypeError``, which reports a mistake in a program. ``LanguageWarning`` is a warning. The
+module ``textveil_cli.errors`` has further errors of the command line, its services and its integrations.
 """
 
 import re
@@ -446,6 +439,14 @@ class ConversationChanged(OutputError, code="conversation-changed"):
 
     >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
     (True, 'conversation-changed')
+    """
+
+
+class LanguageWarning(UserWarning):
+    """Warning that texts may be in another language than the bundle; its message contains no word of a text.
+
+    >>> issubclass(LanguageWarning, UserWarning)
+    True
     """
 
 

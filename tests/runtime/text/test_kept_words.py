@@ -6,7 +6,8 @@ import pickle
 import pytest
 from drawn_words import strict_words
 from textveil import Conversation, Result, Sanitizer
-from textveil.text import KeptWords, LanguageWarning
+from textveil.errors import LanguageWarning
+from textveil.text import KeptWords
 
 ENGLISH = "Please write a short letter to my landlord about the broken heating and the water that drips into the hall."
 GERMAN = "Bitte schreibe meinem Vermieter einen kurzen Brief wegen der kaputten Heizung und weil es in den Flur tropft."

@@ -49,6 +49,7 @@ export type FactWords = Readonly<Record<keyof typeof FACT_WORD_KEYS, ReadonlySet
 const FACT_WORD_KEYS = {
   addressWords: "address_words",
   ageEnds: "age_ends",
+  commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
   determinedNouns: "determined_nouns",
@@ -57,6 +58,7 @@ const FACT_WORD_KEYS = {
   foreignWords: "foreign_words",
   headingLeads: "heading_leads",
   identifierPieces: "identifier_pieces",
+  institutionEnds: "institution_ends",
   joiningWords: "joining_words",
   kin: "kin",
   languageLeads: "language_leads",

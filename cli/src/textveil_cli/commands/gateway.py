@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 from textveil import Conversation
 from textveil.conversation import CONVERSATION_DEFAULTS
-from textveil.errors import OptionError
+from textveil.errors import LanguageWarning, OptionError
 from textveil.formatting import format_count
-from textveil.text import LanguageWarning
 
 from textveil_cli.changes import TextExplainer
 from textveil_cli.console import print_unless_quiet

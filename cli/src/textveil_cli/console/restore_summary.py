@@ -1,7 +1,7 @@
 """Summary of a restored reply in one line: how many surrogates were restored, and why others were not."""
 
 from textveil.formatting import format_count
-from textveil.text import REASON_PHRASES, RestoreReport, SkipReason
+from textveil.text import RestoreReport, SkipReason
 
 #: Option that restores the surrogates with a reason.
 _OPTIONS = {
@@ -28,5 +28,5 @@ def describe_restore_report(report: RestoreReport) -> str:
 
 
 def _describe_reason(reason: SkipReason) -> str:
-    phrase, option = REASON_PHRASES[reason], _OPTIONS.get(reason)
+    phrase, option = reason.phrase, _OPTIONS.get(reason)
     return f"{phrase} ({option})" if option else phrase

@@ -11,9 +11,9 @@ from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
-from textveil.errors import InputError, OptionError
+from textveil.errors import InputError, LanguageWarning, OptionError
 from textveil.sequences import list_items
-from textveil.text import KeptWords, LanguageWarning, Options, PrivacyTerms, Result, SanitizedDocument, Sanitizer
+from textveil.text import KeptWords, Options, PrivacyTerms, Result, Sanitizer
 
 from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
@@ -140,7 +140,7 @@ class ConfiguredSanitizer:
                 cells[place][row] = text
         return cells
 
-    def _warn_about_language(self, results: "Sequence[Result | SanitizedDocument]") -> None:
+    def _warn_about_language(self, results: Sequence[Any]) -> None:
         if self.terms.mechanism != "names":
             return
         tally = KeptWordsTally()

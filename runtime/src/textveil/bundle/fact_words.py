@@ -41,6 +41,9 @@ class FactWords:
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
         determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
+        institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
+        comma_words: Common words before a comma and a name that are family names too, but mean something else there,
+            such as ``best``.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
@@ -70,6 +73,8 @@ class FactWords:
     determined_nouns: frozenset[str] = _NONE
     determiners: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
+    institution_ends: frozenset[str] = _NONE
+    comma_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
     foreign_words: frozenset[str] = _NONE

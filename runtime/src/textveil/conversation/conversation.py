@@ -16,10 +16,10 @@ from textveil.conversation.saved_conversation import SavedConversation
 from textveil.conversation.text_rewriter import ConversationTextRewriter
 from textveil.conversation.tool_call_counter import ToolCallCounter
 from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
-from textveil.errors import InputError, OptionError
+from textveil.errors import InputError, LanguageWarning, OptionError
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
-from textveil.text.kept_words import KeptWords, LanguageWarning
+from textveil.text.kept_words import KeptWords
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 

@@ -11,17 +11,17 @@ from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil.text.guarantees import NOTION
-    from textveil.text.kept_words import KeptWords, LanguageWarning
+    from textveil.text.kept_words import KeptWords
     from textveil.text.level_summary import LevelSummary, summarize_levels
     from textveil.text.levels import format_epsilon
     from textveil.text.options import DEFAULT_FACTS, Options
-    from textveil.text.restore_policy import REASON_PHRASES, RestorePolicy, SkipReason
+    from textveil.text.restore_policy import RestorePolicy, SkipReason
     from textveil.text.restored import Restored, RestoreReport
     from textveil.text.rewrite import SanitizingPlan
     from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, fold_word, is_gap, is_string, split_clitic, split_text
     from textveil.text.staircase_plans import StaircasePlanFactory
-    from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
+    from textveil.text.statement import PrivacyTerms, Result
     from textveil.text.token_rules import (
         SHAPES,
         EntityTypes,
@@ -35,11 +35,9 @@ __all__ = [
     "DEFAULT_FACTS",
     "LOWER",
     "NOTION",
-    "REASON_PHRASES",
     "SHAPES",
     "EntityTypes",
     "KeptWords",
-    "LanguageWarning",
     "LevelSummary",
     "Options",
     "PrivacyTerms",
@@ -47,7 +45,6 @@ __all__ = [
     "RestoreReport",
     "Restored",
     "Result",
-    "SanitizedDocument",
     "Sanitizer",
     "SanitizingPlan",
     "SkipReason",
@@ -72,10 +69,10 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     # The modules with the fewest imports first. The command line needs only a sanitizer, which imports the modules of a
     # mode at its first use.
     "options",
-    "kept_words",
     "statement",
     "segmentation",
     "sanitizer",
+    "kept_words",
     "token_rules",
     "guarantees",
     "rewrite.plan",

@@ -9,14 +9,6 @@ _MIN_WORDS = 12
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-class LanguageWarning(UserWarning):
-    """Warning that texts may be in another language than the bundle; its message contains no word of a text.
-
-    >>> issubclass(LanguageWarning, UserWarning)
-    True
-    """
-
-
 class KeptWords(NamedTuple):
     """Numbers of kept words, and of replaced words that are on no list, in one text or several.
 

@@ -40,9 +40,18 @@ class SkipReason(StrEnum):
     #: A text that is not restored, and that clients may display next to this one, leaves a region open.
     BESIDE = "beside"
 
+    @property
+    def phrase(self) -> str:
+        """Phrase for the reason, to follow the word "surrogate".
+
+        >>> SkipReason("code").phrase
+        'in code'
+        """
+        return _REASON_PHRASES[self]
+
 
 #: Phrase for each reason, to follow the word "surrogate".
-REASON_PHRASES: dict[SkipReason, str] = {
+_REASON_PHRASES: dict[SkipReason, str] = {
     SkipReason.LINK: "in links",
     SkipReason.CODE: "in code",
     SkipReason.MATH: "in math",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from textveil.errors import RestoredNotJson
 from textveil.formatting import format_count
-from textveil.text.restore_policy import REASON_PHRASES, SkipReason
+from textveil.text.restore_policy import SkipReason
 
 if TYPE_CHECKING:
     from textveil.text.marked_html import HtmlFragment
@@ -92,7 +92,7 @@ class RestoreReport:
         line = f"{format_count(len(self.restored), 'surrogate')} restored, {len(self.not_restored):,} not restored"
         rows = [(written, count, "restored") for written, count in Counter(self.restored).most_common()]
         rows += [
-            (stays.written, count, f"stays, as a surrogate {REASON_PHRASES[stays.reason]}")
+            (stays.written, count, f"stays, as a surrogate {stays.reason.phrase}")
             for stays, count in Counter(self.not_restored).most_common()
         ]
         rows += [(number, count, _UNKNOWN_NUMBER) for number, count in Counter(self.unknown_numbers).most_common()]

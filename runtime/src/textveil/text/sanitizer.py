@@ -18,7 +18,6 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import ContentHashMismatch, InputError, OptionError
 from textveil.sequences import check_documents, wrap_texts
-from textveil.text.kept_words import count_foreign_words
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
 from textveil.text.statement import PrivacyTerms, Result, RewrittenDocument, SanitizedDocument
 
@@ -301,6 +300,8 @@ class Sanitizer:
         facts = self.names_plan(**options).facts if terms.mechanism == "names" else None
         if facts is None or not facts.strings.is_useful:
             return lambda output: 0
+        from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
+
         return partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
 
     def _rewrite(

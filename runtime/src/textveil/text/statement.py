@@ -16,10 +16,10 @@ from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import PrivacyLoss, ReleaseStatement, Spend
-from textveil.text.kept_words import KeptWords
 from textveil.text.replaced_spans import ReplacedSpan, SpanOutline
 
 if TYPE_CHECKING:
+    from textveil.text.kept_words import KeptWords
     from textveil.text.marked_html import HtmlFragment
     from textveil.text.restore import Restorer
     from textveil.text.restored import Restored
@@ -350,8 +350,10 @@ class Result:
         return HtmlFragment(make_fragment(pieces, line, show_originals=show_originals))
 
     @property
-    def kept_words(self) -> KeptWords | None:
+    def kept_words(self) -> "KeptWords | None":
         """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
+        from textveil.text.kept_words import KeptWords  # lazy: other modes count no kept words
+
         words = KeptWords(self.tokens, self.replaced_words, self.foreign_words)
         return words if self.terms.mechanism == "names" else None
 

@@ -6,10 +6,19 @@ import { AFTER_TITLE } from "../../constants.js";
 import { types } from "../../data.js";
 import { UPPER } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, KNOWN_PERSON, LONE_INITIAL } from "./entitySpans.js";
+import { mergeKeptMentions } from "./keptMentions.js";
 import { makeKnownMention } from "./knownPersons.js";
 import { findEnding } from "./lexicon.js";
 import { classifyNumber } from "./stringTypes.js";
-import { BEGINS_DOTTED_NAME, HOLDS_OWN, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
+import {
+  BEGINS_DOTTED_NAME,
+  HOLDS_OWN,
+  INITIAL,
+  INITIALS,
+  KEPT_AT_SENTENCE,
+  type NamesToken,
+  SURNAME,
+} from "./tokens.js";
 
 /** Part of a span that gets a surrogate of its own. */
 export interface MentionPart {
@@ -74,17 +83,7 @@ export class EntityClassifier {
 
   /** Return kept texts and mentions in turn, with kept mentions merged into the texts. */
   mergeKept(elements: readonly (string | EntityMention)[]): (string | EntityMention)[] {
-    const merged: (string | EntityMention)[] = [];
-    let keptTexts: string[] = [];
-    for (const element of elements) {
-      if (typeof element === "string") keptTexts.push(element);
-      else if (this.#isKept(element)) keptTexts.push(element.span.text);
-      else {
-        merged.push(keptTexts.join(""), element);
-        keptTexts = [];
-      }
-    }
-    return [...merged, keptTexts.join("")];
+    return mergeKeptMentions(elements, (mention) => this.#isKept(mention));
   }
 
   /** Return whether the option `keep` covers a mention. */
@@ -174,10 +173,12 @@ export class EntityClassifier {
     if (first.entityType === "particle") return "family";
     const nameStart = this.#findNameStart(span);
     const personType = nameStart < span.tokens.length - 1 ? "person" : "given";
-    if (span.precedingWord === AFTER_TITLE) return personType;
-    const entityType =
-      this.#findEndWordType(last.key) ||
-      (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
+    const endType = this.#findEndType(span, nameStart);
+    if (span.precedingWord === AFTER_TITLE) {
+      const mayBePerson = last.flags & SURNAME || this.#findNameList(last.key) !== "";
+      return endType === "" || mayBePerson ? personType : endType;
+    }
+    const entityType = endType || (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
     if (entityType !== "") return entityType;
     const firstOfName = span.tokens[nameStart] as NamesToken;
     if (isInitial(firstOfName) || this.lists.getMembers("given").has(firstOfName.key)) return personType;
@@ -207,6 +208,15 @@ export class EntityClassifier {
       const isCommon = this.lists.commonWords.has(word.key) && !this.denied.has(word.key);
       return isCommon && entityType !== "given" && entityType !== "family" && !mayBeCommon;
     });
+  }
+
+  /** Return the type of a run by its last word. Some words of institutions do not count after a single first name. */
+  #findEndType(span: EntitySpan, nameStart: number): string {
+    const key = (span.tokens[span.tokens.length - 1] as NamesToken).key;
+    const isPair =
+      span.tokens.length === 2 && this.lists.getMembers("given").has((span.tokens[nameStart] as NamesToken).key);
+    const isInstitution = this.lists.rules.facts.institutionEnds.has(key) && !isPair;
+    return this.#findEndWordType(key) || (isInstitution ? "organization" : "");
   }
 
   #findEndWordType(key: string): string {

@@ -268,6 +268,11 @@ export class LinePlaces {
     return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(gap) && !gap.startsWith("%");
   }
 
+  /** Return whether a comma and a mention with a capital follow a mention, as in `Price, Anna`. */
+  precedesName(index: number): boolean {
+    return this.gaps[index + 1] === ", " && CAPITAL.has(this.getClass(index + 1));
+  }
+
   /** Return whether the item before or after a mention is a mention of capitalized words. */
   hasCapitalBeside(index: number): boolean {
     return CAPITAL.has(this.getClass(index - 1)) || CAPITAL.has(this.getClass(index + 1));

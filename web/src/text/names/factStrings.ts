@@ -311,6 +311,11 @@ export class FactStrings {
     return this.#isHeadingWord(key) && !(this.getFlags(key) & CENSUS) && length >= MIN_HEADING;
   }
 
+  /** Return whether a common word is also a family name, even a rare one. */
+  isSurname(word: string): boolean {
+    return (this.getFlags(word) & (NAME | CENSUS)) > 0;
+  }
+
   /** Return whether a common word is rare in English texts. */
   isRare(word: string): boolean {
     return (this.getFlags(word) & RARE) > 0;
@@ -335,8 +340,12 @@ export class FactStrings {
     }
     const last = tokens[tokens.length - 1]?.key ?? "";
     const mayBePerson = flags.every((mask) => (mask & CENSUS) > 0);
-    if (tokens.length > 1 && (mayBePerson || this.lists.getMembers("institution-word").has(last))) return false;
+    if (tokens.length > 1 && (mayBePerson || this.#endsInstitution(last))) return false;
     return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
+  }
+
+  #endsInstitution(key: string): boolean {
+    return this.lists.getMembers("institution-word").has(key) || this.words.institutionEnds.has(key);
   }
 
   #isTitleTerm({ key, text }: NamesToken): boolean {

@@ -283,7 +283,8 @@ export class FactRules {
     const { roles, kin, starts, startFollowers, headingLeads } = this.#facts;
     const tokens = span.tokens.filter((token) => token.tokenClass !== KEPT);
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
-    if (isStart && place.beginsSentence(index, startFollowers)) return true;
+    const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
+    if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
     const isConstant = strings.isCodeConstant(span.text) && place.isCodePlace(index);
     if (isConstant && !place.follows(index, this.#secret)) return true;
     const isPresent = IS_TITLE.test(span.text) && PRESENT.has(span.text.toLowerCase());

@@ -1,6 +1,17 @@
 /** Classification of single words in the mode `names`: by the lists of a bundle and the options of a call. */
 
-import { EMPHASIS, FUNCTION, type NamesLists, NOUN, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
+import {
+  CENSUS,
+  EMPHASIS,
+  FUNCTION,
+  NAME,
+  type NamesLists,
+  NOUN,
+  OPENER,
+  RARE,
+  START,
+  STRICT,
+} from "../../bundle/namesFiles.js";
 import { includesWord, type Rules } from "../../bundle/rules.js";
 import { types } from "../../data.js";
 import {
@@ -36,6 +47,7 @@ import {
   NOUN_ROLE,
   NUMBER_WORD,
   REPLACED,
+  SURNAME,
 } from "./tokens.js";
 
 const MIN_LENGTH_WITH_ENDING = 5;
@@ -216,6 +228,8 @@ export class Lexicon {
       if (wordFlags & (START | FUNCTION | OPENER) && !isRare) flags |= KEPT_AT_SENTENCE;
       if (wordFlags & EMPHASIS) flags |= KEPT_FOR_EMPHASIS;
       if (wordFlags & NOUN && pattern === TITLE) flags |= KEPT_NOUN;
+      const isSurname = (wordFlags & NAME) !== 0 || ((wordFlags & CENSUS) !== 0 && !(flags & KEPT_AT_START));
+      if (isSurname && !rules.facts.commaWords.has(key)) flags |= SURNAME;
     }
     const entityType = this.#findFirstList(this.#capitalizedTypes, key, [...types.any_case, ...types.capitalized]);
     const numberFlag =

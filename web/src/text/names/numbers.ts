@@ -5,6 +5,7 @@
 
 import { includesWord, type Rules } from "../../bundle/rules.js";
 import { characters, type DateWords } from "../../data.js";
+import { UPPER } from "../segmentation/words.js";
 import {
   CLOSING_BRACKETS,
   DIGIT_GROUP,
@@ -17,7 +18,7 @@ import {
   SHORT_NUMBER_LAYOUTS,
   TYPES_WITH_PLUS,
 } from "./entitySpans.js";
-import { BESIDE_MONTH, DIGITS, type NamesToken } from "./tokens.js";
+import { BESIDE_MONTH, CAPITALIZED, DIGITS, IBAN_GROUP, IBAN_HEAD, type NamesToken } from "./tokens.js";
 
 const { gaps: data } = characters;
 const ASCII_DIGITS = /^[0-9]+$/;
@@ -210,4 +211,21 @@ function joinsDigits(line: TokenLine, index: number): boolean {
   )
     return false;
   return !isBesideMonth(line, index);
+}
+
+/** Return the index after an IBAN in groups that begins at `index`; 0 if none does. It has two more groups at least. */
+export function findIbanEnd({ words, gaps, end }: TokenLine, index: number): number {
+  if (!((words[index]?.flags ?? 0) & IBAN_HEAD)) return 0;
+  let stop = index + 1;
+  while (stop < end && gaps[stop] === " " && isIbanGroup(words[stop] as NamesToken, stop === index + 1)) stop++;
+  if (stop < index + 3) return 0;
+  const last = stop < end && gaps[stop] === " " ? words[stop] : undefined;
+  return stop + (last?.tokenClass === DIGITS && SHORT_NUMBER_LAYOUTS.has(last.layout) ? 1 : 0);
+}
+
+function isIbanGroup(word: NamesToken, mayBeWord: boolean): boolean {
+  if (word.tokenClass === DIGITS)
+    return word.entityType === "year" || (word.entityType === "number" && word.layout === "4");
+  if (word.tokenClass === CAPITALIZED) return mayBeWord && word.case === UPPER;
+  return (word.flags & (IBAN_HEAD | IBAN_GROUP)) !== 0;
 }

@@ -15,6 +15,7 @@ import {
   type TextElement,
 } from "./entitySpans.js";
 import {
+  findIbanEnd,
   findListNumber,
   findNumber,
   getGapBeforeDigits,
@@ -48,6 +49,7 @@ import {
   type NamesToken,
   NUMBER_WORD,
   REPLACED,
+  SURNAME,
 } from "./tokens.js";
 
 const { gaps: data } = characters;
@@ -109,6 +111,7 @@ export class SpanFinder implements TokenLine {
       this.#hasLowerWord = gaps[index] !== "-" && this.#isLowerWord(this.#getWord(index));
     }
     if (capitalized.length > 0) this.#hideCapitalized(capitalized);
+    this.#hideSurnames(capitalized);
     let keptText = elements.pop() as string;
     for (let index = this.start; index < this.end; ) {
       const word = this.#getWord(index);
@@ -129,6 +132,8 @@ export class SpanFinder implements TokenLine {
         span = this.#makeRun(index);
       } else if (word.flags & OUTWARD_HALF && this.#isInwardCode(index + 1)) {
         span = this.#makeSpan("postcode", index, index + 2);
+      } else if (findIbanEnd(this, index) > 0) {
+        span = this.#makeSpan("iban", index, findIbanEnd(this, index));
       } else if (word.tokenClass === DIGITS) {
         span = this.#makeNumberSpan(index);
         const sign = keptText.slice(-1);
@@ -264,6 +269,14 @@ export class SpanFinder implements TokenLine {
     return after === this.words.length || this.#getGap(after) !== " " || this.#getWord(after).tokenClass < CAPITALIZED;
   }
 
+  /** Return whether an opener that is also a name (`Hope`) precedes no kept lower-case word after a blank. */
+  #isFirstName(index: number): boolean {
+    const { flags } = this.#getWord(index);
+    if (!(flags & KEPT_AT_START) || !(flags & SURNAME)) return false;
+    const after = index + 1;
+    return !(this.#hasReadableKey(after) && this.#getGap(after) === " " && this.#getWord(after).case === LOWER);
+  }
+
   #followsBreak(index: number): boolean {
     if (index === 0) return true;
     const gap = this.#getGap(index);
@@ -329,7 +342,8 @@ export class SpanFinder implements TokenLine {
       (index) =>
         !(this.#getWord(index).flags & (KEPT_AT_START | KEPT_AT_SENTENCE)) ||
         this.#followsParticleOrInitials(index) ||
-        this.#followsTitle(index),
+        this.#followsTitle(index) ||
+        this.#isFirstName(index),
     );
     const isJoined = capitalized.map((index, number) => {
       const next = capitalized[number + 1];
@@ -340,6 +354,16 @@ export class SpanFinder implements TokenLine {
       const endsName = !isJoined[number] || isReplaced[number + 1];
       if (isReplaced[number] || (followsName && endsName)) this.#hideMember(index);
     });
+  }
+
+  /** Mark common words that are family names before a comma and a name, where they open an entry: `Hope, Daniel`. */
+  #hideSurnames(capitalized: readonly number[]): void {
+    for (const index of capitalized) {
+      const after = index + 1;
+      if (!(this.#getWord(index).flags & SURNAME) || after >= this.end || this.#getGap(after) !== ", ") continue;
+      const precedesName = this.#hidden[after] || this.#getWord(after).entityType === "title";
+      if (precedesName && (this.#followsBreak(index) || this.#startsSentence(index))) this.#hidden[index] = 1;
+    }
   }
 
   /** Return whether a capitalized word follows a particle or initials, and so is no word of a headline. */
@@ -364,9 +388,10 @@ export class SpanFinder implements TokenLine {
     const first = group[0] ?? 0;
     const word = this.#getWord(first);
     let indices = group;
-    if (word.flags & KEPT_AT_START && this.#followsBreak(first)) {
+    const isName = this.#isFirstName(first);
+    if (!isName && word.flags & KEPT_AT_START && this.#followsBreak(first)) {
       indices = group.slice(1);
-    } else if (word.flags & KEPT_AT_SENTENCE && word.case === TITLE && this.#startsSentence(first)) {
+    } else if (!isName && word.flags & KEPT_AT_SENTENCE && word.case === TITLE && this.#startsSentence(first)) {
       const isKept = (index: number): boolean =>
         this.#isEmphasized(index) || (this.#getWord(index).flags & KEPT_NOUN) !== 0;
       indices = group.slice(1).every(isKept) ? [] : group;

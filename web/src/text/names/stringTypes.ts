@@ -7,6 +7,7 @@ import { MIN_IDENTIFIER_DIGITS } from "../../constants.js";
 import type { PatternName } from "../../data.js";
 import { type CharacterClasses, L, N } from "../segmentation/characterClasses.js";
 import { isAscii } from "../segmentation/words.js";
+import { IBAN_GROUP, IBAN_HEAD } from "./tokens.js";
 
 /** An entity type, and the layout that the template reveals. */
 export type StringType = readonly [entityType: string, layout: string];
@@ -122,10 +123,12 @@ function classifyIdentifier(string: string, rules: Rules): string {
   return string.length >= MIN_KEY_LENGTH || !WORDLIKE.test(string) ? "key" : "id";
 }
 
-/** Return which half of a British postal code, such as `SW1A 1AA`, a string may be, as a flag. */
-export function findPostcodeHalf(string: string, rules: Rules): number {
-  if (rules.getPattern("postcode_start").test(string)) return OUTWARD_HALF;
-  return rules.getPattern("postcode_end").test(string) ? INWARD_HALF : 0;
+/** Return flags of a string that may be one group of a British postal code (`SW1A 1AA`) or of an IBAN. */
+export function findGroupFlags(string: string, rules: Rules): number {
+  let flags = 0;
+  if (/^[0-9A-Z]{4}$/.test(string)) flags = /^[A-Z]{2}[0-9]{2}$/.test(string) ? IBAN_HEAD : IBAN_GROUP;
+  if (rules.getPattern("postcode_start").test(string)) return flags | OUTWARD_HALF;
+  return rules.getPattern("postcode_end").test(string) ? flags | INWARD_HALF : flags;
 }
 
 /** Split a number and the unit directly after it, as in `5kg`; return `undefined` if there is no unit. */

@@ -19,7 +19,7 @@ import {
 } from "../segmentation/words.js";
 import { classifySequence, splitAtEmoji } from "./emoji.js";
 import type { Lexicon } from "./lexicon.js";
-import { classifyString, findPostcodeHalf, NUMBER_TYPES, splitUnit } from "./stringTypes.js";
+import { classifyString, findGroupFlags, NUMBER_TYPES, splitUnit } from "./stringTypes.js";
 import {
   CAPITALIZED,
   DIGITS,
@@ -432,7 +432,7 @@ export class ChunkTokenizer {
       LOWER,
       entityType,
       layout,
-      entityType === "id" ? findPostcodeHalf(core, this.#rules) : 0,
+      entityType === "id" ? findGroupFlags(core, this.#rules) : 0,
     );
   }
 }

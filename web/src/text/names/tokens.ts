@@ -27,6 +27,11 @@ export const HOLDS_OWN = 16384;
 /** Digits that a rule of the language joins to a month, and a noun that is kept with a capital outside of names. */
 export const BESIDE_MONTH = 32768;
 export const KEPT_NOUN = 65536;
+/** A common word that is also a family name, and is replaced before a comma and a name (`Hope, Daniel`). */
+export const SURNAME = 131072;
+/** Groups of an account number: the first one (`DE44`), and a later one that has letters (`3M02`). */
+export const IBAN_HEAD = 262144;
+export const IBAN_GROUP = 524288;
 /** Minimum number of consecutive number words or letters that are merged. */
 export const MIN_SPELLED = 3;
 /** Roles of kept words that may belong to the name before them: all nouns, and listed names. */

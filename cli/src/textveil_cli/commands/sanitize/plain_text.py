@@ -28,6 +28,7 @@ from textveil_cli.options.ledger import check_writable
 if TYPE_CHECKING:
     from textveil.text import PrivacyTerms
 
+    from textveil_cli.changes import ReportFacts
     from textveil_cli.console import KeptWordsTally
 
 _ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --text, or --document file"
@@ -92,24 +93,30 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         if receipt is not None:
             receipt.write()
     if views is not None:
-        from textveil_cli.changes import ReportFacts
-        from textveil_cli.commands.sanitize.changes import describe_run_options
-
-        names = [name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"]
-        facts = ReportFacts(
-            inputs=names,
-            statement=statement,
-            output="" if output is None else get_safe_file_name(output),
-            options=describe_run_options(arguments, sanitizer, options),
-            bundle=sanitizer.bundle.content_hash,
-        )
-        views.finish(facts)
+        views.finish(_make_report_facts(arguments, sanitizer, options, statement))
     if tally is not None:
         hint = tally.describe_language(is_english=sanitizer.bundle.is_builtin, option="--language")
         if hint:
             print_message(f"textveil: {hint}")
     if run_ledger is not None:
         run_ledger.print_summary(arguments.output.quiet)
+
+
+def _make_report_facts(
+    arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options, statement: str
+) -> "ReportFacts":
+    """Return the facts about the run that a report states besides the texts."""
+    from textveil_cli.changes import ReportFacts
+    from textveil_cli.commands.sanitize.changes import describe_run_options
+
+    output = arguments.output.output
+    return ReportFacts(
+        inputs=[name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"],
+        statement=statement,
+        output="" if output is None else get_safe_file_name(output),
+        options=describe_run_options(arguments, sanitizer, options),
+        bundle=sanitizer.bundle.content_hash,
+    )
 
 
 def _check_outputs(arguments: SanitizeArguments, sanitizer: Sanitizer) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
+from textveil.text.names.kept_mentions import merge_kept_mentions
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
 from textveil.text.names.tokens import (
@@ -27,6 +28,7 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     RANDOMIZED,
     RANDOMIZED_POOL,
+    SURNAME,
     EntitySpan,
     NamesToken,
     TextElement,
@@ -292,7 +294,7 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to the spans of a text, and yield kept texts and mentions in turn.
 
-        A mention that the option ``keep`` covers becomes kept text.
+        A mention that the option ``keep`` covers becomes kept text, unless it is a word beside a name.
 
         Args:
             blocks: Kept texts and spans in turn, in several lists.
@@ -304,20 +306,7 @@ class EntityClassifier:
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
-        yield from self._merge_kept(entries) if self._kept_types else entries
-
-    def _merge_kept(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        kept_texts: list[str] = []
-        for entry in entries:
-            if isinstance(entry, str):
-                kept_texts.append(entry)
-            elif self._is_kept(entry):
-                kept_texts.append(entry.span.text)
-            else:
-                yield "".join(kept_texts)
-                yield entry
-                kept_texts = []
-        yield "".join(kept_texts)
+        yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
@@ -377,12 +366,14 @@ class EntityClassifier:
             return "family"
         name_start = self._find_name_start(span)
         person_type = "person" if name_start < len(keys) - 1 else "given"
+        end_type = self._find_end_type(span, name_start)
         if span.preceding_word == AFTER_TITLE:
-            return person_type
-        first = "place" if tokens[0].flags & BEGINS_DOTTED_NAME else self._type_by_end_word.get(keys[0])
-        entity_type = self._type_by_end_word.get(keys[-1]) or first
-        if entity_type is not None:
-            return entity_type
+            may_be_person = tokens[-1].flags & SURNAME or keys[-1] in self._type_by_name
+            return person_type if end_type is None or may_be_person else end_type
+        if end_type is None:
+            end_type = "place" if tokens[0].flags & BEGINS_DOTTED_NAME else self._type_by_end_word.get(keys[0])
+        if end_type is not None:
+            return end_type
         if _is_initial(tokens[name_start]) or keys[name_start] in self._name_lists["given"]:
             return person_type
         first, last = self._type_by_name.get(keys[name_start]), self._type_by_name.get(keys[-1])
@@ -394,6 +385,16 @@ class EntityClassifier:
         if self._names_organization(span, name_start):
             return "organization"
         return person_type if is_foreign_given or person_type == "person" else "family"
+
+    def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
+        """Return the type of a run by its last word, such as *School*; ``None`` if this word is on no list.
+
+        Some words of institutions, such as *Home*, do not count after a single first name.
+        """
+        key = span.tokens[-1].key
+        is_pair = len(span.tokens) == 2 and span.tokens[name_start].key in self._name_lists["given"]
+        is_institution = key in self._rules.facts.institution_ends and not is_pair
+        return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
         """Return whether a sequence of capitalized words has a word that is no part of a person's name.

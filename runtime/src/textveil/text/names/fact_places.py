@@ -250,6 +250,10 @@ class LinePlaces:
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
+    def precedes_name(self, index: int) -> bool:
+        """Return whether a comma and a mention with a capital follow a mention, as in ``Price, Anna``."""
+        return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
+
     def has_capital_beside(self, index: int) -> bool:
         """Return whether the item before or after a mention is a mention of capitalized words."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL

@@ -299,6 +299,10 @@ class FactStrings:
             return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
+    def is_surname(self, word: str) -> bool:
+        """Return whether a common word is also a family name, even a rare one."""
+        return self.common.get(word, 0) & (NAME | CENSUS) > 0
+
     def is_rare(self, word: str) -> bool:
         """Return whether a common word is rare in English texts."""
         return self.common.get(word, 0) & RARE > 0
@@ -323,9 +327,13 @@ class FactStrings:
             return True
         if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
             return True
-        if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or keys[-1] in self._institution_words):
+        if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+
+    def _is_institution(self, keys: Sequence[str]) -> bool:
+        """Return whether words end in a word of institutions."""
+        return keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
 
     def _is_plain_heading(self, token: NamesToken) -> bool:
         """Return whether a word is neither a company nor a word of addresses such as *Suite*."""

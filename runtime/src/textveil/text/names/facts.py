@@ -331,7 +331,8 @@ class FactRules:
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
-        if is_start and place.begins_sentence(index, facts.start_followers):
+        is_listed = strings.is_surname(span.text.lower()) and place.precedes_name(index)
+        if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
             return True
         is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
         if is_present and strings.is_shared(span.text.lower()) and ends_year_range(place, index):

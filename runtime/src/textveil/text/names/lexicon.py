@@ -9,7 +9,7 @@ from functools import cached_property
 
 import regex
 
-from textveil.bundle.names_files import EMPHASIS, FUNCTION, NOUN, OPENER, RARE, START, STRICT, NamesLists
+from textveil.bundle.names_files import CENSUS, EMPHASIS, FUNCTION, NAME, NOUN, OPENER, RARE, START, STRICT, NamesLists
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.names.numbers import classify_number
@@ -37,6 +37,7 @@ from textveil.text.names.tokens import (
     NUMBER_WORD,
     RANDOMIZED,
     REPLACED,
+    SURNAME,
     ChunkTokens,
     NamesToken,
     RandomizedSpans,
@@ -344,6 +345,8 @@ class Lexicon:
             flags |= KEPT_AT_SENTENCE if starts else 0
             flags |= KEPT_FOR_EMPHASIS if marks & EMPHASIS else 0
             flags |= KEPT_NOUN if marks & NOUN and case == TITLE else 0
+            is_surname = marks & NAME or (marks & CENSUS and not flags & KEPT_AT_START)
+            flags |= SURNAME if is_surname and folded not in rules.facts.comma_words else 0
         if folded in rules.first_short_forms:
             flags |= BEGINS_DOTTED_NAME
         elif folded in rules.legal_forms and word not in rules.no_legal_forms:

@@ -11,7 +11,17 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import DateWords, Patterns, Rules, english_rules
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, EntitySpan, NamesToken
+from textveil.text.names.tokens import (
+    BESIDE_MONTH,
+    CAPITALIZED,
+    DIGIT_GROUP,
+    DIGITS,
+    IBAN_GROUP,
+    IBAN_HEAD,
+    EntitySpan,
+    NamesToken,
+)
+from textveil.text.segmentation import UPPER
 
 #: A number of at least this many digits, without marks between groups, is an identifier.
 MIN_IDENTIFIER_DIGITS = 7
@@ -95,6 +105,31 @@ class NumberRange(NamedTuple):
     entity_type: str
     layout: str
     stop: int
+
+
+def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> int:
+    """Return the index after an IBAN in groups (``GB29 NWBK 6016 1331 9268 19``) that begins at ``index``; 0 if none.
+
+    Two groups or more must follow the first one, each after a blank: four digits, or letters and digits. The first of
+    them may be a word in capitals, and a group of one to three digits may end the number.
+    """
+    if not words[index].flags & IBAN_HEAD:
+        return 0
+    stop = index + 1
+    while stop < end and gaps[stop] == " " and _is_iban_group(words[stop], stop == index + 1):
+        stop += 1
+    if stop < index + 3:
+        return 0
+    is_short = stop < end and words[stop].token_class == DIGITS and words[stop].layout in _SHORT_NUMBER_LAYOUTS
+    return stop + (is_short and gaps[stop] == " ")
+
+
+def _is_iban_group(token: NamesToken, may_be_word: bool) -> bool:
+    if token.token_class == DIGITS:
+        return token.entity_type == "year" or (token.entity_type == "number" and token.layout == "4")
+    if token.token_class == CAPITALIZED:
+        return may_be_word and token.case == UPPER
+    return token.flags & (IBAN_HEAD | IBAN_GROUP) > 0
 
 
 def find_number(

@@ -43,12 +43,14 @@ from textveil.text.names.tokens import (
     OUTWARD,
     RANDOMIZED,
     REPLACED,
+    SURNAME,
     EntitySpan,
     NamesToken,
     TextElement,
     TokenWindow,
     add_surnames,
     create_tuple,
+    find_member_end,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -144,6 +146,7 @@ class SpanFinder:
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitalized:
             self._hide_capitalized(capitalized, has_lower, end)
+            self._hide_surnames(capitalized, end)
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
@@ -176,6 +179,9 @@ class SpanFinder:
             ):
                 stop = index + 2
                 elements.append(self._make_span("postcode", LOWER, "", index, stop))
+            elif iban_end := numbers.find_iban_end(words, gaps, index, end):
+                stop = iban_end
+                elements.append(self._make_span("iban", LOWER, "", index, stop))
             else:
                 elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
                 takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
@@ -249,6 +255,14 @@ class SpanFinder:
             after += 1
         self._plain_range = range(index, after)
         return index
+
+    def _is_first_name(self, index: int, end: int) -> bool:
+        """Return whether an opener that is also a name (``Hope``) precedes no kept lower-case word after a blank."""
+        token, after = self._words[index], index + 1
+        if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
+            return False
+        precedes_word = after < end and self._gaps[after] == " " and self._words[after].case == LOWER
+        return not (precedes_word and self._has_readable_key(after, end))
 
     def _follows_break(self, index: int) -> bool:
         """Return whether the word at ``index`` is the first one, or follows a mark or a line break."""
@@ -326,6 +340,7 @@ class SpanFinder:
                 not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
                 or self._follows_particle_or_initials(place)
                 or self._follows_title(place)
+                or self._is_first_name(place, end)
                 for place in capitalized
             ]
             is_joined = [
@@ -342,6 +357,20 @@ class SpanFinder:
                 group = []
             group.append(place)
         self._hide_group(group, end)
+
+    def _hide_surnames(self, capitalized: Sequence[int], end: int) -> None:
+        """Mark common words that are family names before a comma and a name: ``Hope, Daniel``.
+
+        The word must open a line, a sentence or an entry. Behind the comma there must be a replaced word or a title.
+        """
+        for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
+            if (
+                self._words[place].flags & SURNAME
+                and self._gaps[after] == ", "
+                and (self._hidden[after] or self._words[after].entity_type == "title")
+                and (self._follows_break(place) or self._starts_sentence(place))
+            ):
+                self._hidden[place] = True
 
     def _follows_particle_or_initials(self, index: int) -> bool:
         """Return whether a word follows a particle (``van``) or initials, so that it is a name in any line."""
@@ -363,7 +392,9 @@ class SpanFinder:
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
-        if words[first].flags & KEPT_AT_START and self._follows_break(first):
+        if self._is_first_name(first, end):
+            pass
+        elif words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
             is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
@@ -398,21 +429,7 @@ class SpanFinder:
 
     def _find_member_end(self, index: int, end: int) -> int:
         """Return the index after a word of a run (name) and after lower-case words that hyphens join to it."""
-        words, gaps = self._words, self._gaps
-        index += 1
-        while (
-            index < end
-            and gaps[index] == "-"
-            and words[index].case == LOWER
-            and words[index].token_class in (KEPT, KEPT_WITH_CAPITALS, REPLACED)
-        ):
-            token = words[index]
-            if token.token_class == KEPT and token.key in self._rules.suffixes:
-                break
-            if token.token_class == REPLACED and token.entity_type != "word":
-                break
-            index += 1
-        return index
+        return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
         """Append the span of the run (name) that begins at ``start``, and return the index after its end."""

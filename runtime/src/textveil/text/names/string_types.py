@@ -10,8 +10,9 @@ import regex
 
 from textveil.bundle.rules import Patterns
 from textveil.text.names.numbers import ENGLISH, classify_number
-from textveil.text.names.tokens import INWARD, OUTWARD
+from textveil.text.names.tokens import IBAN_GROUP, IBAN_HEAD, INWARD, OUTWARD
 
+_IBAN_GROUP = re.compile("[0-9A-Z]{4}")
 _AM_OR_PM = re.compile(r"([ap])(\.?m)", re.IGNORECASE)
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
@@ -76,15 +77,19 @@ def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
     return ("0" if layout == "00" else layout) + (suffix.upper() if string[-1] == "M" else suffix)
 
 
-def find_postcode_half(string: str, patterns: Patterns = ENGLISH) -> int:
-    """Return which half of a British postal code, such as ``SW1A 1AA``, a string may be.
+def find_group_flags(string: str, patterns: Patterns = ENGLISH) -> int:
+    """Return flags of a string that may be one group of a postal code (``SW1A 1AA``) or of an IBAN.
 
     Returns:
-        ``OUTWARD`` for a first half, ``INWARD`` for a second half, otherwise 0.
+        ``OUTWARD`` or ``INWARD`` for the first or second half of a British postal code, and ``IBAN_HEAD`` or
+        ``IBAN_GROUP`` for the first or a later group of four characters of an IBAN; 0 if nothing applies.
     """
+    flags = 0
+    if _IBAN_GROUP.fullmatch(string):
+        flags = IBAN_HEAD if string[:2].isalpha() and string[2:].isdigit() else IBAN_GROUP
     if patterns.postcode_start.fullmatch(string):
-        return OUTWARD
-    return INWARD if patterns.postcode_end.fullmatch(string) else 0
+        return flags | OUTWARD
+    return flags | INWARD if patterns.postcode_end.fullmatch(string) else flags
 
 
 def split_unit(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str] | None:

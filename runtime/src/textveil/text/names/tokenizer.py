@@ -17,7 +17,7 @@ from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.emoji import classify_sequence, find_sequences
 from textveil.text.names.lexicon import PLAIN_MARKS, Lexicon, make_number_token, pack_tokens
 from textveil.text.names.spelled_tokens import MIN_SPELLED
-from textveil.text.names.string_types import classify_string, find_postcode_half, split_unit
+from textveil.text.names.string_types import classify_string, find_group_flags, split_unit
 from textveil.text.names.tokens import (
     CAPITALIZED,
     DIGITS,
@@ -337,7 +337,7 @@ def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
         LOWER,
         entity_type,
         layout,
-        find_postcode_half(core, patterns) if entity_type == "id" else 0,
+        find_group_flags(core, patterns) if entity_type == "id" else 0,
     )
 
 

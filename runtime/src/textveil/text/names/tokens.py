@@ -6,7 +6,7 @@ patterns and gaps, and the keys of kept words. So its decisions are the same for
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, final
 
 from textveil.text.segmentation import LOWER
@@ -40,6 +40,10 @@ HOLDS_OWN = 16384
 #: Digits that a rule of the language joins to a month (``5 de marzo``); a noun that is kept with a capital outside of
 #: names (German).
 BESIDE_MONTH, KEPT_NOUN = 32768, 65536
+#: A common word that is also a family name: before a comma and a name it is replaced (``Hope, Daniel``).
+SURNAME = 131072
+#: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
+IBAN_HEAD, IBAN_GROUP = 262144, 524288
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
 #: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.
@@ -168,3 +172,31 @@ def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list
         replaced[number] or (joins[number - 1] and replaced[number - 1] and (not joins[number] or replaced[number + 1]))
         for number in range(1, len(replaced) - 1)
     ]
+
+
+def find_member_end(
+    words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, suffixes: Collection[str]
+) -> int:
+    """Return the index after a word of a name and after the lower-case words that hyphens join to it.
+
+    Args:
+        words: The tokens of a text.
+        gaps: The gap before each token.
+        index: Index of the word.
+        end: Index after the last word of its line.
+        suffixes: Words that a hyphen joins to a name without making them a part of it, such as *based*.
+    """
+    index += 1
+    while (
+        index < end
+        and gaps[index] == "-"
+        and words[index].case == LOWER
+        and words[index].token_class in (KEPT, KEPT_WITH_CAPITALS, REPLACED)
+    ):
+        token = words[index]
+        if token.token_class == KEPT and token.key in suffixes:
+            break
+        if token.token_class == REPLACED and token.entity_type != "word":
+            break
+        index += 1
+    return index

@@ -1,0 +1,116 @@
+"""Mentions that the option ``keep`` covers: they become kept text, unless they are parts of a name.
+
+A word of a closed type, such as the group *Brown*, may also be a family name. So it is kept only if no name is beside
+it. The decision reads types and layouts of the mentions beside the word, and the gaps between, never their strings.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeVar
+
+from textveil.lazy import CHARACTERS, load_data
+from textveil.text.names.tokens import CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
+
+_CLOSED, _TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
+#: Types of words that may also be first names (``Christian``, ``June``).
+_FIRST = frozenset(("group", "month"))
+_RUNS = frozenset((CAPITALIZED_RUN, LONE_INITIAL))
+_GAPS = load_data(CHARACTERS)["gaps"]
+#: Mentions that may be the other part of a name, each with the gaps that join a word to it.
+_NAME, _INITIAL, _TITLE, _OTHER = "name", "initial", "title", ""
+_JOINS = {
+    _NAME: frozenset(_GAPS["joins"]),
+    _INITIAL: frozenset((*_GAPS["joins"], *_GAPS["joins_initials"])),
+    _TITLE: frozenset((" ", ". ")),
+    _OTHER: frozenset[str](),
+}
+#: The gap after a family name that precedes the first name, and ends of the text before such an entry of a list.
+_NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
+
+
+class _HasSpan(Protocol):
+    """A mention: only its span is read."""
+
+    @property
+    def span(self) -> EntitySpan:
+        """The span of the mention."""
+        ...
+
+
+Mention = TypeVar("Mention", bound=_HasSpan)
+
+
+def merge_kept_mentions(
+    elements: Iterable[str | Mention], is_covered: Callable[[Mention], bool]
+) -> Iterator[str | Mention]:
+    """Turn the mentions that an option covers into kept text, and yield kept texts and mentions in turn.
+
+    Args:
+        elements: Kept texts and mentions.
+        is_covered: Function that returns whether the option covers a mention by its own string and type.
+    """
+    kept_texts, gap = list[str](), list[str]()
+    before, lead = _OTHER, ""
+    waiting: Mention | None = None  # a covered word, until the mention after it is read
+    for element in elements:
+        if isinstance(element, str):
+            gap.append(element)
+            continue
+        text, covered, entity_type = "".join(gap), is_covered(element), element.span.entity_type
+        gap = []
+        part = _find_part(element) if entity_type in _TITLES or not covered else _OTHER
+        if waiting is not None:
+            if _is_in_name(waiting, before, lead, text, part, entity_type):
+                yield "".join((*kept_texts, lead))
+                yield waiting
+                kept_texts, before = [], _NAME if waiting.span.entity_type in _CLOSED else _TITLE
+            else:
+                kept_texts += lead, waiting.span.text
+                before = _find_part(waiting)
+            waiting = None
+        if covered and entity_type in _CLOSED | _TITLES:
+            waiting, lead = element, text
+            continue
+        before = part
+        if covered:
+            kept_texts += text, element.span.text
+        else:
+            yield "".join((*kept_texts, text))
+            yield element
+            kept_texts = []
+    if waiting is not None and _is_in_name(waiting, before, lead, "".join(gap), _OTHER, ""):
+        yield "".join((*kept_texts, lead))
+        yield waiting
+        kept_texts = []
+    elif waiting is not None:
+        kept_texts += lead, waiting.span.text
+    yield "".join((*kept_texts, *gap))
+
+
+def _find_part(mention: _HasSpan) -> str:
+    """Return which part of a name a mention may be, as far as the word after it is concerned."""
+    span = mention.span
+    if span.entity_type in _TITLES:
+        return _TITLE
+    if span.entity_type not in _RUNS:
+        return _OTHER
+    return _INITIAL if span.layout == ENDS_IN_INITIAL else _NAME
+
+
+def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str, type_after: str) -> bool:
+    """Return whether a word of a closed type is beside a name, and so may be a part of it.
+
+    Args:
+        mention: The word.
+        before: The part of a name before it, with the gap ``lead``.
+        lead: The kept text before the word.
+        gap: The kept text after the word.
+        after: The part of a name after it.
+        type_after: The provisional type of the mention after it; empty if there is none.
+    """
+    is_joined = lead in _JOINS[before]
+    if mention.span.entity_type in _TITLES:
+        return is_joined and (before != _TITLE or type_after not in _RUNS or gap not in _JOINS[_TITLE])
+    if is_joined or after not in (_NAME, _INITIAL):
+        return is_joined
+    is_entry = lead == "" or lead.endswith(_ENTRY_ENDS)
+    return (gap in _JOINS[_NAME] and mention.span.entity_type in _FIRST) or (gap == _NAME_COMMA and is_entry)
