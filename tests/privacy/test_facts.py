@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
 from textveil import Sanitizer
-from textveil.text.names import fact_numbers
+from textveil.text.names import fact_date_ranges, fact_numbers
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.facts import FactRules
@@ -489,7 +489,7 @@ def _read_hidden_year(places: LinePlaces, index: int, range_words: Collection[st
     return is_odd or _is_month_range(places, index, range_words)
 
 
-_is_month_range = fact_numbers.is_month_range
+_is_month_range = fact_date_ranges.is_month_range
 FAULTS = {
     "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
