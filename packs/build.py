@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from language_sources import LanguageSources, fold, key_phrase, split_entries, strip_accents
+from language_sources import LanguageSources, fold, key_phrases, split_entries, strip_accents
 
 HERE = Path(__file__).resolve().parent
 ENGLISH_RULES = HERE.parent / "runtime/src/textveil/data/rules.json"
@@ -33,6 +33,8 @@ FREQUENT_NAME, FREQUENT_FAMILY_NAME = 3e-5, 3e-6
 PLAIN_FREQUENCY = 1e-6
 #: At the start of a sentence, a word below this frequency is kept only in ALL CAPS.
 START_FREQUENCY = 1e-6
+#: In capitals, a word of at most this many letters is probably an acronym unless it has at least this frequency.
+ACRONYM_LETTERS, EMPHASIS_FREQUENCY = 4, 3e-5
 PERSONS, CITIES, WORDS = 300, 240, 200
 
 
@@ -60,7 +62,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
     cities |= set(sources.settings.get("city_names", ()))
     places = {"country": countries | set(split_entries(entity["country-more"])), "city": cities}
     return {
-        kind: {key_phrase(name) for name in names} | {fold(name) for name in names if " " not in name}
+        kind: {key for name in names for key in key_phrases(name)} | {fold(name) for name in names if " " not in name}
         for kind, names in places.items()
     }
 
@@ -74,19 +76,8 @@ def is_entry(entry: str) -> bool:
     )
 
 
-ORDER = (
-    "weekday",
-    "month",
-    "country",
-    "the-country",
-    "state",
-    "group",
-    "place",
-    "given",
-    "family",
-    "city",
-    "organization",
-)
+#: Lists of single words in the order in which they take a word, as for English. A word is on one of them only.
+ORDER: tuple[str, ...] = tuple(json.loads((HERE.parent / "artifacts/lists/order.json").read_text("utf-8")))
 #: Lists whose words are kept with a capital in languages that capitalize nouns, such as *Zimmer*, *Straße* and *Wald*.
 NOUN_LISTS = ("place-word", "street-word", "unit-word")
 #: Entity types whose members are hidden also in lower case.
@@ -110,7 +101,10 @@ class PackBuilder:
         self.requests = list(dict.fromkeys(words["requests"].split()))
         self.members = self._list_members()
         self.listed = set().union(
-            *(self.members[kind] for kind in ("given", "family", "city", "country", "group", "organization"))
+            *(
+                self.members[kind]
+                for kind in ("given", "family", "city", "country", "state", "place", "group", "organization")
+            )
         )
         self.nouns = self._choose_nouns()
         self.common = self._choose_common()
@@ -121,7 +115,9 @@ class PackBuilder:
     def _list_members(self) -> dict[str, set[str]]:
         entity = self.settings["entity"]
         found = {
-            name: {key_phrase(entry) if " " in entry else fold(entry) for entry in split_entries(text)}
+            name: {
+                key for entry in split_entries(text) for key in (key_phrases(entry) if " " in entry else {fold(entry)})
+            }
             for name, text in entity.items()
             if name not in ("month-short", "number-word-kept") and not name.endswith("-more")
         }
@@ -254,7 +250,7 @@ class PackBuilder:
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
                 "census": word in everyone,
-                "emphasis": strict and len(word) > 2 and word not in self.listed and known,
+                "emphasis": strict and word not in self.listed and known and self._is_shouted(word, frequency),
                 "function": word in self.function,
                 "name": word in self.listed,
                 "noun": is_noun or word in self.capitals,
@@ -265,6 +261,11 @@ class PackBuilder:
             }
             marked[word] = ",".join(name for name, holds in flags.items() if holds)
         return marked
+
+    @staticmethod
+    def _is_shouted(word: str, frequency: float) -> bool:
+        """Return whether a word in capitals is probably the word in emphasis and not an acronym with its letters."""
+        return len(word) > 2 and (len(word) > ACRONYM_LETTERS or frequency >= EMPHASIS_FREQUENCY)
 
     def list_pools(self) -> dict[str, list[str]]:
         """Return the surrogates of each pool, by the name of the pool."""

@@ -45,10 +45,10 @@ def split_entries(text: str) -> list[str]:
     return [entry for entry in entries if entry]
 
 
-def key_phrase(name: str) -> str:
-    """Return the lookup key of a name with one or more words."""
-    folded = fold(name).replace(".", "").replace("-", " ").replace("&", " ")
-    return " ".join((strip_accents(folded) if " " in folded else folded).split())
+def key_phrases(name: str) -> set[str]:
+    """Return the lookup keys of a name: with its accents, and, if it has several words, without them."""
+    key = " ".join(fold(name).replace(".", "").replace("-", " ").replace("&", " ").split())
+    return {key, strip_accents(key)} if " " in key else {key}
 
 
 class LanguageSources:

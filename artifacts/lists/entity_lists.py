@@ -1,6 +1,7 @@
 """Build a list of words for each entity type, and the word classes that the rules of the mode `names` read."""
 
 import importlib
+import json
 import unicodedata
 from collections.abc import Iterable
 
@@ -12,20 +13,8 @@ Marks = dict[str, str]  # entry -> its marks
 
 #: Places of several words are listed if so many people live there; in the USA all of 15,000 are.
 PHRASE_PEOPLE = 100_000
-#: Single-word kinds in the order in which they take a word. A word is on one of these lists only.
-ORDER = (
-    "weekday",
-    "month",
-    "country",
-    "the-country",
-    "state",
-    "group",
-    "place",
-    "given",
-    "family",
-    "city",
-    "organization",
-)
+#: Lists of single words in the order in which they take a word, for all languages. A word is on one of them only.
+ORDER: tuple[str, ...] = tuple(json.loads((src.HERE / "order.json").read_text("utf-8")))
 #: Kinds whose members are hidden in any case: they are not common words, but for those marked `capitalized`.
 ANY_CASE = ("weekday", "month", "group")
 #: Of these, words whose main use in lower case is another one.

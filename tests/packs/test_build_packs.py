@@ -120,6 +120,39 @@ def test_each_pool_of_the_rules_is_built(builder: ModuleType, language: str) -> 
     assert all(files[f"surrogates.word-{ending}.txt"] for ending in rules["endings"]["kept"])
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_word_before_the_names_of_saints_is_no_title(language: str) -> None:
+    """As a title it had a surrogate of its own: *San Sebastián* became *Dr Blanca*."""
+    settings = tomllib.loads((FOLDER / language / "words.toml").read_text("utf-8"))
+    saints = {"san", "santa", "santo", "são", "saint", "sainte", "sant", "sint", "sankt"}
+    assert not saints & set(re.split(r"[ |]", settings["entity"]["title"]))
+    assert saints & set(settings["entity"]["first-word"].split()) & set(settings["words"]["not_common"].split())
+
+
+def test_phrases_have_a_key_with_accents_and_one_without(builder: ModuleType) -> None:
+    keys = vars(builder)["key_phrases"]
+    assert keys("São-Zorik") == {"são zorik", "sao zorik"}
+    assert keys("Zürik") == {"zürik"}
+
+
+def test_a_short_rare_word_in_capitals_is_an_acronym(builder: ModuleType) -> None:
+    is_shouted = builder.PackBuilder._is_shouted
+    assert is_shouted("zilo", 3e-5)
+    assert is_shouted("zilor", 1e-7)
+    assert not is_shouted("zilo", 2e-5)
+    assert not is_shouted("zi", 1e-2)
+
+
+def test_a_state_or_place_is_not_kept_at_the_start_of_a_sentence(builder: ModuleType) -> None:
+    settings = tomllib.loads((FOLDER / "nl" / "words.toml").read_text("utf-8"))
+    settings["entity"]["state"] += "|ziloran"
+    files = builder.PackBuilder(settings, InventedSources(settings)).list_files()
+    lines = files["common-words.txt"].splitlines()
+    marks = {word: flags.split(",") for word, _, flags in (line.partition("\t") for line in lines)}
+    assert "start" in marks["zimuret"]
+    assert "start" not in marks.get("ziloran", [])
+
+
 def test_nouns_are_kept_with_a_capital_unless_they_are_names(builder: ModuleType) -> None:
     lines = build_files(builder, "de")["common-words.txt"].splitlines()
     marks = {word: flags.split(",") for word, _, flags in (line.partition("\t") for line in lines)}

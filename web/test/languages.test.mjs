@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { Sanitizer } from "../dist/index.js";
-import { english, golden } from "./files.mjs";
+import { bytes, changed, english, filesOf, golden, json } from "./files.mjs";
 
 const invented = `${golden}names-qaa`;
 const refused = (code, message) => (error) => {
@@ -43,6 +43,40 @@ test("joined packs keep words of both, and have one content hash", async () => {
   );
   for (const language of ["en+qaa", "qaa", undefined, "qaa+en+es"]) {
     await assert.rejects(Sanitizer.load(both, { language }), refused("option", /language/), String(language));
+  }
+});
+
+test("packs that break a rule of the format are refused, with hashes that fit", async () => {
+  const pack = filesOf(invented);
+  const rules = json(pack, "rules.json");
+  rules.endings.kept = ["zzz"];
+  const another = new Map(pack).set("manifest.json", bytes({ ...json(pack, "manifest.json"), format_version: 99 }));
+  for (const [files, code, message] of [
+    [another, "bundle-version", /format version 5 only/],
+    [changed(pack, "rules.json", bytes(rules)), "bundle-damaged", /lacks the list word-zzz/],
+    [
+      changed(pack, "entity.weekday.txt", bytes("qalq\n")),
+      "bundle-damaged",
+      /also a weekday, which the mode names never keeps/,
+    ],
+  ]) {
+    const use = async () => (await Sanitizer.load(files)).sanitize("x"); // lists are read when they are first used
+    await assert.rejects(use, refused(code, message));
+  }
+});
+
+test("joined packs hide a word that one of them lists as a name and does not keep", async () => {
+  const other = changed(filesOf(`${golden}names`), "entity.city.txt", bytes("boston\ndoctor\nftalq\n"));
+  const text = "ftalq qapfu doctor";
+  const kept = await Sanitizer.load([invented, `${golden}names`], { language: "qaa+en" });
+  assert.equal(kept.sanitize(text).text, text);
+  for (const [packs, language] of [
+    [[invented, other], "qaa+en"],
+    [[other, invented], "en+qaa"],
+  ]) {
+    const [first, ...others] = (await Sanitizer.load(packs, { language })).sanitize(text).text.split(" ");
+    assert.notEqual(first, "ftalq");
+    assert.deepEqual(others, ["qapfu", "doctor"]);
   }
 });
 

@@ -278,3 +278,40 @@ test("a short surrogate is restored where a reply quotes it", () => {
   const { text, report } = mapping.restore("Step 7");
   assert.deepEqual([text, report.notRestoredWords], ["Step 7", ["7"]]);
 });
+
+/** How many characters strings and patterns copy and search while `work` runs. */
+function countWork(work) {
+  const [slice, indexOf, exec] = [String.prototype.slice, String.prototype.indexOf, RegExp.prototype.exec];
+  let count = 0;
+  try {
+    String.prototype.slice = function (...places) {
+      const part = slice.apply(this, places);
+      count += part.length;
+      return part;
+    };
+    String.prototype.indexOf = function (searched, start = 0) {
+      const found = indexOf.call(this, searched, start);
+      count += (found < 0 ? this.length : found + 1) - start;
+      return found;
+    };
+    RegExp.prototype.exec = function (text) {
+      const start = this.global ? this.lastIndex : 0;
+      const match = exec.call(this, text);
+      count += (match === null ? text.length : match.index + match[0].length) - start;
+      return match;
+    };
+    work();
+  } finally {
+    String.prototype.slice = slice;
+    String.prototype.indexOf = indexOf;
+    RegExp.prototype.exec = exec;
+  }
+  return count;
+}
+
+test("quoted addresses take linear time", () => {
+  for (const unit of ['"//" ', "'//' ", '"//', "\"//'//", "\"www.a' "]) {
+    const [short, long] = [1_000, 8_000].map((times) => countWork(() => hidden.restore(unit.repeat(times))));
+    assert.ok(short > 0 && long <= 10 * short, `${unit}: ${short} and ${long}`);
+  }
+});

@@ -101,7 +101,7 @@ def test_joined_packs_keep_words_of_both(pack: Path) -> None:
 
 def test_joined_packs_hide_a_word_that_one_of_them_lists_as_a_name(pack: Path, tmp_path: Path) -> None:
     invented = Sanitizer.load(pack).bundle.get_names_lists()
-    name = "|".join(sorted(["boston", WORDS[60], WORDS[0]]))
+    name = "|".join(sorted(["boston", "doctor", WORDS[60], WORDS[0]]))
     folder = write_names(tmp_path / "other", changed={"entity.city.txt": name.replace("|", "\n") + "\n"})
     joined = join_lists([invented, Sanitizer.load(folder).bundle.get_names_lists()])
     assert WORDS[60] not in joined.common_words

@@ -46,10 +46,8 @@ class RewrittenDocuments:
             a ``WithheldDocument``.
         tokens: For each document the number of tokens whose epsilon it spends, or a ``WithheldDocument``.
         randomized_words: In the mode ``names``, the number of randomized words in each document; otherwise empty.
-        replaced_words: In the mode ``names``, the number of words in each document that are on no list and are
-            therefore replaced; otherwise empty.
-        foreign_words: In the mode ``names``, the number of kept words of other languages in each document; otherwise
-            empty.
+        replaced_words: In the mode ``names``, the number of replaced words of each document that are on no list.
+        foreign_words: In the mode ``names``, the number of kept words of other languages in each document.
     """
 
     texts: Sequence[str | WithheldDocument]

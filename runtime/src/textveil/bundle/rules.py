@@ -482,13 +482,11 @@ def _check_words(found: Mapping[str, Any]) -> None:
 def _check_surrogates(found: Mapping[str, Any]) -> None:
     """Check the surrogates of the rules: templates are well-formed, and all lists exist and have a valid length."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
-    lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
+    number_words = [found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES]
+    lists = [*choices.values(), *number_words]
     if not all(lists) or "letter" not in choices or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):
         raise BundleDamaged(f"{RULES}: surrogates: a list is empty or missing, or has the name of a pool")
-    if (
-        max(map(len, [choices["letter"], *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]))
-        > MAX_ELEMENTS
-    ):
+    if max(map(len, [choices["letter"], *number_words])) > MAX_ELEMENTS:
         raise BundleTooLarge(f"{RULES}: surrogates: a number word or letter has more than {MAX_ELEMENTS} surrogates")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():

@@ -292,18 +292,6 @@ class Sanitizer:
             results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, outline=outline))
         return results
 
-    def _make_foreign_counter(self, terms: PrivacyTerms, options: Options) -> Callable[[str], int]:
-        """Return a function that counts the words of an output that belong to other languages.
-
-        Only ``facts="useful"`` and ``"public"`` keep such words; otherwise the function returns 0.
-        """
-        facts = self.names_plan(**options).facts if terms.mechanism == "names" else None
-        if facts is None or not facts.strings.is_useful:
-            return lambda output: 0
-        from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
-
-        return partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
-
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
     ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
@@ -313,7 +301,12 @@ class Sanitizer:
         rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
-        count_foreign = self._make_foreign_counter(plan.terms, options)
+        facts = self.names_plan(**options).facts if plan.terms.mechanism == "names" else None
+        count_foreign: Callable[[str], int] = lambda output: 0  # noqa: E731
+        if facts is not None and facts.strings.is_useful:  # only then words of other languages are kept
+            from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
+
+            count_foreign = partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
         if swap is None:
             return plan.terms, count_foreign, plan.make_rewriter().rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).make_rewriter()

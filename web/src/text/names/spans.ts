@@ -1,7 +1,7 @@
 /** Pass 2 of the mode `names`: kept words in context, and entity spans. It reads classes, case patterns and gaps. */
 
 import { includesWord, type Rules } from "../../bundle/rules.js";
-import { AFTER_TITLE, MAX_CONNECTORS, MIN_HEADLINE_WORDS, SPELLED_LETTERS } from "../../constants.js";
+import { AFTER_TITLE, MIN_HEADLINE_WORDS, SPELLED_LETTERS } from "../../constants.js";
 import { characters, types } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import {
@@ -32,6 +32,7 @@ import {
   CAPITALIZED,
   CLITIC,
   DIGITS,
+  findConnectorsEnd,
   findRunCase,
   INITIAL,
   INITIALS,
@@ -470,15 +471,8 @@ export class SpanFinder implements TokenLine {
     if (index >= this.end || !this.#joinsRun(index, start)) return -1;
     if (this.#hidden[index]) return index;
     if (this.gaps[index] !== " ") return -1;
-    let after = index;
-    while (after < this.end && after - index < MAX_CONNECTORS && this.gaps[after] === " ") {
-      const word = this.#getWord(after);
-      if (word.tokenClass !== KEPT || word.case !== LOWER || !includesWord(this.rules.data.names.connectors, word.key))
-        break;
-      after++;
-    }
-    if (after === index || after >= this.end || this.gaps[after] !== " ") return -1;
-    return this.#hidden[after] ? after : -1;
+    const after = findConnectorsEnd(this.words, this.gaps, index, this.end, this.rules.data.names.connectors);
+    return after > index && after < this.end && this.#hidden[after] ? after : -1;
   }
 
   /** Return the end of the part of an address that begins at a kept word; `index` if no such part begins. */

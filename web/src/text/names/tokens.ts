@@ -1,5 +1,7 @@
 /** Tokens of the mode `names`, and their finite classes. */
 
+import { includesWord } from "../../bundle/rules.js";
+import { MAX_CONNECTORS } from "../../constants.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 
 export const GAP = 0;
@@ -76,6 +78,33 @@ export const findRunCase = (tokens: readonly NamesToken[]): number =>
   tokens.some((word) => word.case !== UPPER && word.tokenClass === CAPITALIZED && word.entityType !== "particle")
     ? TITLE
     : UPPER;
+
+/**
+ * Return the index after the connectors with which a run may go on (`of` in `Bank of America`); `index` if none follow.
+ * A word in Title case for a group of people may precede them, as in `Sociedad Chilena de Ostrander`: it is a part of
+ * that name. A blank follows each word, but for an elision (`d'`), which the next word follows directly.
+ */
+export function findConnectorsEnd(
+  words: readonly NamesToken[],
+  gaps: readonly string[],
+  index: number,
+  end: number,
+  connectors: readonly string[],
+): number {
+  const inside = words[index] as NamesToken;
+  const isGroup = inside.tokenClass === REPLACED && inside.entityType === "group" && inside.case === TITLE;
+  const first = isGroup ? index + 1 : index;
+  let after = first;
+  let joins = " ";
+  const continues = (): boolean => after < end && (gaps[after] === " " || gaps[after] === joins);
+  while (continues() && after - first < MAX_CONNECTORS) {
+    const word = words[after] as NamesToken;
+    if (word.tokenClass !== KEPT || word.case !== LOWER || !includesWord(connectors, word.key)) break;
+    joins = word.key.endsWith("'") ? "" : " ";
+    after++;
+  }
+  return after > first && continues() ? after : index;
+}
 
 /** Make the token of a gap; none for an empty text. */
 export const makeGapToken = (text: string): NamesToken[] => (text === "" ? [] : [makeToken(GAP, text, text)]);

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import repeat
 
 from textveil.bundle.fact_words import FactWords
-from textveil.lazy import CHARACTERS, load_data
+from textveil.lazy import CHARACTERS, LazyPattern, load_data
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.tokens import CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL
 
@@ -21,15 +21,15 @@ _MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
 #: Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence.
-_BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
+_BARE_GAP = LazyPattern(re.compile, r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
 #: Marks that separate the entries of a list, and so the names in it.
-_LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
+_LIST_GAP = LazyPattern(re.compile, r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Marks of source code after a name, and before a name; words of source code before a name.
-_CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
-_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
+_CODE_AFTER = LazyPattern(re.compile, r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
+_CODE_BEFORE = LazyPattern(re.compile, r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
 #: Marks after a name that is called or indexed or has a member; marks of an assignment after the name of a variable.
-_CALL = re.compile(r"[(\[][(\[\"'&*-]{0,3}|\.")
-_ASSIGNMENT = re.compile(r" ?[:?]?=(?!=)")
+_CALL = LazyPattern(re.compile, r"[(\[][(\[\"'&*-]{0,3}|\.")
+_ASSIGNMENT = LazyPattern(re.compile, r" ?[:?]?=(?!=)")
 _CODE_WORDS = frozenset(
     (
         *"async await class const def double extends float function implements import int interface let".split(),
@@ -40,9 +40,10 @@ _CODE_WORDS = frozenset(
 _LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
 _BE = frozenset("are be became is s was were".split())
 #: Marks before the first word of a line; and marks between two clauses.
-_LIST_MARK = re.compile("[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
-_CLAUSE_END = re.compile(
-    '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?'
+_LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
+_CLAUSE_END = LazyPattern(
+    re.compile,
+    '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?',
 )
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Provisional types of numbers. Of the mentions around an item, the rules read only the provisional type.

@@ -13,7 +13,6 @@ from typing import cast
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
 from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
-from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.names.surrogates import SurrogatePools
@@ -353,6 +352,8 @@ def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> Rewr
     A dot follows each initial except the last part. The spelling of a listed person has an order of its own.
     """
     if mention.span.entity_type == KNOWN_PERSON:
+        from textveil.text.names.known_persons import join_known_surrogates  # lazy: most texts list no persons
+
         return join_known_surrogates(mention, surrogates)
     if len(surrogates) == 1:  # the most frequent case
         return RewrittenElement(surrogates[0], mention.span.text, mention, surrogates)

@@ -50,6 +50,7 @@ from textveil.text.names.tokens import (
     TokenWindow,
     add_surnames,
     create_tuple,
+    find_connectors_end,
     find_member_end,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -64,7 +65,7 @@ LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _RUN_JOINS, _INITIAL_JOINS, _LEGAL_
 _MIN_HEADLINE_WORDS = 7
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
-_MIN_LETTERS_TO_END, _MAX_CONNECTORS = 2, 3
+_MIN_LETTERS_TO_END = 2
 #: Number of strings that one ``join`` joins, and number of kept texts and spans per block.
 _JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
 
@@ -461,19 +462,8 @@ class SpanFinder:
             return index if hidden[index] and self._joins_run(start, index) else None
         if hidden[index]:
             return index
-        after = index
-        while (
-            after < end
-            and after - index < _MAX_CONNECTORS
-            and words[after].token_class == KEPT
-            and words[after].case == LOWER
-            and words[after].key in self._rules.connectors
-            and gaps[after] == " "
-        ):
-            after += 1
-        if after in (index, end) or gaps[after] != " ":
-            return None
-        return after if hidden[after] else None
+        after = find_connectors_end(words, gaps, index, end, self._rules.connectors)
+        return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
         """Append the span of the digits at ``index``, and return the index after its end."""

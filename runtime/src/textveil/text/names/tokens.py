@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, final
 
-from textveil.text.segmentation import LOWER
+from textveil.text.segmentation import LOWER, TITLE
 
 #: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
 #: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
@@ -46,6 +46,8 @@ SURNAME = 131072
 IBAN_HEAD, IBAN_GROUP = 262144, 524288
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
+#: Largest number of connectors, such as ``of the``, between two words of a name.
+MAX_CONNECTORS = 3
 #: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.
 NOUN_ROLE, NAME_ROLE = "noun", "name"
 #: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
@@ -153,6 +155,37 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
         """Create and store the span of a token."""
         span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
         return span
+
+
+def find_connectors_end(
+    words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, connectors: Collection[str]
+) -> int:
+    """Return the index after the connectors with which a run may go on (``of`` in ``Bank of America``).
+
+    A word in Title case for a group of people may precede them, as in ``Sociedad Chilena de Ostrander``: it is a part
+    of that name. A blank follows each word, but for an elision (``d'``), which the next word follows directly.
+
+    Args:
+        words: Tokens of the text.
+        gaps: The gap before each word.
+        index: Index of the word after the run; a blank precedes it.
+        end: Index after the last word of the line.
+        connectors: Lookup keys of the connectors of the language.
+
+    Returns:
+        The index; ``index`` itself if no connectors follow, or a gap after them ends the run.
+    """
+    first = index + (
+        words[index].token_class == REPLACED and words[index].entity_type == "group" and words[index].case == TITLE
+    )
+    after, joins = first, " "
+    while after < end and gaps[after] in (" ", joins) and after - first < MAX_CONNECTORS:
+        token = words[after]
+        if token.token_class != KEPT or token.case != LOWER or token.key not in connectors:
+            break
+        joins = "" if token.key.endswith("'") else " "
+        after += 1
+    return after if after > first and after < end and gaps[after] in (" ", joins) else index
 
 
 def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
