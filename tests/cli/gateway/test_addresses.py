@@ -158,5 +158,5 @@ def test_deep_json_in_a_text_is_no_fault(gate: Server, depth: int) -> None:
             {"role": "assistant", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c", "content": text},
         ]
-        status, reply, _ = gate.ask("POST", CHAT, asked(CHAT, messages), KEY)
+        status, reply, _ = gate.ask("POST", CHAT, asked(CHAT, messages), KEY, patience=120)
         assert status == 200 or (status, reply["error"]["code"]) == (422, "input")
