@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
 from textveil import Sanitizer
+from textveil.text.names import fact_date_ranges, fact_numbers
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.facts import FactRules
@@ -40,10 +41,22 @@ HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-100
 wrting|atachment|assumtion|funtionality
 Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
 una palabra|siempre una|zu spät|l'image|dell'anno|val x = |len(x)|sys.path|bin
+https://kowal.com/docs/report/zorblax|kowal.org/case-study/hill|https://github.com/kowal/report
+docs.github.com|2022 - Present
+https://kowal.com/in/report|https://kowal.com/docs/4821|May 2019 to June 2020|x = True
 British English|US English|in Polish and German|van|GP|C and|F|37.5°C|Left the|Right, it|Third, it|in Swiss German
 """)
 #: Texts, and what no value of the option may keep of each.
 HIDDEN = [
+    ("see https://kowal.com/docs/zorblax/report", "https://kowal.com zorblax"),
+    ("see https://www.linkedin.com/in/summer-report", "https://www.linkedin.com/in/summer-report"),
+    ("see www.kowal.com/users/report and kowal.org/docs/4821", "www.kowal.com/users/report kowal.org/docs/4821"),
+    ("see https://kowal.com/forest-hill and kowal.github.io", "https://kowal.com kowal.github.io"),
+    ("the password: kowal.com/order/total", "kowal.com/order/total"),
+    ("see https://kowal.com/docs?name=report and https://x@kowal.com/docs", "https://kowal.com/docs?name=report"),
+    ("They met Anna June 2022 and True", "Anna June True"),
+    ("They met Kowal Present, and the password=True", "Kowal Present True"),
+    ("on 3 May 2019 - 4 June 2020", "3 May 4 June"),
     ("Eve Good called, and I spoke to Eve Love today", "Eve Good Love"),
     ("he is a pupil at Hillside Primary School in May", "Hillside Primary School"),
     ("born on the 12th in June 1961", "12th June 1961"),
@@ -118,6 +131,10 @@ HIDDEN = [
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
+    ("useful", "see https://kowal.com/docs/zorblax-report and kowal.org/case-studies now", "/docs/ case-studies"),
+    ("useful", "Kowal Services, MD June 2022 - Present, May 2019 to June 2020", "June Present May"),
+    ("plain", "return True; and x = True", "True"),
+    ("public", "see docs.github.com and https://github.com/kowal/report", "docs.github.com https://github.com report"),
     ("plain", "Answer in at most 3 sentences", "3"),
     ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
     ("plain", "write 2-3 short paragraphs of 200 words", "2-3 200"),
@@ -464,7 +481,17 @@ _begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_
 _has_word_beside, _is_code_word = LinePlaces.has_word_beside, LinePlaces.is_code_word
 _is_language_place, _is_noun_place = LinePlaces.is_language_place, LinePlaces.is_noun_place
 _is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
+
+
+def _read_hidden_year(places: LinePlaces, index: int, range_words: Collection[str]) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    is_odd = mention is not None and mention.span.text[-1:] in "13579"
+    return is_odd or _is_month_range(places, index, range_words)
+
+
+_is_month_range = fact_date_ranges.is_month_range
 FAULTS = {
+    "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
     "the digits of a neighbor decide": (LinePlaces, "get_class", _read_first_digit),
     "a clause begins by a hidden word": (LinePlaces, "begins_clause", _read_length_before),

@@ -2,7 +2,7 @@
 
 import type { Rules } from "../../bundle/rules.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
-import { findCasePattern, isUpper } from "../segmentation/words.js";
+import { findCasePattern, isUpper, LOWER } from "../segmentation/words.js";
 import { IDENTIFIER_PIECE } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import { beginsWithDigit, type FactStrings, PIECES } from "./factStrings.js";
@@ -11,6 +11,20 @@ import { findEnding } from "./lexicon.js";
 /** Marks of source code; and marks that show that a string with a hidden word is an address or a secret. */
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
+/** An address of the web: scheme and host; and a path without a query. */
+const ADDRESS = /^((?:https?:\/\/)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]{1,5})?)((?:\/[A-Za-z0-9._-]+)*)$/;
+const SCHEME = /^https?:\/\//;
+/** Words of a path before the name of a person. */
+const PROFILE_WORDS = new Set([
+  ..."account accounts author authors by in member members people person".split(" "),
+  ..."profile profiles staff team user users".split(" "),
+]);
+/** Words of hosts beside the name of a company: `www.reuters.com`. */
+const HOST_WORDS = new Set(
+  "api app blog cloud com de dev developer docs en help io net org raw support wiki www".split(" "),
+);
+/** Smallest number of letters of a public word in a path. */
+const MIN_PATH_WORD = 3;
 const ADDRESS_BEGINNINGS = new Set("http https www ftp mailto".split(" "));
 
 /** Rules for strings such as `customer_id`. */
@@ -41,6 +55,10 @@ export class IdentifierRules {
     for (const [start, end] of [...hidden].reverse())
       masked = masked.slice(0, start) + maskWord(text.slice(start, end)) + masked.slice(end);
     if (!this.#isCode(masked)) return undefined;
+    return this.#hideWords(text, hidden);
+  }
+
+  #hideWords(text: string, hidden: readonly (readonly [number, number])[]): (string | EntityMention)[] {
     const elements: (string | EntityMention)[] = [];
     let position = 0;
     for (const [start, end] of hidden) {
@@ -48,6 +66,51 @@ export class IdentifierRules {
       position = end;
     }
     return [...elements, text.slice(position)];
+  }
+
+  /**
+   * Split an address of the web into a hidden host, and the public and hidden words of its path. The decision to split
+   * depends only on the path with `xxxx` in place of each hidden word. A public host, as in `docs.github.com`, is kept.
+   */
+  cutAddress(text: string): (string | EntityMention)[] | undefined {
+    const match = ADDRESS.exec(text);
+    if (match === null || !this.strings.isUseful) return undefined;
+    const [, host = "", path = ""] = match;
+    const isPublic = this.#isPublicHost(host);
+    if (path === "") return isPublic ? [text] : undefined;
+    const spans = iterateIdentifierWords(path);
+    const words = spans.map(([start, end]) => path.slice(start, end).toLowerCase());
+    const isBlocked = words.some((word) => this.#prefixes.has(word) || PROFILE_WORDS.has(word));
+    if (isBlocked || !this.strings.hasPlainDigits(words)) return undefined;
+    const kept = this.#findPathWords(path);
+    const keptWords = words.filter((_, index) => kept.has(spans[index]?.[0] ?? -1));
+    if (!keptWords.some((word) => word.length >= MIN_PATH_WORD)) return undefined;
+    const hidden = spans.filter(([start]) => !kept.has(start) && !beginsWithDigit(path.slice(start)));
+    if (hidden.some(([start, end]) => end - start < 2)) return undefined;
+    return [...(isPublic ? [host] : ["", makeHost(host)]), ...this.#hideWords(path, hidden)];
+  }
+
+  /**
+   * Return the beginnings of the words of a path that are kept. A public word that a census also lists as a name is kept
+   * only beside another public word of the same segment.
+   */
+  #findPathWords(path: string): ReadonlySet<number> {
+    const kept = new Set<number>();
+    for (const { 0: segment, index } of path.matchAll(/[^/]+/g)) {
+      const getWord = ([start, end]: readonly number[]): string => segment.slice(start, end).toLowerCase();
+      const found = iterateIdentifierWords(segment).filter((span) => this.strings.isPiece(getWord(span)));
+      const plain = found.filter((span) => this.strings.isPathWord(getWord(span)));
+      const isNamed = plain.every(([start, end]) => end - start < MIN_PATH_WORD);
+      for (const [start] of isNamed ? plain : found) kept.add(index + start);
+    }
+    return kept;
+  }
+
+  /** Return whether a host consists of the name of a public company or product and of parts such as `www`. */
+  #isPublicHost(host: string): boolean {
+    const labels = host.toLowerCase().replace(SCHEME, "").split(".");
+    const names = labels.filter((label) => !HOST_WORDS.has(label));
+    return names.length === 1 && names[0] === labels.at(-2) && this.strings.isPublicName(names[0] ?? "");
   }
 
   /** Return whether a string is source code, and not an address. */
@@ -64,13 +127,17 @@ export class IdentifierRules {
 const maskWord = (word: string): string => (isUpper(word) ? "XXXX" : isUpper(word.charAt(0)) ? "Xxxx" : "xxxx");
 
 /** Create the mention of a hidden word of an identifier. */
-function makePiece(word: string, rules: Rules): EntityMention {
-  const [folded, pattern] = [word.toLowerCase(), findCasePattern(word)];
-  const layout = findEnding(folded, rules);
+const makePiece = (word: string, rules: Rules): EntityMention =>
+  makeMention(word, "word", findCasePattern(word), findEnding(word.toLowerCase(), rules));
+
+/** Create the mention of a hidden host of an address. */
+const makeHost = (host: string): EntityMention => makeMention(host, "url", LOWER, "");
+
+function makeMention(word: string, entityType: string, pattern: number, layout: string): EntityMention {
   return {
-    entityType: "word",
+    entityType,
     case: pattern,
-    parts: [{ entityType: "word", layout, folded, text: word }],
+    parts: [{ entityType, layout, folded: word.toLowerCase(), text: word }],
     span: {
       entityType: IDENTIFIER_PIECE,
       case: pattern,

@@ -50,7 +50,10 @@ export class NumberFacts {
   isKept(place: LinePlaces, index: number, mention: EntityMention): boolean {
     const { entityType, text } = mention.span;
     const { isUseful } = this.strings;
-    if (entityType === "month") return isUseful && place.isMonthPlace(index) && !place.hasInSentence(index, DAYS);
+    if (entityType === "month") {
+      const isPlace = isUseful && (place.isMonthPlace(index) || place.isMonthRange(index));
+      return isPlace && !place.hasInSentence(index, DAYS);
+    }
     if (entityType === "key") {
       if (TEMPERATURE.test(text)) return !place.follows(index, this.#beforeValues);
       return isUseful && TIMESTAMP.test(text) && this.#isTimePlace(place, index);

@@ -30,6 +30,9 @@ const CODE_WORDS: ReadonlySet<string> = new Set([
 ]);
 /** Words between the names of several languages, and the largest number of names that are read before one. */
 const [LANGUAGE_LINKS, MAX_LANGUAGES] = [new Set(["and", "or"]), 8];
+/** Words at the end of a range of dates; the dash of a range. */
+export const PRESENT: ReadonlySet<string> = new Set("current currently date now ongoing present today".split(" "));
+const DASH = /^ ?[-\u2013\u2014] ?$/;
 const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" "));
 /** Marks before the first word of a line; and marks that end a clause, before its first word. */
 const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
@@ -226,6 +229,32 @@ export class LinePlaces {
     if (precedesYear && [" ", ", "].includes(this.getGap(index + 1))) return !this.#isValue(index - 1);
     const isPlace = this.factWords.monthLeads.has(this.#getLower(index - 1)) && this.getGap(index) === " ";
     return isPlace && !this.#isValue(index + 1);
+  }
+
+  /**
+   * Return whether a month with a year begins or ends a range: `June 2022 - Present`, `May 2019 to June 2020`. So it is no
+   * part of a name, whatever precedes it.
+   */
+  isMonthRange(index: number): boolean {
+    if (this.getClass(index + 1) !== "year" || ![" ", ", "].includes(this.getGap(index + 1))) return false;
+    const after = this.#findRangeEnd(index + 1);
+    if (["month", "year"].includes(this.getClass(after)) || PRESENT.has(this.#getLower(after))) return true;
+    return [index - 1, index - 2].some(
+      (at) => this.getClass(at) === "year" && this.getClass(at - 1) === "month" && this.#findRangeEnd(at) === index,
+    );
+  }
+
+  /** Return whether a year and a dash precede a mention: `2022 - Present`. */
+  endsYearRange(index: number): boolean {
+    return this.getClass(index - 1) === "year" && DASH.test(this.getGap(index));
+  }
+
+  /** Return the index of the item that ends the range of the year at an index; -1 if there is no range. */
+  #findRangeEnd(index: number): number {
+    const gap = this.getGap(index + 1);
+    if (DASH.test(gap)) return index + 1;
+    const isRange = gap === " " && this.factWords.rangeWords.has(this.#getLower(index + 1));
+    return isRange && this.getGap(index + 2) === " " ? index + 2 : -1;
   }
 
   /** Return whether the item at an index is a number or a mention of capitalized words. */

@@ -54,6 +54,8 @@ interface ListedWords {
   /** Surrogates for unlisted words that are in no other surrogate pool. */
   readonly poolWords: ReadonlySet<string>;
   readonly spelled: ReadonlySet<string>;
+  /** Companies, products and other listed terms with a capital. */
+  readonly names: ReadonlySet<string>;
 }
 
 const wordsByLists = new WeakMap<NamesLists, ListedWords>();
@@ -61,7 +63,9 @@ const wordsByLists = new WeakMap<NamesLists, ListedWords>();
 function collectWords(lists: NamesLists): ListedWords {
   let words = wordsByLists.get(lists);
   if (words === undefined) {
-    const { capital, acronym } = lists.factLists;
+    const { capital, acronym, company } = lists.factLists;
+    const fold = (entries: Iterable<string>): Set<string> =>
+      new Set([...entries].filter(isAscii).map((entry) => entry.toLowerCase()));
     // replies never have a particle restored
     const pools = [...lists.surrogatePools].filter(([name]) => name !== "particle");
     const collect = (ofWords: boolean): Set<string> => {
@@ -72,7 +76,8 @@ function collectWords(lists: NamesLists): ListedWords {
     words = {
       surrogates: new Set([...poolWords, ...others]),
       poolWords: new Set([...poolWords].filter((word) => !others.has(word))),
-      spelled: new Set([...capital, ...acronym].filter(isAscii).map((entry) => entry.toLowerCase())),
+      spelled: fold([...capital, ...acronym]),
+      names: fold([...capital, ...company]),
     };
     wordsByLists.set(lists, words);
   }
@@ -211,6 +216,11 @@ export class FactStrings {
     return text !== word && text === text.toUpperCase() && this.isVariety(word) && this.isShared(word);
   }
 
+  /** Return whether a word is a constant of source code that is also a name of a person: `True`. */
+  isCodeConstant(text: string): boolean {
+    return text === "True" && this.isShared("true");
+  }
+
   /** Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*. */
   beginsAsGroup(text: string): boolean {
     const word = text.toLowerCase();
@@ -245,6 +255,16 @@ export class FactStrings {
     const flags = this.getFlags(word);
     if (flags !== 0) return (flags & NAME) === 0;
     return word.length === 1 || this.words.identifierPieces.has(word) || this.isTerm(word);
+  }
+
+  /** Return whether a lower-case word may be kept in the path of an address of the web. */
+  isPathWord(word: string): boolean {
+    return this.isPiece(word) && !(this.getFlags(word) & CENSUS);
+  }
+
+  /** Return whether a word in lower case is a listed company, product or other term with a capital. */
+  isPublicName(word: string): boolean {
+    return this.isPublic && collectWords(this.lists).names.has(word) && this.#isFree(word);
   }
 
   /** Return whether a word is neither denied nor a surrogate. */

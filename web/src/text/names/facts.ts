@@ -15,7 +15,7 @@ import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./en
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { IdentifierRules } from "./factIdentifiers.js";
 import { NumberFacts } from "./factNumbers.js";
-import { LinePlaces } from "./factPlaces.js";
+import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { FactStrings } from "./factStrings.js";
 import { correctWord } from "./factTypos.js";
 import { findRunCase, HOLDS_OWN, KEPT, type NamesToken } from "./tokens.js";
@@ -189,8 +189,9 @@ export class FactRules {
       if (mention === undefined || !this.#mayKeep(mention)) continue;
       const split = mention.span.entityType === CAPITALIZED_RUN ? this.#splitRoles(mention.span) : undefined;
       if (split !== undefined) place.pieces.set(index, [split[0], classifySpan(split[1])]);
-      if (!STRINGS.has(mention.span.entityType)) continue;
-      const pieces = place.follows(index, this.#secret) ? undefined : this.#identifiers.cut(mention.span.text);
+      const { entityType, text } = mention.span;
+      if ((entityType !== "url" && !STRINGS.has(entityType)) || place.follows(index, this.#secret)) continue;
+      const pieces = entityType === "url" ? this.#identifiers.cutAddress(text) : this.#identifiers.cut(text);
       if (pieces !== undefined) place.pieces.set(index, pieces);
     }
     return keptCount;
@@ -284,6 +285,11 @@ export class FactRules {
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
     if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
+    const isConstant = strings.isCodeConstant(span.text) && place.isCodePlace(index);
+    if (isConstant && !place.follows(index, this.#secret)) return true;
+    const isPresent = IS_TITLE.test(span.text) && PRESENT.has(span.text.toLowerCase());
+    if (isPresent && strings.isUseful && strings.isShared(span.text.toLowerCase()) && place.endsYearRange(index))
+      return true;
     if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#beforeNames)) return false;
     if (place.followsRole(index, roles)) return false;
     const first = tokens[0]?.key ?? "";

@@ -4,19 +4,31 @@ An identifier is split into words at changes of case, at digits and at marks.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from textveil.bundle.rules import Rules
-from textveil.text.identifiers import iterate_identifier_words
+from textveil.text.identifiers import iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
-from textveil.text.segmentation import find_case_pattern
+from textveil.text.segmentation import LOWER, find_case_pattern
 
 #: Marks of source code; and marks of addresses and secrets, for which a string is not split.
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
+#: An address of the web: scheme and host; and a path without a query.
+_ADDRESS = re.compile(r"((?:https?://)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]{1,5})?)((?:/[A-Za-z0-9._-]+)*)")
+_SEGMENT = re.compile("[^/]+")
+#: Words of a path before the name of a person.
+_PROFILE_WORDS = frozenset(
+    "account accounts author authors by in member members people person profile profiles staff team user users".split()
+)
+#: Words of hosts beside the name of a company: ``www.reuters.com``.
+_HOST_WORDS = frozenset("api app blog cloud com de dev developer docs en help io net org raw support wiki www".split())
+#: Smallest number of letters of a public word in a path.
+_MIN_PATH_WORD = 3
 
 
 class IdentifierRules:
@@ -58,13 +70,77 @@ class IdentifierRules:
             masked = f"{masked[:start]}{_mask_word(string[start:end])}{masked[end:]}"
         if not self._is_code(masked):
             return None
+        return self._hide_words(string, hidden)
+
+    def _hide_words(self, string: str, hidden: Sequence[tuple[int, int]]) -> list[str | EntityMention]:
+        """Return kept texts and the mentions of hidden words in turn.
+
+        Args:
+            string: The string.
+            hidden: Start and end index of each hidden word, in order.
+        """
         elements: list[str | EntityMention] = []
         position = 0
         for start, end in hidden:
-            word = string[start:end]
-            elements += (string[position:start], _make_piece(word, self._strings.lists.rules))
+            elements += (string[position:start], _make_piece(string[start:end], self._strings.lists.rules))
             position = end
         return [*elements, string[position:]]
+
+    def cut_address(self, string: str) -> list[str | EntityMention] | None:
+        """Split an address of the web into a hidden host, and the public and hidden words of its path.
+
+        The decision to split depends only on the path with ``xxxx`` in place of each hidden word. A public host, as in
+        ``docs.github.com``, is kept.
+
+        Returns:
+            Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.
+        """
+        match = _ADDRESS.fullmatch(string)
+        if match is None or not self._strings.is_useful:
+            return None
+        host, path = match.groups()
+        is_public = self._is_public_host(host)
+        if not path:
+            return [string] if is_public else None
+        if any(word.lower() in self._strings.randomized for word in split_identifier(string)):
+            return None
+        words = [*iterate_identifier_words(path)]
+        texts = [path[start:end].lower() for start, end in words]
+        if not _has_plain_digits(texts):
+            return None
+        kept = self._find_path_words(path)
+        public = [text for text, span in zip(texts, words, strict=True) if span in kept]
+        if not any(len(text) >= _MIN_PATH_WORD for text in public):
+            return None
+        if not _PROFILE_WORDS.isdisjoint(texts) or not self._prefixes.isdisjoint(texts):
+            return None
+        hidden = [span for span in words if span not in kept and path[span[0]].isalpha()]
+        if any(end - start < 2 for start, end in hidden):
+            return None
+        lead: list[str | EntityMention] = [host] if is_public else ["", _make_host(host)]
+        return [*lead, *self._hide_words(path, hidden)]
+
+    def _find_path_words(self, path: str) -> set[tuple[int, int]]:
+        """Return the spans of the words of a path that are kept.
+
+        A public word that a census also lists as a name is kept only beside another public word of the same segment.
+        """
+        kept: set[tuple[int, int]] = set()
+        for segment in _SEGMENT.finditer(path):
+            spans = [
+                (segment.start() + start, segment.start() + end) for start, end in iterate_identifier_words(segment[0])
+            ]
+            public = [span for span in spans if self._strings.is_piece(path[slice(*span)].lower())]
+            plain = [span for span in public if self._strings.is_path_word(path[slice(*span)].lower())]
+            is_named = all(end - start < _MIN_PATH_WORD for start, end in plain)
+            kept.update(plain if is_named else public)
+        return kept
+
+    def _is_public_host(self, host: str) -> bool:
+        """Return whether a host consists of the name of a public company or product and of parts such as ``www``."""
+        labels = host.lower().removeprefix("https://").removeprefix("http://").split(".")
+        names = [label for label in labels if label not in _HOST_WORDS]
+        return len(names) == 1 and len(labels) > 1 and names[0] == labels[-2] and self._strings.is_public_name(names[0])
 
     def _is_code(self, masked: str) -> bool:
         """Return whether a string is source code, and not an address.
@@ -73,8 +149,7 @@ class IdentifierRules:
             masked: The string with ``xxxx`` in place of each hidden word.
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
-        digits = [word for word in words if word[0].isdigit()]
-        if len(digits) > 1 or any(len(word) > 2 and word not in ROUND_NUMBERS for word in digits):
+        if not _has_plain_digits(words):
             return False
         letters = [word.lower() for word in words if not word[0].isdigit()]
         public = [word for word in letters if word != "xxxx" and len(word) > 1]
@@ -87,13 +162,26 @@ class IdentifierRules:
         return frozenset(self._strings.lists.rules.domains)
 
 
+def _has_plain_digits(words: Sequence[str]) -> bool:
+    """Return whether words have at most one number, which is round or has one or two digits."""
+    digits = [word for word in words if word[0].isdigit()]
+    return len(digits) <= 1 and all(len(word) <= 2 or word in ROUND_NUMBERS for word in digits)
+
+
 def _mask_word(word: str) -> str:
     return "XXXX" if word.isupper() else "Xxxx" if word[0].isupper() else "xxxx"
 
 
 def _make_piece(word: str, rules: Rules) -> EntityMention:
     """Create the mention of a hidden word of an identifier."""
-    folded, case = word.lower(), find_case_pattern(word)
-    layout = find_ending(folded, rules)
-    part = MentionPart("word", layout, folded, word)
-    return EntityMention("word", case, (part,), EntitySpan(IDENTIFIER_PIECE, case, layout, (), word), word)
+    return _make_mention(word, "word", find_case_pattern(word), find_ending(word.lower(), rules))
+
+
+def _make_host(host: str) -> EntityMention:
+    """Create the mention of a hidden host of an address."""
+    return _make_mention(host, "url", LOWER, "")
+
+
+def _make_mention(word: str, entity_type: str, case: int, layout: str) -> EntityMention:
+    part = MentionPart(entity_type, layout, word.lower(), word)
+    return EntityMention(entity_type, case, (part,), EntitySpan(IDENTIFIER_PIECE, case, layout, (), word), word)

@@ -8,6 +8,7 @@ each rule keeps.
 import re
 
 from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.fact_date_ranges import is_month_range
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.segmentation import TITLE
@@ -64,7 +65,10 @@ class NumberFacts:
         is_useful = self._strings.is_useful
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
-            return is_useful and place.is_month_place(index) and not place.has_in_sentence(index, _DAYS)
+            is_place = is_useful and (
+                place.is_month_place(index) or is_month_range(place, index, self._words.range_words)
+            )
+            return is_place and not place.has_in_sentence(index, _DAYS)
         if entity_type == "key":
             if _TEMPERATURE.fullmatch(text) is not None:
                 return not place.follows(index, self._before_values)

@@ -34,6 +34,8 @@ _CASED_UNITS = frozenset(
 )
 #: Scales of temperature after the degree sign.
 _DEGREES = frozenset(("C", "F"))
+#: Constants of source code that are also names of persons.
+_CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
 #: Prefix of the names of pools with surrogates for unlisted words, which are common words.
@@ -52,8 +54,9 @@ _COUNTRIES = frozenset(("country", "the-country"))
 #: Public sets that may contain the string of a mention, as flags of ``FactStrings.find_sets``: terms; words of source
 #: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.
 TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit in range(6))
-#: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings.
-STARTS, CODE, PUBLIC_NAMES, HEADINGS = (1 << bit for bit in range(6, 10))
+#: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
+#: constants of source code that are names too.
+STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS = (1 << bit for bit in range(6, 11))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -128,6 +131,13 @@ class FactStrings:
         lists = self.lists.fact_lists
         spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
         return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
+
+    @cached_property
+    def _public_names(self) -> frozenset[str]:
+        """Companies, products and other listed terms with a capital, in lower case."""
+        lists = self.lists.fact_lists
+        names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
+        return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
@@ -243,6 +253,14 @@ class FactStrings:
         if marks:
             return not marks & NAME
         return len(word) == 1 or word in self.words.identifier_pieces or self.is_term(word)
+
+    def is_path_word(self, word: str) -> bool:
+        """Return whether a lower-case word may be kept in the path of an address of the web."""
+        return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
+
+    def is_public_name(self, word: str) -> bool:
+        """Return whether a word in lower case is a listed company, product or other term with a capital."""
+        return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
         """Return whether a word is neither denied nor a surrogate."""
@@ -398,6 +416,7 @@ class FactStrings:
                 (STARTS, self.is_start(tokens)),
                 (CODE, self._is_code(tokens)),
                 (PUBLIC_NAMES, self._is_fact(tokens, mention)),
+                (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
                 (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
             )
         else:

@@ -17,12 +17,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
+from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_identifiers import IdentifierRules
 from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import (
     CODE,
     CODE_NAMES,
+    CONSTANTS,
     FUNCTION_WORDS,
     HEADINGS,
     NOUNS,
@@ -215,6 +217,10 @@ class FactRules:
         for index, mention in hidden:
             if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
                 place.pieces[index] = split[0], classify_span(split[1])
+            if mention.span.entity_type == "url" and not place.follows(index, self._secret):
+                if pieces := self._identifiers.cut_address(mention.span.text):
+                    place.pieces[index] = pieces
+                continue
             if mention.span.entity_type not in _STRINGS:
                 continue
             if not place.follows(index, self._secret) and (pieces := self._identifiers.cut(mention.span.text)):
@@ -327,6 +333,11 @@ class FactRules:
         is_start = span.text.istitle() and span.text.lower() in facts.starts
         is_listed = strings.is_surname(span.text.lower()) and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
+            return True
+        is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
+        if is_present and strings.is_shared(span.text.lower()) and ends_year_range(place, index):
+            return True
+        if sets & CONSTANTS and place.is_code_place(index) and not place.follows(index, self._secret):
             return True
         if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS):
             return False

@@ -1,0 +1,51 @@
+"""Find ranges of months and years, such as ``June 2022 - Present``, for the rules of ``facts``.
+
+Whether there is a range depends on kept words, gaps and the types of mentions, never on the string of a mention.
+"""
+
+import re
+from collections.abc import Collection
+
+from textveil.text.names.fact_places import LinePlaces
+
+#: Words at the end of a range of dates; and the dash of a range.
+PRESENT = frozenset("current currently date now ongoing present today".split())
+_DASH = re.compile(" ?[-\u2013\u2014] ?")
+_YEAR_GAPS = (" ", ", ")
+
+
+def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) -> bool:
+    """Return whether a month with a year begins or ends a range: ``May 2019 to June 2020``.
+
+    So it is no part of a name, whatever precedes it.
+
+    Args:
+        place: The lines that contain the month.
+        index: Index of the month in these lines.
+        range_words: Words between the two ends of a range, such as *to*.
+    """
+    if place.get_class(index + 1) != "year" or place.gaps[index + 1] not in _YEAR_GAPS:
+        return False
+    after = _find_range_end(place, index + 1, range_words)
+    if place.get_class(after) in ("month", "year") or place.get_word(after).lower() in PRESENT:
+        return True
+    return any(
+        place.get_class(at) == "year"
+        and place.get_class(at - 1) == "month"
+        and _find_range_end(place, at, range_words) == index
+        for at in (index - 1, index - 2)
+    )
+
+
+def ends_year_range(place: LinePlaces, index: int) -> bool:
+    """Return whether a year and a dash precede a mention: ``2022 - Present``."""
+    return place.get_class(index - 1) == "year" and _DASH.fullmatch(place.gaps[index]) is not None
+
+
+def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
+    """Return the index of the item that ends the range of the year at an index; -1 if there is no range."""
+    gap = place.gaps[index + 1]
+    if _DASH.fullmatch(gap):
+        return index + 1
+    is_range = gap == " " and place.get_word(index + 1).lower() in range_words
+    return index + 2 if is_range and place.gaps[index + 2] == " " else -1
