@@ -131,7 +131,7 @@ class MessageRewriter:
                 raise InputError("the role is unknown")
             is_by_model = role in _MODEL_ROLES
         elif item_type == "message":
-            raise InputError("the role and the type are missing")
+            raise InputError("a message has no role: give it the key 'role', such as 'user'")
         item_type = item_type if isinstance(item_type, str) else ""
         if item_type in self._pass_through or role in self._pass_through:
             return self._pass_item(decode_json(encode_json(item)))
