@@ -128,7 +128,7 @@ class MessageRewriter:
         item_type, role = item.get("type", "message"), item.get("role")
         if "role" in item:
             if not isinstance(role, str) or role not in _ROLES:
-                raise InputError("the role is unknown")
+                raise InputError("the role is unknown: use one of the API, such as 'user' or 'assistant'")
             is_by_model = role in _MODEL_ROLES
         elif item_type == "message":
             raise InputError("a message has no role: give it the key 'role', such as 'user'")
