@@ -31,7 +31,7 @@ Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teac
 version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
 token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
 #|born|of age|years old|old|the meeting|of the|and then|he said|first|total
-in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the
+in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the|it is 14d|27b|at 10m
 """)
 VALUES = parts_of("""
 5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
@@ -76,6 +76,11 @@ HIDDEN = [
     ("my room 12 and the code is 12", "12 12"),
     ("at 14 Prospect St there", "14 Prospect"),
     ("at 643 ul. Biskupa", "643 Biskupa"),
+    ("Please bring it to 27b Kowal Crescent, 7c Kowal Crescent and 30B Kowal", "27 7 30"),
+    ("the office: 14d Kowal Road, it is from 250m Kowal", "14 250"),
+    ("i moved from 27b, kowal crescent to 14d kowal road", "27 14"),
+    ("We live at 14d here. The flat is 7d, above 16k Kowal", "14 7 16"),
+    ("In Kowal 14d it is", "14"),
     ("the username is happy_mom_83, the password: BlueHorse_Battery99", "happy_mom_83 BlueHorse_Battery99"),
     ("see mcLean_tax.pdf and j_smith", "mcLean_tax.pdf j_smith"),
     ("my dad is 93 years old", "93"),
@@ -165,6 +170,8 @@ KEPT = [
     ("plain", "In it val size = 5 and len(items) of it", "val len"),
     ("useful", "# Marketing\nand the plan of it", "Marketing"),
     ("plain", "It was 37.5 °C in it, and 38,2°C or 20° F before", "37.5 C 38,2°C 20 F"),
+    ("plain", "Add 250g of it. The line is 10m long; a 5g plan\nKowal", "250 10 5"),
+    ("useful", "I moved to 27b in the north, and paid $5m for it", "27 5"),
     ("plain", "The delivery van and my old van left. Our van is new", "van"),
     ("useful", "My GP said it, and I asked the new GP.", "GP"),
     ("useful", "It is old. Third, the plan of it is late", "Third"),
@@ -471,6 +478,11 @@ def _read_noun_before(places: LinePlaces, index: int) -> bool:
     return _is_noun_place(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
 
 
+def _read_string_behind_unit(places: LinePlaces, index: int, gap: int) -> bool:
+    mention = places.mentions[index] if 0 <= index < len(places.mentions) else None
+    return _is_hidden(places, index, gap) and (mention is None or mention.span.text[-1:] not in "zqw")
+
+
 def _read_declared_word(places: LinePlaces, index: int) -> bool:
     mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
     return _is_code_word(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
@@ -480,6 +492,7 @@ _get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
 _begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
 _has_word_beside, _is_code_word = LinePlaces.has_word_beside, LinePlaces.is_code_word
 _is_language_place, _is_noun_place = LinePlaces.is_language_place, LinePlaces.is_noun_place
+_is_hidden = LinePlaces.is_hidden
 _is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
 
 
@@ -501,6 +514,7 @@ FAULTS = {
     "a hidden word decides on a function word": (LinePlaces, "has_word_beside", _read_hidden_beside),
     "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
     "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
+    "a hidden street decides on its number": (LinePlaces, "is_hidden", _read_string_behind_unit),
     "a hidden word is declared": (LinePlaces, "is_code_word", _read_declared_word),
 }
 

@@ -268,6 +268,13 @@ export class LinePlaces {
     return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(gap) && !gap.startsWith("%");
   }
 
+  /** Return whether an item of a line is a mention, and neither a number nor a date, or is unknown. */
+  isHidden(index: number, gap: number): boolean {
+    if (this.#isOutside(index)) return index < 0 ? this.cutBefore : this.cutAfter;
+    const entityType = this.getClass(index);
+    return entityType !== "" && !NUMERIC_TYPES.has(entityType) && !hasBreak(this.getGap(gap));
+  }
+
   /** Return whether a comma and a mention with a capital follow a mention, as in `Price, Anna`. */
   precedesName(index: number): boolean {
     return this.gaps[index + 1] === ", " && CAPITAL.has(this.getClass(index + 1));

@@ -79,6 +79,8 @@ class NumberFacts:
             return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
         if place.gaps[index].endswith("#") or place.precedes_capital(index):
             return False
+        if _has_letter(place, index) and place.is_hidden(index + 2, index + 2):
+            return False
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
             return False
@@ -100,6 +102,8 @@ class NumberFacts:
             return False
         if entity_type == "number":
             is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
+            if _has_letter(place, index) and place.get_class(index + 2):
+                return False
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
             digits = text[:-2]
@@ -156,6 +160,8 @@ class NumberFacts:
             return True
         if place.follows(index, self._before_values) and not self._has_unit(place, index):
             return False
+        if _has_letter(place, index) and self._may_be_house(place, index):
+            return False
         form = _RANGE if entity_type == "digits" else _COUNTED
         if entity_type == "phone":
             return _is_round_range(text) and self._has_unit(place, index)
@@ -170,6 +176,12 @@ class NumberFacts:
             and following.span.entity_type in ("number", "year")
             and self._counts(place, index + 2)
         )
+
+    def _may_be_house(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a number and its letter may belong to an address: ``Flat 14d``, ``we live at 14d``."""
+        if place.get_word(index - 1).lower() == "at" or place.is_hidden(index - 1, index):
+            return True
+        return place.follows(index, self._before_values)
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
         """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
@@ -207,6 +219,11 @@ class NumberFacts:
             or (after.lstrip(" ")[:1] or " ") in _CURRENCIES
             or (after == " " and place.get_word(index + 1).lower() in self._words.currencies)
         )
+
+
+def _has_letter(place: LinePlaces, index: int) -> bool:
+    """Return whether one kept letter directly follows a number: a unit, or the letter of a house number (``27b``)."""
+    return place.gaps[index + 1] == "" and len(place.get_word(index + 1)) == 1
 
 
 def _is_bare(text: str) -> bool:

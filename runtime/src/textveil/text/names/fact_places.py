@@ -251,6 +251,18 @@ class LinePlaces:
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
+    def is_hidden(self, index: int, gap: int) -> bool:
+        """Return whether an item of a line is a mention, and neither a number nor a date, or is unknown.
+
+        Args:
+            index: Index of the item.
+            gap: Index of the gap that must have no line break.
+        """
+        if not 0 <= index < len(self._words):
+            return self._cut_before if index < 0 else self._cut_after
+        entity_type = self.get_class(index)
+        return entity_type != "" and entity_type not in NUMERIC_TYPES and not self._has_break(gap)
+
     def precedes_name(self, index: int) -> bool:
         """Return whether a comma and a mention with a capital follow a mention, as in ``Price, Anna``."""
         return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
