@@ -128,10 +128,10 @@ class MessageRewriter:
         item_type, role = item.get("type", "message"), item.get("role")
         if "role" in item:
             if not isinstance(role, str) or role not in _ROLES:
-                raise InputError("the role is unknown")
+                raise InputError("the role is unknown: use one of the API, such as 'user' or 'assistant'")
             is_by_model = role in _MODEL_ROLES
         elif item_type == "message":
-            raise InputError("the role and the type are missing")
+            raise InputError("a message has no role: give it the key 'role', such as 'user'")
         item_type = item_type if isinstance(item_type, str) else ""
         if item_type in self._pass_through or role in self._pass_through:
             return self._pass_item(decode_json(encode_json(item)))

@@ -221,7 +221,10 @@ class NamesReader:
         return False
 
     def _stream_json_text(self, text: str, has_capitals: bool) -> "ReadTextStream":
-        """Return a stream of the elements of a text with JSON. Each part that is not copied is read like a text."""
+        """Return a stream of the elements of a text with JSON.
+
+        The syntax of JSON is copied. Each text, key and number in it, and the text around it, is read alone.
+        """
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
