@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
 from textveil import Sanitizer
-from textveil.text.names import fact_date_ranges, fact_numbers, facts
+from textveil.text.names import fact_date_ranges, fact_identifiers, fact_numbers, facts
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.facts import FactRules
@@ -478,7 +478,7 @@ def _read_declared_word(places: LinePlaces, index: int) -> bool:
 
 _get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
 _begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
-_has_word_beside, _is_code_word = LinePlaces.has_word_beside, facts.is_code_word
+_has_word_beside, _is_code_word = LinePlaces.has_word_beside, fact_identifiers.is_code_word
 _is_language_place, _is_noun_place = LinePlaces.is_language_place, LinePlaces.is_noun_place
 _is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
 
