@@ -31,7 +31,7 @@ Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teac
 version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
 token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
 #|born|of age|years old|old|the meeting|of the|and then|he said|first|total
-in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the|it is 14d|27b|at 10m
+in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the
 """)
 VALUES = parts_of("""
 5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
