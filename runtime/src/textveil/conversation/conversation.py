@@ -209,8 +209,8 @@ class Conversation(SavedConversation, AsyncMethods):
 
         The messages have the format of OpenAI's chat or responses API, or of Anthropic's messages API. Every text of a
         person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by value: a number
-        becomes a number of the same type. Names of fields, roles, identifiers, names of tools, true, false and null are
-        kept.
+        becomes a surrogate of the same type, or a string with its tag, such as ``"[number 1]"``, which is restored as a
+        number. Names of fields, roles, identifiers, names of tools, true, false and null are kept.
 
         A message of the model is sent as the model wrote it, byte for byte, if it follows the same messages as when it
         arrived. Any other message with the role of the model gets unlinked surrogates, which are never restored. A
