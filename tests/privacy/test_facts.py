@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
 from textveil import Sanitizer
-from textveil.text.names import fact_date_ranges, fact_numbers
+from textveil.text.names import fact_date_ranges, fact_identifiers, fact_numbers, facts
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.facts import FactRules
@@ -314,8 +314,8 @@ def test_no_denied_word_is_kept_as_a_part_of_a_string(sanitizer: Sanitizer, text
 
 def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> None:
     plan = make_plan(sanitizer, "public")
-    facts = plan.lists.fact_lists
-    lists = replace(plan.lists, fact_lists={**facts, "capital": facts["capital"] | {"Anna"}})
+    known = plan.lists.fact_lists
+    lists = replace(plan.lists, fact_lists={**known, "capital": known["capital"] | {"Anna"}})
     assert "Anna" not in read_kept(replace(plan, lists=lists), "We use Anna for it")
 
 
@@ -493,7 +493,7 @@ def _read_declared_word(places: LinePlaces, index: int) -> bool:
 
 _get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
 _begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
-_has_word_beside, _is_code_word = LinePlaces.has_word_beside, LinePlaces.is_code_word
+_has_word_beside, _is_code_word = LinePlaces.has_word_beside, fact_identifiers.is_code_word
 _is_language_place, _is_noun_place = LinePlaces.is_language_place, LinePlaces.is_noun_place
 _is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
 
@@ -516,7 +516,7 @@ FAULTS = {
     "a hidden word decides on a function word": (LinePlaces, "has_word_beside", _read_hidden_beside),
     "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
     "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
-    "a hidden word is declared": (LinePlaces, "is_code_word", _read_declared_word),
+    "a hidden word is declared": (facts, "is_code_word", _read_declared_word),
 }
 
 

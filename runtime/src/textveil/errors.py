@@ -63,6 +63,7 @@ __all__ = [
     "EntropyFailed",
     "InputError",
     "KeyFileError",
+    "LanguageWarning",
     "LedgerBusy",
     "LedgerDamaged",
     "LedgerError",

@@ -206,7 +206,7 @@ class GatewayRequestHandler:
                 finally:
                     if requests:  # the request was not rewritten
                         self._workers.free_in_thread(requests.pop().free_memory)
-                call.exchange, call.kept_words = exchange, exchange.kept_words
+                call.exchange, call.kept_words = exchange, exchange.language_words
                 self._report_language(call)
                 call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes
@@ -314,8 +314,8 @@ class GatewayRequestHandler:
     def _report_system_prompt(self, original: Mapping[str, Any], rewritten: Mapping[str, Any], request_id: str) -> None:
         """Log how many tokens of the system prompt changed, once, for the first request in which any changed.
 
-        The model then gets other instructions than the user wrote. The count depends only on the template, so it may be
-        logged.
+        The model then gets other instructions than the user wrote. The count may be logged: it depends only on the kept
+        words and on the number and types of the hidden words.
         """
         texts = list_system_texts(original)
         if self._has_reported_system_prompt or texts == list_system_texts(rewritten):

@@ -366,9 +366,10 @@ def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[L
 
 
 def _make_unchanged_median(table: SanTextTable, metric: WordMetric) -> Callable[[float], float]:
-    """Return a function that computes the median probability of an unchanged word from an exponent.
+    """Return a function from the factor of distances to the median probability that a word stays unchanged.
 
-    The median is over a sample of the outputs.
+    The factor is the ``exponent`` in ``exp(-exponent * distance)``, the weight of an output. The median is over a
+    sample of the words that are possible outputs.
     """
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT_ROLE)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]

@@ -153,10 +153,9 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 
 
 def _format_field_name(name: str) -> str:
-    """Return the words of a field name, separated by blanks.
+    """Return the words of a field name, separated by blanks, as a tool may write them into a text.
 
-    The rules keep a JSON key that is the name of a field. But a tool may write the words of this name into a text, and
-    in a text the rules may hide the words.
+    The rules keep the name as a JSON key, but may hide its words in a text. So these words are checked like a text.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

@@ -99,7 +99,9 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
         )
 
     if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
-        raise OptionError("a ledger needs protect words or all: the default mode names has no epsilon to spend")
+        raise OptionError(
+            "a ledger needs protect='words' or protect='all': the default mode 'names' has no epsilon to spend"
+        )
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},
         draw_releases=lambda texts: sanitizer.sanitize_batch(texts, **options),

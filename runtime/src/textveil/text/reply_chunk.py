@@ -116,10 +116,10 @@ class ReplyChunk:
         self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """End the chunk, and update ``spoiled``.
+        """End the chunk, and set ``spoiled`` if no surrogate of it may be restored as running text.
 
-        An open square bracket, an open tag (unless it is harmless and has no attributes) or a slash at the end spoils
-        the chunk.
+        This is so if the chunk ends with a slash, or if a square bracket or a tag is still open at its end. A harmless
+        tag without attributes does not count.
         """
         self.spoiled = (
             self.spoiled

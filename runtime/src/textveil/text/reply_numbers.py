@@ -61,9 +61,9 @@ class NumberFinder:
 
 
 def _find_open_end(text: str) -> int:
-    """Return where the end of a text begins that may continue a number.
+    """Return where the last part of a text begins, which may be the start of a number that later text completes.
 
-    This end consists of the characters after the last blank, and the line end and the indentation before them.
+    The part has the characters after the last blank, and the line end and the indentation before them.
     """
     start = len(text) if not text or text[-1].isspace() else len(text) - len(text.rsplit(None, 1)[-1])
     indent = text[max(0, start - _MAX_RUN_CHARACTERS - 2) : start]

@@ -144,9 +144,10 @@ class ReportProperties:
 class _JsonRefusingType(type):
     """Metaclass whose classes make ``json`` raise ``RestoredNotJson`` for their instances.
 
-    The module ``json`` has no hook for objects that it cannot encode. Its encoder reads the name of their class for the
-    message of a ``TypeError``. If the caller is that encoder, the property ``__name__`` of this metaclass raises
-    ``RestoredNotJson``. For all other callers the property returns the name.
+    A class cannot choose the error that ``json`` raises for its instances; only the caller can, with ``default``. But
+    the encoder of ``json`` reads the name of the class for the message of its ``TypeError``. If the caller is that
+    encoder, the property ``__name__`` of this metaclass raises ``RestoredNotJson``. For all other callers the property
+    returns the name.
     """
 
     @property

@@ -33,16 +33,16 @@ _TAIL = 0.025
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerAudit:
-    """Result of the audit of one level.
+    """Result of the audit of one level, which compares the probabilities of one output for two inputs.
 
     Attributes:
         level: Name of the level.
         promised: Stated epsilon of the level.
-        exact: Privacy loss of the chosen pair at the chosen output, computed from the integers.
-        realized: 95 % lower bound on that loss, estimated from the draws.
+        exact: Log ratio of the two probabilities, computed from the integer weights of the mechanism.
+        realized: 95 % lower bound on that log ratio, estimated from the draws.
         faults: One line for each failed comparison; empty for a correct sampler.
-        detectable_error: Smallest relative error of the smaller probability that the draws detect with probability
-            99 %.
+        detectable_error: Smallest relative error in the smaller of the two probabilities that the draws detect with
+            probability 99 %.
     """
 
     level: str

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
-from textveil.text.names.read import COPIED, may_have_json, split_json, write_escapes
+from textveil.text.names.json_blocks import COPIED, may_have_json, split_json, write_escapes
 
 
 @pytest.mark.parametrize("text", ["[[8 ", "[[1, 2], [3, 4]]", "x[ {", '["8'])

@@ -1,10 +1,14 @@
-/** Rules of the option `facts` that cut identifiers: public words are kept, others are replaced. */
+/**
+ * Rules of the option `facts` for source code. They cut identifiers: public words are kept, others are replaced. They
+ * also find the marks of source code next to a mention.
+ */
 
 import type { Rules } from "../../bundle/rules.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
 import { findCasePattern, isUpper, LOWER } from "../segmentation/words.js";
 import { IDENTIFIER_PIECE } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
+import type { LinePlaces } from "./factPlaces.js";
 import { beginsWithDigit, type FactStrings, PIECES } from "./factStrings.js";
 import { findEnding } from "./lexicon.js";
 
@@ -25,6 +29,15 @@ const HOST_WORDS = new Set(
 );
 /** Smallest number of letters of a public word in a path. */
 const MIN_PATH_WORD = 3;
+/** Marks of source code behind and before a name, and words before one. */
+const CODE_AFTER = /^(?: ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|$)|<)|\.$|[,}\]](?=\n)| [{}])/;
+const CODE_BEFORE = /(?:(?:[.=(<[{]|::|[=<>] |->|[ (]-)|^-)$/;
+const CALL = /^(?:[([][(["'&*-]{0,3}|\.)$/;
+const ASSIGNMENT = /^ ?[:?]?=(?!=)/;
+const CODE_WORDS: ReadonlySet<string> = new Set([
+  ..."async await class const def double extends float function implements import int interface let".split(" "),
+  ..."new private public raise return self static string struct this throw var void".split(" "),
+]);
 const ADDRESS_BEGINNINGS = new Set("http https www ftp mailto".split(" "));
 
 /** Rules for strings such as `customer_id`. */
@@ -126,6 +139,20 @@ export class IdentifierRules {
     if (letters.some((word) => this.#prefixes.has(word)) || !CODE_MARKS.test(masked)) return false;
     return !this.#domains.has(letters.at(-1) ?? "") && !ADDRESS_BEGINNINGS.has(letters[0] ?? "");
   }
+}
+
+/** Return whether marks of source code, or a word such as *class*, are next to a mention. */
+export function isCodePlace(place: LinePlaces, index: number): boolean {
+  const before = place.getGap(index);
+  if (CODE_AFTER.test(place.getGap(index + 1)) || CODE_BEFORE.test(before)) return true;
+  return before === " " && CODE_WORDS.has(place.getWord(index - 1));
+}
+
+/** Return whether a word is used as a name in source code. */
+export function isCodeWord(place: LinePlaces, index: number): boolean {
+  if (index + 1 >= place.mentions.length) return false;
+  const after = place.getGap(index + 1);
+  return CALL.test(after) || (after === " " && ASSIGNMENT.test(place.getGap(index + 2)));
 }
 
 const maskWord = (word: string): string => (isUpper(word) ? "XXXX" : isUpper(word.charAt(0)) ? "Xxxx" : "xxxx");

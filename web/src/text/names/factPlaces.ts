@@ -19,15 +19,6 @@ const LAST_WORD = /^[a-z]{3,}$/;
 const BARE_GAP = /^(?:[ ([{"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?)$/;
 /** Marks that separate the entries of a list, so that the capitalized words on both sides are unrelated. */
 const LIST_GAP = /[,;:|/()[\]"\n\u2022\u201c\u201d]/;
-/** Marks of source code behind and before a name, and words before one. */
-const CODE_AFTER = /^(?: ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|$)|<)|\.$|[,}\]](?=\n)| [{}])/;
-const CODE_BEFORE = /(?:(?:[.=(<[{]|::|[=<>] |->|[ (]-)|^-)$/;
-const CALL = /^(?:[([][(["'&*-]{0,3}|\.)$/;
-const ASSIGNMENT = /^ ?[:?]?=(?!=)/;
-const CODE_WORDS: ReadonlySet<string> = new Set([
-  ..."async await class const def double extends float function implements import int interface let".split(" "),
-  ..."new private public raise return self static string struct this throw var void".split(" "),
-]);
 /** Words between the names of several languages, and the largest number of names that are read before one. */
 const [LANGUAGE_LINKS, MAX_LANGUAGES] = [new Set(["and", "or"]), 8];
 /** Words at the end of a range of dates; the dash of a range. */
@@ -370,20 +361,6 @@ export class LinePlaces {
   /** Return whether a number and the sign of degrees directly precede a mention. */
   followsDegrees(index: number): boolean {
     return /^ *\u00b0 *$/.test(this.getGap(index)) && NUMERIC_TYPES.has(this.getClass(index - 1));
-  }
-
-  /** Return whether marks of source code, or a word such as *class*, are next to a mention. */
-  isCodePlace(index: number): boolean {
-    const before = this.getGap(index);
-    if (CODE_AFTER.test(this.getGap(index + 1)) || CODE_BEFORE.test(before)) return true;
-    return before === " " && CODE_WORDS.has(this.getWord(index - 1));
-  }
-
-  /** Return whether a word is used as a name in source code. */
-  isCodeWord(index: number): boolean {
-    if (index + 1 >= this.#words.length) return false;
-    const after = this.getGap(index + 1);
-    return CALL.test(after) || (after === " " && ASSIGNMENT.test(this.getGap(index + 2)));
   }
 
   /** Return whether a kept word of a list is next to a mention, with a blank between them. */

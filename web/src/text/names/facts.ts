@@ -13,7 +13,7 @@ import { splitIdentifier } from "../identifiers.js";
 import { isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
-import { IdentifierRules } from "./factIdentifiers.js";
+import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
 import { NumberFacts } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { FactStrings } from "./factStrings.js";
@@ -212,7 +212,7 @@ export class FactRules {
       const isWord =
         strings.isTerm(text) ||
         strings.isElided(span.tokens[0]?.key ?? "") ||
-        (strings.isCodeName(text) && place.isCodeWord(index)) ||
+        (strings.isCodeName(text) && isCodeWord(place, index)) ||
         (strings.isDetermined(text) && place.isNounPlace(index));
       return span.case === LOWER && isWord && !place.follows(index, this.#secret);
     }
@@ -285,7 +285,7 @@ export class FactRules {
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
     if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
-    const isConstant = strings.isCodeConstant(span.text) && place.isCodePlace(index);
+    const isConstant = strings.isCodeConstant(span.text) && isCodePlace(place, index);
     if (isConstant && !place.follows(index, this.#secret)) return true;
     const isPresent = IS_TITLE.test(span.text) && PRESENT.has(span.text.toLowerCase());
     if (isPresent && strings.isUseful && strings.isShared(span.text.toLowerCase()) && place.endsYearRange(index))
@@ -298,7 +298,7 @@ export class FactRules {
       return true;
     if (this.#isCode(tokens)) {
       const isKept = strings.isUseful && (isLower(span.text.charAt(0)) || strings.isPublic);
-      if (isKept || place.isCodePlace(index)) return true;
+      if (isKept || isCodePlace(place, index)) return true;
     }
     if (!strings.isUseful || tokens.length === 0) return false;
     if (strings.isPublicRun(tokens)) return true;

@@ -26,6 +26,7 @@ import {
 import { APOSTROPHE } from "./spelledTokens.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
 import {
+  addSurnames,
   BEGINS_DOTTED_NAME,
   BEGINS_PLACE,
   BEGINS_UNIT,
@@ -33,6 +34,7 @@ import {
   CLITIC,
   DIGITS,
   findConnectorsEnd,
+  findMemberEnd,
   findRunCase,
   INITIAL,
   INITIALS,
@@ -333,11 +335,7 @@ export class SpanFinder implements TokenLine {
     }
   }
 
-  /**
-   * Mark the capitalized words of a headline that are replaced. Words that may begin a sentence are kept. But such a
-   * word is replaced after a title, and after a replaced word if it ends the sequence or another replaced word follows
-   * it: a list of persons is a headline too, and a surname may be a common word.
-   */
+  /** Mark the capitalized words of a headline that are replaced. Words that may begin a sentence are kept. */
   #hideInHeadline(capitalized: readonly number[]): void {
     const isReplaced = capitalized.map(
       (index) =>
@@ -346,15 +344,14 @@ export class SpanFinder implements TokenLine {
         this.#followsTitle(index) ||
         this.#isFirstName(index),
     );
-    const isJoined = capitalized.map((index, number) => {
-      const next = capitalized[number + 1];
-      return next !== undefined && this.#findMemberEnd(index) === next && includesWord(data.joins, this.#getGap(next));
-    });
-    capitalized.forEach((index, number) => {
-      const followsName = isJoined[number - 1] && isReplaced[number - 1];
-      const endsName = !isJoined[number] || isReplaced[number + 1];
-      if (isReplaced[number] || (followsName && endsName)) this.#hideMember(index);
-    });
+    const isJoined = capitalized
+      .slice(1)
+      .map(
+        (index, number) =>
+          this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
+      );
+    const hidden = addSurnames(isReplaced, isJoined);
+    for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 
   /** Mark common words that are family names before a comma and a name, where they open an entry: `Hope, Daniel`. */
@@ -379,6 +376,11 @@ export class SpanFinder implements TokenLine {
       );
     }
     return before.entityType === "particle" && before.tokenClass === CAPITALIZED;
+  }
+
+  /** Return the index after a word of a run (name) and after lower-case words that hyphens join to it. */
+  #findMemberEnd(index: number): number {
+    return findMemberEnd(this.words, this.gaps, index, this.end, this.rules.data.names.suffixes);
   }
 
   #hideMember(index: number): void {
@@ -418,22 +420,6 @@ export class SpanFinder implements TokenLine {
     if (includesWord(data.joins_forms, gap) && this.#getWord(after).flags & LEGAL_FORM) return true;
     if (gap === ". " && before.flags & INITIALS && mayFollowInitials(this.#getWord(after))) return true;
     return gap === ". " && after - 1 === first && (before.flags & BEGINS_DOTTED_NAME) !== 0;
-  }
-
-  /** Return the index after a word of a run (name) and after lower-case words that hyphens join to it. */
-  #findMemberEnd(start: number): number {
-    let index = start + 1;
-    for (; index < this.end && this.gaps[index] === "-"; index++) {
-      const word = this.#getWord(index);
-      if (
-        word.case !== LOWER ||
-        (word.tokenClass !== KEPT && word.tokenClass !== KEPT_WITH_CAPITALS && word.tokenClass !== REPLACED)
-      )
-        break;
-      if (word.tokenClass === KEPT && includesWord(this.rules.data.names.suffixes, word.key)) break;
-      if (word.tokenClass === REPLACED && word.entityType !== "word") break;
-    }
-    return index;
   }
 
   /** Return the span of the run that begins at an index. */

@@ -106,5 +106,35 @@ export function findConnectorsEnd(
   return after > first && continues() ? after : index;
 }
 
+/**
+ * Return which capitalized words of a headline are replaced, surnames that are common words included. A list of persons
+ * is a headline too. So a common word is replaced if it is between two replaced words, or if it follows a replaced word
+ * and ends the sequence of joined words. `isJoined` has no entry for the first word.
+ */
+export const addSurnames = (isReplaced: readonly boolean[], isJoined: readonly boolean[]): boolean[] =>
+  isReplaced.map((replaced, number) => {
+    const followsName = isJoined[number - 1] && isReplaced[number - 1];
+    return replaced || (followsName === true && (!isJoined[number] || isReplaced[number + 1] === true));
+  });
+
+/** Return the index after a word of a name and after the lower-case words that hyphens join to it. */
+export function findMemberEnd(
+  words: readonly NamesToken[],
+  gaps: readonly string[],
+  start: number,
+  end: number,
+  suffixes: readonly string[],
+): number {
+  let index = start + 1;
+  for (; index < end && gaps[index] === "-"; index++) {
+    const { tokenClass, case: pattern, key, entityType } = words[index] as NamesToken;
+    if (pattern !== LOWER || (tokenClass !== KEPT && tokenClass !== KEPT_WITH_CAPITALS && tokenClass !== REPLACED))
+      break;
+    if (tokenClass === KEPT && includesWord(suffixes, key)) break;
+    if (tokenClass === REPLACED && entityType !== "word") break;
+  }
+  return index;
+}
+
 /** Make the token of a gap; none for an empty text. */
 export const makeGapToken = (text: string): NamesToken[] => (text === "" ? [] : [makeToken(GAP, text, text)]);

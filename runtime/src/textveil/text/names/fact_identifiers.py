@@ -1,6 +1,7 @@
-"""Rules of the option ``facts`` that cut identifiers such as ``customer_id``: public words are kept, others replaced.
+"""Rules of the option ``facts`` for source code.
 
-An identifier is split into words at changes of case, at digits and at marks.
+They cut identifiers such as ``customer_id``: public words are kept, others replaced. They also find the marks of source
+code next to a mention. An identifier is split into words at changes of case, at digits and at marks.
 """
 
 import re
@@ -8,8 +9,10 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from textveil.bundle.rules import Rules
+from textveil.lazy import LazyPattern
 from textveil.text.identifiers import iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
+from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
@@ -29,6 +32,18 @@ _PROFILE_WORDS = frozenset(
 _HOST_WORDS = frozenset("api app blog cloud com de dev developer docs en help io net org raw support wiki www".split())
 #: Smallest number of letters of a public word in a path.
 _MIN_PATH_WORD = 3
+#: Marks of source code after a name, and before a name; words of source code before a name.
+_CODE_AFTER = LazyPattern(re.compile, r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
+_CODE_BEFORE = LazyPattern(re.compile, r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
+#: Marks after a name that is called or indexed or has a member; marks of an assignment after the name of a variable.
+_CALL = LazyPattern(re.compile, r"[(\[][(\[\"'&*-]{0,3}|\.")
+_ASSIGNMENT = LazyPattern(re.compile, r" ?[:?]?=(?!=)")
+_CODE_WORDS = frozenset(
+    (
+        *"async await class const def double extends float function implements import int interface let".split(),
+        *"new private public raise return self static string struct this throw var void".split(),
+    )
+)
 
 
 class IdentifierRules:
@@ -165,6 +180,36 @@ class IdentifierRules:
     @cached_property
     def _domains(self) -> frozenset[str]:
         return frozenset(self._strings.lists.rules.domains)
+
+
+def is_code_place(place: LinePlaces, index: int) -> bool:
+    """Return whether marks of source code, or a word such as *class*, are next to a mention.
+
+    Args:
+        place: The lines that contain the mention.
+        index: Index of the mention in these lines.
+    """
+    before, after = place.gaps[index], place.gaps[index + 1]
+    return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
+        before == " " and place.get_word(index - 1) in _CODE_WORDS
+    )
+
+
+def is_code_word(place: LinePlaces, index: int) -> bool:
+    """Return whether a word is used as a name in source code.
+
+    This is so before the bracket of a call or an index, before the dot of a member (``word.member``), and before a name
+    that is declared (``word name =``).
+
+    Args:
+        place: The lines that contain the word.
+        index: Index of the word in these lines.
+    """
+    after = place.gaps[index + 1]
+    if _CALL.fullmatch(after) is not None:
+        return index + 1 < len(place.mentions)
+    declares = after == " " and index + 1 < len(place.mentions)
+    return declares and _ASSIGNMENT.match(place.gaps[index + 2]) is not None
 
 
 def _has_plain_digits(words: Sequence[str]) -> bool:

@@ -24,18 +24,6 @@ _LAST_WORD = re.compile("[a-z]{3,}")
 _BARE_GAP = LazyPattern(re.compile, r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
 #: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = LazyPattern(re.compile, r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
-#: Marks of source code after a name, and before a name; words of source code before a name.
-_CODE_AFTER = LazyPattern(re.compile, r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
-_CODE_BEFORE = LazyPattern(re.compile, r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
-#: Marks after a name that is called or indexed or has a member; marks of an assignment after the name of a variable.
-_CALL = LazyPattern(re.compile, r"[(\[][(\[\"'&*-]{0,3}|\.")
-_ASSIGNMENT = LazyPattern(re.compile, r" ?[:?]?=(?!=)")
-_CODE_WORDS = frozenset(
-    (
-        *"async await class const def double extends float function implements import int interface let".split(),
-        *"new private public raise return self static string struct this throw var void".split(),
-    )
-)
 #: Words between the names of several languages, and the largest number of names that are read before one.
 _LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
 _BE = frozenset("are be became is s was were".split())
@@ -381,25 +369,6 @@ class LinePlaces:
     def follows_degrees(self, index: int) -> bool:
         """Return whether a number and the sign of degrees directly precede a mention."""
         return self.gaps[index].strip(" ") == "\u00b0" and self.get_class(index - 1) in NUMERIC_TYPES
-
-    def is_code_place(self, index: int) -> bool:
-        """Return whether marks of source code, or a word such as *class*, are next to a mention."""
-        before, after = self.gaps[index], self.gaps[index + 1]
-        return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
-            before == " " and self.get_word(index - 1) in _CODE_WORDS
-        )
-
-    def is_code_word(self, index: int) -> bool:
-        """Return whether a word is used as a name in source code.
-
-        This is so before the bracket of a call or an index, before the dot of a member (``word.member``), and before a
-        name that is declared (``word name =``).
-        """
-        after = self.gaps[index + 1]
-        if _CALL.fullmatch(after) is not None:
-            return index + 1 < len(self._words)
-        declares = after == " " and index + 1 < len(self._words)
-        return declares and _ASSIGNMENT.match(self.gaps[index + 2]) is not None
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
         """Return whether a kept word of a list is next to a mention, with a blank between them.

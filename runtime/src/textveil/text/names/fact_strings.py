@@ -227,7 +227,10 @@ class FactStrings:
         return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
 
     def begins_as_group(self, text: str) -> bool:
-        """Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*."""
+        """Return whether the name of a group may be a common word at the start of a sentence, such as *Left*.
+
+        Groups are parties, faiths and peoples. Only a name in Title case may be such a word.
+        """
         word = text.lower()
         marks = self.common.get(word, 0)
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)

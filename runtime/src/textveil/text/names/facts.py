@@ -18,7 +18,7 @@ from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
-from textveil.text.names.fact_identifiers import IdentifierRules
+from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
 from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import (
@@ -36,7 +36,7 @@ from textveil.text.names.fact_strings import (
     FactStrings,
 )
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder, find_run_case
+from textveil.text.names.spans import SpanFinder
 from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
@@ -44,6 +44,7 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     RANDOMIZED_POOL,
     EntitySpan,
+    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 
@@ -249,7 +250,7 @@ class FactRules:
         if entity_type == "word":
             is_word = (
                 sets & TERMS
-                or (sets & CODE_NAMES and place.is_code_word(index))
+                or (sets & CODE_NAMES and is_code_word(place, index))
                 or (sets & NOUNS and place.is_noun_place(index))
             )
             return bool(is_word) and not place.follows(index, self._secret)
@@ -337,7 +338,7 @@ class FactRules:
         is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
         if is_present and strings.is_shared(span.text.lower()) and ends_year_range(place, index):
             return True
-        if sets & CONSTANTS and place.is_code_place(index) and not place.follows(index, self._secret):
+        if sets & CONSTANTS and is_code_place(place, index) and not place.follows(index, self._secret):
             return True
         if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS):
             return False
@@ -353,7 +354,7 @@ class FactRules:
                 return True
         if sets & CODE:
             is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
-            if is_kept or place.is_code_place(index):
+            if is_kept or is_code_place(place, index):
                 return True
         if sets & PUBLIC_NAMES:
             return True

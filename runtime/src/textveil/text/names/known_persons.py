@@ -74,9 +74,9 @@ class KnownSpelling:
     Attributes:
         person: The person's first spelling.
         form: The role of each name in the spelling, as one letter each: first name, family name or initial.
-        originals: Strings that restoring puts into a reply. The first one replaces the whole spelling: the first listed
-            spelling of the person with the same form. Each further one replaces one role: the first listed name of the
-            person with this role.
+        originals: Strings that restoring puts into a reply. The first one is for the surrogate of the whole spelling:
+            the person's first listed spelling with this form. Each further one is for the surrogate of one role: the
+            person's first listed name with this role.
         needs_capital: Whether only text with a capital letter at its beginning matches, because the spelling is also a
             common word.
     """

@@ -1,8 +1,7 @@
-r"""Reader of texts in the mode ``names``: runs the three passes and returns kept texts and mentions.
+"""Reader of texts in the mode ``names``: runs the three passes and returns kept texts and mentions.
 
-JSON inside a text is divided into parts that are read one by one. A JSON string is read like a text of its own, without
-its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a comment is read like a string.
-A number is replaced by a valid JSON number. All other JSON is copied unchanged.
+Each part of JSON inside a text (``json_blocks``) is read alone: a string and a comment like a text of its own. A number
+is replaced by a valid JSON number. All other JSON is copied unchanged.
 """
 
 import re
@@ -15,6 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
+from textveil.text.names.json_blocks import (
+    COPIED,
+    NUMBER,
+    TEXT,
+    JsonPart,
+    may_have_json,
+    split_json,
+    write_escapes,
+)
 from textveil.text.names.lexicon import is_letter
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
@@ -30,20 +38,6 @@ if TYPE_CHECKING:
 #: End of a key of JSON.
 _KEY_END = re.compile(r'"[ \t\r\n]*:')
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
-#: Kinds of ``JsonPart``: text outside of JSON, a JSON string without its quotes, or a comment without its marks; a
-#: number; copied text.
-TEXT, NUMBER, COPIED = range(3)
-_STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
-_TOKEN = re.compile(
-    rf"(?P<string>{_STRING})|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![0-9A-Za-z_.+-]))"
-    r"|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,1000}\*/)"
-    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_]))"
-)
-#: Possible beginnings of JSON: an object with a key, an empty or nested list, or a list of strings.
-_START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
-#: A code point above U+FFFF is a pair of two escapes.
-_ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))", re.DOTALL)
-_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 #: Number of distinct chunks in the newer of the two caches of a call. When it is full, it becomes the older one, and
 #: the chunks of the previous older one are dropped.
 _MAX_CHUNKS = 1 << 11
@@ -51,20 +45,6 @@ _MAX_CHUNKS = 1 << 11
 _MAX_CACHED_LENGTH = 64
 #: Number of characters that are split at a time.
 _BLOCK_CHARACTERS = 1 << 13
-
-
-class JsonPart(NamedTuple):
-    """A part of a text that is read independently of the other parts.
-
-    Attributes:
-        kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
-        text: The part. For a JSON string, its content without escapes.
-        escapes: For a JSON string, the position of each escape in ``text`` and its original spelling.
-    """
-
-    kind: int
-    text: str
-    escapes: tuple[tuple[int, str], ...] = ()
 
 
 _NO_PART = JsonPart(COPIED, "")
@@ -221,7 +201,10 @@ class NamesReader:
         return False
 
     def _stream_json_text(self, text: str, has_capitals: bool) -> "ReadTextStream":
-        """Return a stream of the elements of a text with JSON. Each part that is not copied is read like a text."""
+        """Return a stream of the elements of a text with JSON.
+
+        The syntax of JSON is copied. Each text, key and number in it, and the text around it, is read alone.
+        """
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
@@ -402,98 +385,3 @@ def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]
                 return True
         windows[number] = iter(consumed)
     return False
-
-
-def may_have_json(text: str) -> bool:
-    """Return whether JSON may begin in a text."""
-    return ('"' in text or "[" in text) and _START.search(text) is not None
-
-
-def split_json(text: str) -> Iterator[JsonPart]:
-    r"""Split a text into its JSON values and the text around them. A text without JSON is one part.
-
-    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends where its brackets balance, or at
-    the end of the text. Comments, trailing commas and duplicate keys are supported.
-
-    Example:
-        >>> [part.text for part in split_json(r'See {"a": "b\nc", "n": 12}')]
-        ['See ', '{"', 'a', '": "', 'b\nc', '", "', 'n', '": ', '12', '}', '']
-    """
-    position = at = 0
-    while (start := _START.search(text, at)) is not None:
-        is_json, end = _find_end(text, start.start())
-        if is_json:
-            yield JsonPart(TEXT, text[position : start.start()])
-            yield from _read_block(text, start.start(), end)
-            position = end
-        at = max(end, start.end())
-    yield JsonPart(TEXT, text[position:])
-
-
-def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether a JSON value begins at ``start``, and the position after the tokens that were read."""
-    depth, at = 0, start
-    while match := _TOKEN.match(text, at):
-        at = match.end()
-        if match["copied"] is not None and match[0] in "{}[]":
-            depth += 1 if match[0] in "{[" else -1
-            if not depth:
-                break
-    return not depth or at == len(text), at
-
-
-def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
-    """Yield the parts of a JSON value, which is ``text[start:end]``."""
-    copied = start
-    for match in _TOKEN.finditer(text, start, end):
-        if match["comment"] is not None:
-            first, last = match.start() + 2, match.end() - 2 * match[0].endswith("*/") * match[0].startswith("/*")
-            yield JsonPart(COPIED, text[copied:first])
-            yield JsonPart(TEXT, text[first:last])
-            copied = last
-        elif match["copied"] is None:
-            quote = match["string"] is not None
-            yield JsonPart(COPIED, text[copied : match.start() + quote])
-            yield _read_string(match[0][1:-1]) if quote else JsonPart(NUMBER, match[0])
-            copied = match.end() - quote
-    yield JsonPart(COPIED, text[copied:end])
-
-
-def _read_string(written: str) -> JsonPart:
-    """Return the part of a JSON string. ``written`` is the string without its quotes."""
-    if "\\" not in written:
-        return JsonPart(TEXT, written)
-    pieces: list[str] = []
-    escapes: list[tuple[int, str]] = []
-    length = position = 0
-    for match in _ESCAPE.finditer(written):
-        plain = written[position : match.start()]
-        character = _decode_escape(match[1]) if match[1] else _ESCAPED.get(match[2], match[2])
-        length += len(plain)
-        escapes.append((length, match[0]))
-        pieces += (plain, character)
-        length, position = length + 1, match.end()
-    return JsonPart(TEXT, "".join([*pieces, written[position:]]), tuple(escapes))
-
-
-def _decode_escape(code: str) -> str:
-    """Decode the hexadecimal digits of an escape, or of the two escapes of a surrogate pair."""
-    if len(code) == 4:
-        return chr(int(code, 16))
-    return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))
-
-
-def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -> str:
-    """Return a part of a JSON string with its original escapes.
-
-    Args:
-        text: The part, without escapes.
-        escapes: Position of each escape in the whole string, and its original spelling.
-        start: Position of the part in the whole string.
-    """
-    pieces, position, end = list[str](), start, start + len(text)
-    for at, written in escapes:
-        if start <= at < end:
-            pieces += (text[position - start : at - start], written)
-            position = at + 1
-    return "".join([*pieces, text[position - start :]]) if pieces else text

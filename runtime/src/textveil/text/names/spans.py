@@ -52,6 +52,7 @@ from textveil.text.names.tokens import (
     create_tuple,
     find_connectors_end,
     find_member_end,
+    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -484,15 +485,6 @@ class SpanFinder:
         if stop > first + 1:  # joined in small steps, so that other threads can run
             text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
-
-
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
-
-    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
-    """
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
 
 
 def _is_title_case(token: NamesToken) -> bool:

@@ -419,7 +419,7 @@ class NumberGroup:
         yield from self._joiner.read_number(number)
 
     def close_group(self) -> Iterable[TextSpan]:
-        """Return the strings that are complete now, since no number follows."""
+        """End the open group of numbers, since no number follows, and return its strings."""
         return (self._first,) if self._joiner is None else self._joiner.release_pending()
 
 
