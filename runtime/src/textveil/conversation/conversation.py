@@ -191,6 +191,19 @@ class Conversation(SavedConversation, AsyncMethods):
         return self._exchange.kept_words
 
     @property
+    def language_words(self) -> KeptWords:
+        """Numbers of words for the hint that texts may be in another language.
+
+        They are the numbers of those messages of the user and texts that alone may be in another language; if there are
+        none, ``kept_words``. So a long system prompt in English hides no message in another language.
+
+        >>> from textveil import Conversation
+        >>> Conversation().language_words.may_be_foreign
+        False
+        """
+        return self._exchange.foreign_words if any(self._exchange.foreign_words) else self.kept_words
+
+    @property
     def unshared_results(self) -> int:
         """Number of tool results of this exchange that were rewritten with unlinked surrogates."""
         return self._exchange.unshared_results
@@ -209,8 +222,8 @@ class Conversation(SavedConversation, AsyncMethods):
 
         The messages have the format of OpenAI's chat or responses API, or of Anthropic's messages API. Every text of a
         person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by value: a number
-        becomes a number of the same type. Names of fields, roles, identifiers, names of tools, true, false and null are
-        kept.
+        becomes a surrogate of the same type, or a string with its tag, such as ``"[number 1]"``, which is restored as a
+        number. Names of fields, roles, identifiers, names of tools, true, false and null are kept.
 
         A message of the model is sent as the model wrote it, byte for byte, if it follows the same messages as when it
         arrived. Any other message with the role of the model gets unlinked surrogates, which are never restored. A
@@ -260,7 +273,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     def _warn_about_language(self) -> None:
         """Issue a ``LanguageWarning``, once for the conversation, if its texts may be in another language."""
-        shared, words = self._shared, self._exchange.kept_words
+        shared, words = self._shared, self.language_words
         if words.may_be_foreign and not shared.has_warned_about_language:
             shared.has_warned_about_language = True
             option = "Sanitizer.load(language=...)"

@@ -16,7 +16,8 @@ from textveil.work_steps import SteppedJSONEncoder, decode_json
 #: Kinds of content of a field. ``SAME``: identifier or flag, which is kept. ``TEXT``: text. ``PARTS``: text or list of
 #: parts. ``ARGUMENTS``: JSON as text. ``VALUE``: JSON value. ``RESULT``: output of a tool. ``CALLS``: list of tool
 #: calls. ``NAME``: name of a person. ``EMPTY``: nothing. ``CALL``: object with the name and arguments of a call.
-SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
+#: ``SETTING``: JSON value that the provider checks against a schema, so that numbers must remain numbers.
+SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL, SETTING = range(11)
 _MODEL_CONTENTS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
 #: Fields whose text the model writes, with the class of the field in the records of replies.
 _FIELD_CLASSES = {"content": "text", "text": "text", "arguments": "call", "input": "call"}
@@ -42,7 +43,7 @@ FIELDS_BY_TYPE: Mapping[str, Mapping[str, int]] = {
     "function": {"type": SAME, "id": SAME, "index": SAME, "function": CALL},
     "function_call": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), **_CALL_FIELDS},
     "item_reference": {"type": SAME, "id": SAME},
-    SETTINGS_TYPE: {"type": SAME, "value": VALUE},
+    SETTINGS_TYPE: {"type": SAME, "value": SETTING},
     "function_call_output": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), "output": RESULT},
 }
 #: Types whose content is not text, or has a signature of the provider.
@@ -87,6 +88,8 @@ class MessageRewriter:
             argument. By default this object rewrites results.
         put_id_back: Function that converts the identifier of a call, as the client received it, to the upstream's
             identifier.
+        note_number: Function that is called for each JSON number that becomes a string, such as a tag, with the string
+            and the digits of the number.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class MessageRewriter:
         model_rewriter: "MessageRewriter | None" = None,
         make_result_rewriter: "Callable[[str], MessageRewriter] | None" = None,
         put_id_back: Callable[[Any], Any] = lambda value: value,
+        note_number: Callable[[str, str], None] = lambda written, digits: None,
     ) -> None:
         self._rewrite_text, self._find_signed_item, self._find_fields = rewrite_text, find_signed_item, find_fields
         self._rewrite_key, self._pass_through = rewrite_key or rewrite_text, frozenset(pass_through)
@@ -109,7 +113,7 @@ class MessageRewriter:
             model_rewriter,
             make_result_rewriter,
         )
-        self._put_id_back = put_id_back
+        self._put_id_back, self._note_number = put_id_back, note_number
 
     def rewrite_item(self, item: Any, is_by_model: bool = False, outer_role: Any = None) -> Any:
         """Rewrite a message, or a part of a message.
@@ -190,6 +194,8 @@ class MessageRewriter:
             return model_value
         if content == VALUE:
             return self._rewrite_value(value)
+        if content == SETTING:
+            return self._rewrite_value(value, keeps_types=True)
         if content == CALL and isinstance(value, Mapping):
             return self._rewrite_fields(value, _CALL_FIELDS, is_by_model)
         if content in (PARTS, RESULT, CALLS) and isinstance(value, list):
@@ -204,10 +210,14 @@ class MessageRewriter:
         container = parse_json_container(value) if has_json else None
         return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
 
-    def _rewrite_value(self, value: Any) -> Any:
+    def _rewrite_value(self, value: Any, *, keeps_types: bool = False) -> Any:
         """Rewrite every text, every number and every key of a JSON value.
 
         Keys that are names of fields are kept, and so are true, false and null.
+
+        Args:
+            value: The value.
+            keeps_types: Whether each number remains a number, because a schema may demand it.
         """
         check_work()
         if value is None or isinstance(value, bool):
@@ -218,14 +228,14 @@ class MessageRewriter:
                 container = parse_json_container(value)
             return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
         if isinstance(value, int | float):
-            return self._rewrite_number(value)
+            return self._rewrite_number(value, keeps_types=keeps_types)
         if isinstance(value, list):
-            return [self._rewrite_value(entry) for entry in value]
+            return [self._rewrite_value(entry, keeps_types=keeps_types) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError("a value or a key is not supported by JSON")
-        return self._rewrite_object(value)
+        return self._rewrite_object(value, keeps_types=keeps_types)
 
-    def _rewrite_object(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _rewrite_object(self, value: Mapping[str, Any], *, keeps_types: bool) -> Mapping[str, Any]:
         """Rewrite the values of a JSON object, and the keys that are not names of fields."""
         rewritten: dict[str, Any] = {}
         fields = value if "keys" in self._pass_through else self._find_fields(value)
@@ -235,18 +245,28 @@ class MessageRewriter:
             while key in rewritten:  # small surrogate pools may give two keys the same surrogate
                 number += 1
                 key = f"{base_key}_{number}"
-            rewritten[key] = self._rewrite_value(entry)
+            rewritten[key] = self._rewrite_value(entry, keeps_types=keeps_types)
         return rewritten
 
-    def _rewrite_number(self, value: int | float) -> int | float:
-        """Replace a number by a surrogate of the same type and sign; by 0 if the surrogate has no digits."""
+    def _rewrite_number(self, value: int | float, *, keeps_types: bool) -> int | float | str | None:
+        """Replace a number by a surrogate of the same type and sign.
+
+        A surrogate without digits, such as a tag, becomes a string, and a dropped number becomes ``None``. With
+        ``keeps_types`` the result is 0 in both cases.
+        """
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
             raise InputError("a number is not finite, or is too large")
-        digits = self._rewrite_text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
+        original = format(Decimal(repr(abs(value))), "f")
+        written, sign = self._rewrite_text(original), "-" if value < 0 else ""
         try:
-            return type(value)(f"-{digits}" if value < 0 else digits)
+            return type(value)(sign + written.replace(",", ""))
         except ValueError:
-            return type(value)(0)
+            if keeps_types:
+                return type(value)(0)
+        if not written:
+            return None
+        self._note_number(sign + written, sign + original)
+        return sign + written
 
 
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:

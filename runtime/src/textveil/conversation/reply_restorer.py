@@ -1,6 +1,7 @@
 """Restoring of originals in a model's replies: in whole texts and messages, or in a text while it arrives."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ _RESTORED_CONTENTS = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
 _MAX_STEP_CHARACTERS = 1 << 14
 #: Largest integer that may be a surrogate. Python refuses to convert much larger integers to decimal digits.
 _MAX_INTEGER_BITS = 1 << 10
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 #: Callback with three arguments: a restored text or value of a reply, the text or value as the model wrote it, and the
 #: pairs of surrogate and original that were used.
 RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
@@ -225,6 +227,8 @@ class ReplyRestorer:
             return value
         if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
             return value
+        if isinstance(value, str) and (number := self._restore_number(value)) is not None:
+            return number
         written = str(abs(value)) if isinstance(value, int | float) else value
         original = self._restorer.restore_value(written)
         if original is None:
@@ -239,6 +243,15 @@ class ReplyRestorer:
             SurrogatePair(written, str(abs(original)) if not isinstance(original, str) else original)
         )
         return original
+
+    def _restore_number(self, value: str) -> int | float | None:
+        """Return the JSON number whose tag is the whole string; ``None`` for any other string."""
+        original = self._restorer.restore_value(f'"{value}"')
+        if original is None or _JSON_NUMBER.fullmatch(original) is None:
+            return None
+        self._streams[-1].restored.append(value)
+        self._streams[-1].used_pairs.append(SurrogatePair(value, original.removeprefix("-")))
+        return json.loads(original)
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
         """Restore originals in a text of a reply, except where an earlier text of the reply makes that unsafe.

@@ -64,6 +64,8 @@ class ConversationTextRewriter:
             options: Options of ``MessageRewriter``.
         """
         rewrite_key = self.make_linked_function(self._make_key_reader(reader), masks)
+        if not self._shared.custom_rewrite:
+            options = {"note_number": self._add_number_pairs, **options}
         return self.make_rewriter(self.make_linked_function(reader, masks), rewrite_key=rewrite_key, **options)
 
     def make_unlinked_rewriter(
@@ -112,6 +114,11 @@ class ConversationTextRewriter:
     def rewrite_entity(self, entity_type: str, text: str) -> str:
         """Return the surrogate of a text that consists of one entity of the type ``entity_type``."""
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
+
+    def _add_number_pairs(self, written: str, digits: str) -> None:
+        """Store the pairs for a JSON number that became a string: in quotation marks it is restored as a number."""
+        pairs = SurrogatePair(f'"{written}"', digits), SurrogatePair(written, digits)
+        self._exchange.message_pairs += pairs[: 2 if digits.startswith("-") else 1]
 
     def _rewrite_linked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
         shared, exchange = self._shared, self._exchange
@@ -164,6 +171,19 @@ class ConversationTextRewriter:
         if facts is not None and facts.strings.is_useful:
             foreign += min(read.kept_count, count_foreign_words(written, facts.strings.is_foreign))
         self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)
+
+    def note_foreign_words(self, before: KeptWords) -> None:
+        """Count the words of a message or text again if it may be in another language than the bundle.
+
+        So a long message in the language of the bundle, such as a system prompt, hides no other message.
+
+        Args:
+            before: ``kept_words`` of the exchange before the message or text was rewritten.
+        """
+        exchange = self._exchange
+        words = KeptWords(*(count - old for count, old in zip(exchange.kept_words, before, strict=True)))
+        if words.may_be_foreign:
+            exchange.foreign_words = KeptWords(*map(sum, zip(exchange.foreign_words, words, strict=True)))
 
     def _make_key_reader(self, reader: NamesReader) -> NamesReader:
         return reader if "person" in self._shared.plan.style.keep else KeyReader(reader)
