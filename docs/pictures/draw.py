@@ -195,8 +195,8 @@ def draw_chart(colors: dict[str, str]) -> str:
     hollow = f'fill="none" stroke="{colors["other"]}" stroke-width="2"'
     parts.append(f'<path d="M{x - 7:.1f} {y:.1f}l7-7 7 7-7 7z" {hollow}/>')
     for number, text in enumerate(("PAPILLON, as published:", "another measure")):
-        at = y - 36 + 18 * number
-        parts.append(_draw_label(text, RIGHT, at, colors["muted"], 14, anchor="end", halo=colors["page"]))
+        at = y - 30 + 15 * number
+        parts.append(_draw_label(text, RIGHT, at, colors["muted"], 12, anchor="end", halo=colors["page"]))
     said.append(f"PAPILLON, as published, by another measure: {PAPILLON[0]:.1%} and {PAPILLON[1]:.1%}.")
     title = "Private parts that stay, and prompts that can be answered as well, for each tool"
     return _make_svg(parts, WIDTH, BOTTOM + 62, colors, title, " ".join(said))

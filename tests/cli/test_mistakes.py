@@ -31,6 +31,7 @@ FILES = {
     "pretty.json": b'[\n{"note": "a"}\n]\n',
     "latin.csv": b"id,note\n1,caf\xe9\n",
     "latin.txt": b"caf\xe9\n",
+    "empty.xlsx": b"",
     "wide.txt": "hello".encode("utf-16"),
     "packed.txt.gz": b"not packed\n",
     "five.txt": b"one\ntwo\nthree\nfour\nfive\n",

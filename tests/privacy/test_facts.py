@@ -304,6 +304,21 @@ def test_the_first_list_of_the_table_decides(
     assert ("Kubernetes" in read_kept(plan, text) or "Anna" in read_kept(plan, text)) == is_kept
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("see docs.github.com and https://docs.github.com/help now", "docs"),
+        ("see dev_report and get_dev_zorblax and xs.dev.report", "dev"),
+        ("it is n/a, N/A or (N/A) here", "n/a"),
+        ("a Q&A, an R&D budget", "q&a"),
+        ("a B&B", "b"),
+    ],
+)
+def test_no_denied_word_is_kept_as_a_part_of_a_string(sanitizer: Sanitizer, text: str, word: str) -> None:
+    assert word in read_kept(make_plan(sanitizer, "public"), text).lower()
+    assert word not in read_kept(make_plan(sanitizer, "public", (word,)), text).lower()
+
+
 def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> None:
     plan = make_plan(sanitizer, "public")
     known = plan.lists.fact_lists

@@ -9,6 +9,7 @@ import pytest
 from names_soup import parts_of
 from textveil import Sanitizer
 from textveil.text.names.fact_identifiers import IdentifierRules
+from textveil.text.names.fact_strings import FactStrings
 
 SEGMENTS = parts_of("""
 docs|report|case-study|hill|forest-hill|zorblax|zorblax-report|in|users|12|4821|v2|kowal_hill|ReportKowal|a-kowal|case
@@ -67,6 +68,33 @@ def address_rules(sanitizer: Sanitizer) -> IdentifierRules:
 
 def test_no_hidden_word_changes_what_is_kept_of_an_address(address_rules: IdentifierRules) -> None:
     assert not address_differs(address_rules, 6)
+
+
+#: Hosts that the proof lists as members of the slot of a host, and others, with which a string is hidden whole.
+HOSTS = ("zorblax.com", "ZORBLAX.COM", "http://a-b.co.uk:8080", "https://12.34.56.78", "users.x.org", "www.in.com")
+OTHER_HOSTS = (
+    "http://zorblax",
+    "zorb_x.com",
+    "m\u00fcnchen.de",
+    "HTTP://zorblax.com",
+    "ftp://x.com",
+    "http://x.com:123456",
+)
+
+
+def test_hosts_of_one_form_are_exchangeable(address_rules: IdentifierRules) -> None:
+    assert len({str(_cut_by_place(address_rules, f"{host}/docs/zorblax")) for host in HOSTS}) == 1
+    assert not any(_cut_by_place(address_rules, f"{host}/docs/zorblax") for host in OTHER_HOSTS)
+
+
+@pytest.mark.parametrize(("denied", "randomized"), [(["docs"], []), ([], ["docs"])])
+def test_a_public_host_with_a_word_of_the_user_is_hidden(
+    address_rules: IdentifierRules, denied: list[str], randomized: list[str]
+) -> None:
+    rules = IdentifierRules(FactStrings(address_rules._strings.lists, "public", denied, randomized))
+    assert address_rules.cut_address("docs.github.com") == ["docs.github.com"]
+    assert rules.cut_address("docs.github.com") is None
+    assert rules.cut_address("www.github.com") == ["www.github.com"]
 
 
 def _keep_beside_hidden(rules: IdentifierRules, path: str) -> set[tuple[int, int]]:

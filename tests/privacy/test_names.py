@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
+from names_soup import BREAKS, EXCHANGES, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlanFactory
 
@@ -125,6 +125,12 @@ def test_what_is_denied_is_not_kept() -> None:
 def test_breaks_that_were_found(plans: NamesPlanFactory, text: str, other: str) -> None:
     reader = plans.make_plan({}).make_reader()
     assert around(reader.read_texts([text])) == around(reader.read_texts([other]))
+
+
+@pytest.mark.parametrize(("text", "other"), EXCHANGES)
+def test_exchanged_strings_leave_the_skeleton(text: str, other: str) -> None:
+    reader = NamesPlanFactory(Sanitizer.load().bundle).make_plan({}).make_reader()
+    assert skeleton(reader.read_texts([text])) == skeleton(reader.read_texts([other]))
 
 
 def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlanFactory) -> None:

@@ -42,6 +42,18 @@ test("a preview reads letters that the engine does not have by the classes of th
   ]);
 });
 
+test("no denied word is kept as a part of a string", () => {
+  const keepText = (deny) =>
+    sanitizer
+      .preview("see docs.github.com, dev_report; N/A", { protect: "names", facts: "public", deny })
+      .map(([text, state]) => (state === "kept" || state === "gap" ? text : "#"))
+      .join("");
+  for (const word of ["docs", "dev", "N/A"]) {
+    assert.ok(keepText([]).includes(word), word);
+    assert.ok(!keepText([word]).includes(word), word);
+  }
+});
+
 test("an explained preview has the position and the reason of each piece", () => {
   const asked = "😀 Call Anna Novak, Müllhuber about Kubernetes in 12 pages.";
   const options = { protect: "names", facts: "useful", deny: ["pages"] };

@@ -220,6 +220,15 @@ test("a restored reply acts as its text, is refused by JSON, and reports numbers
   const content = { format: "textveil-mapping", format_version: 1, originals: { 57: "12" } };
   const numbers = sanitizer.readMapping(JSON.stringify(content));
   assert.deepEqual(numbers.restore("57 and 60, of 8", {}, "57 of 8").report.unknownNumbers, ["60"]);
+  const originals = { "[number 1]": "12", "[number 2]": "30", "[person 1]": "Vos" };
+  const tags = sanitizer.readMapping(JSON.stringify({ ...content, originals }));
+  const reply = "The sum of [number 1] and [number 2] is 5023, not 8 or 2. See [person 77] and [an aside 4].";
+  const sent = "[number 1] and [number 2] of 8";
+  assert.deepEqual(tags.restore(reply, {}, sent).report.unknownNumbers, ["5023", "2", "4"]);
+  const stream = tags.openStream({}, sent);
+  for (const character of reply) stream.feed(character);
+  stream.close();
+  assert.deepEqual(stream.report.unknownNumbers, ["5023", "2", "4"]);
 });
 
 test("all control characters are treated alike, and come back", () => {

@@ -30,7 +30,8 @@ COMMANDS = {
 app = make_command_line(
     "textveil_cli.commands",
     COMMANDS,
-    help="Rewrite text on this device, offline, with a differential privacy bound per randomized word.",
+    help="Rewrite text on this device, offline: replace names, or randomize words with a differential privacy bound "
+    "per word.",
     version=f"textveil {__version__}",
 )
 

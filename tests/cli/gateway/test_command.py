@@ -211,7 +211,9 @@ def test_it_logs_once_which_option_reads_another_language(up: Upstream, tmp_path
     german = "Bitte schicken Sie mir einen neuen Stuhl und das Geld auf mein Konto, weil er kaputt bei uns war."
     with gateway(tmp_path, up.url) as server:
         for text in (TEXT, german, f"{german} Danke!"):
-            server.ask("POST", CHAT, asked(CHAT, text), KEY)
+            body = asked(CHAT, text)
+            body["messages"].insert(0, {"role": "system", "content": "You are a friendly assistant of our shop. " * 9})
+            server.ask("POST", CHAT, body, KEY)
         assert server.stop() == 0
     (hint,) = (line for line in server.said.splitlines() if "--language" in line)
     assert re.fullmatch(

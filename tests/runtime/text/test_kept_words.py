@@ -108,6 +108,29 @@ def test_kept_words_of_other_languages_do_not_hide_the_language(english: Sanitiz
         assert pickle.loads(pickle.dumps(result)).kept_words == result.kept_words
 
 
+@pytest.mark.parametrize("has_exchange", [False, True])
+def test_a_system_prompt_hides_no_message_in_another_language(has_exchange: bool) -> None:
+    system, mail = {"role": "system", "content": f"{ENGLISH} " * 4}, {"role": "user", "content": GERMAN}
+    conversation = Conversation()
+    exchange = conversation.start_exchange() if has_exchange else conversation
+    with pytest.warns(LanguageWarning):
+        exchange.outgoing([system, mail])
+    assert not exchange.kept_words.may_be_foreign
+    assert exchange.language_words.may_be_foreign
+    alone = Conversation().start_exchange()
+    with pytest.warns(LanguageWarning):
+        alone.outgoing([mail])
+    assert exchange.language_words == alone.kept_words
+
+
+def test_a_system_prompt_in_another_language_needs_most_of_the_words(recwarn: pytest.WarningsRecorder) -> None:
+    messages = [{"role": "system", "content": GERMAN}, {"role": "user", "content": f"{ENGLISH} " * 4}]
+    conversation = Conversation()
+    conversation.outgoing(messages)
+    assert conversation.language_words == conversation.kept_words
+    assert not recwarn
+
+
 def test_a_conversation_warns_once_of_another_language(recwarn: pytest.WarningsRecorder) -> None:
     conversation = Conversation()
     conversation.outgoing_text(ENGLISH)

@@ -105,7 +105,27 @@ def test_numbers_of_neither_side_are_reported_however_the_reply_is_cut(reply: st
 
 def test_numbers_of_the_sanitized_text_are_not_reported() -> None:
     assert HIDDEN.restore("30 and 1,200 and 31", sanitized="30 of 1200").report.unknown_numbers == ("31",)
-    assert Restorer([("Gomez", "Novak"), ("[number 1]", "12")]).restore("30").report.unknown_numbers == ()
+    assert Restorer([("Gomez", "Novak"), ("[person 1]", "Vos")]).restore("30").report.unknown_numbers == ()
+
+
+def test_numbers_are_reported_where_tags_replaced_numbers() -> None:
+    restorer = Restorer([("[number 1]", "12"), ("[number 2]", "30"), ("[person 1]", "Vos")])
+    sanitized = "[number 1] and [number 2] of 8"
+    reply = "The sum of [number 1] and [number 2] is 5023, not 8 or 2. See [person 77] and [an aside 4]."
+    assert restorer.restore(reply, sanitized=sanitized).report.unknown_numbers == ("5023", "2", "4")
+    for size in range(1, 9):
+        stream = restorer.open_stream(find_known_numbers=lambda: {"8"})
+        for start in range(0, len(reply), size):
+            stream.feed(reply[start : start + size])
+        stream.close()
+        assert stream.report.unknown_numbers == ("5023", "2", "4")
+
+
+def test_a_sum_over_tags_is_reported_by_a_conversation() -> None:
+    conversation = Conversation()
+    sent = conversation.outgoing_text("Order 88213 costs 4718 points.")
+    found = conversation.incoming(f"{sent} The sum of [number 1] and [number 2] is 5023.")
+    assert found.report.unknown_numbers == ("5023",)
 
 
 def test_a_sum_over_surrogates_is_reported_by_results_and_conversations() -> None:

@@ -2,11 +2,14 @@
 
 import { findLastIndex, WHITE } from "./segmentation/words.js";
 
-/** A list mark at the start of a line; or a number, a date or a time in digits. */
+/** A tag; a list mark at the start of a line; or a number, a date or a time in digits. */
 const NUMBER = new RegExp(
-  `\\n[ \\t]*\\p{Nd}{1,3}[.)](?=[${WHITE}]|$)|(?<![\\p{L}\\p{N}_.])(\\p{Nd}+(?:[.,:/-]\\p{Nd}+)*)(?![\\p{L}\\p{N}_])`,
+  `\\[[a-z-]{1,40} [0-9]{1,9}\\]|\\n[ \\t]*\\p{Nd}{1,3}[.)](?=[${WHITE}]|$)|(?<![\\p{L}\\p{N}_.])(\\p{Nd}+(?:[.,:/-]\\p{Nd}+)*)(?![\\p{L}\\p{N}_])`,
   "gu",
 );
+const TAG = /\[[a-z-]{1,40} [0-9]{1,9}\]/g;
+/** Start of a tag, up to its blank, at the end of a text. */
+const OPEN_TAG = /\[[a-z-]{1,40} $/;
 const PART = /\p{Nd}+(?:[.,]\p{Nd}+)*/gu;
 /** Unfinished end of a text: the start of its last line, and its last characters without a blank. */
 const OPEN = new RegExp(`(?:\\n[ \\t]*)?[^${WHITE}]*$`, "u");
@@ -15,9 +18,9 @@ const MAX_RUN_CHARACTERS = 256;
 const LONG_RUN = new RegExp(`(?<![^${WHITE}])[^${WHITE}]{${MAX_RUN_CHARACTERS + 1},}`, "gu");
 const LONG_INDENT = new RegExp(`\\n[ \\t]{${MAX_RUN_CHARACTERS + 1},}`, "g");
 
-/** Return the numbers of a text as strings, without commas between their digits. */
+/** Return the numbers of a text as strings, without commas between their digits and without the numbers of tags. */
 export function findNumbers(text: string): Set<string> {
-  return new Set([...text.matchAll(PART)].map(([part]) => part.replaceAll(",", "")));
+  return new Set([...text.replace(TAG, " ").matchAll(PART)].map(([part]) => part.replaceAll(",", "")));
 }
 
 /** Collects the numbers of a reply that arrives in parts, without the surrogates among them. */
@@ -36,7 +39,8 @@ export class NumberFinder {
       .replace(LONG_RUN, "x".repeat(MAX_RUN_CHARACTERS + 1))
       .replace(LONG_INDENT, `\n${" ".repeat(MAX_RUN_CHARACTERS + 1)}`);
     const start = Math.max(0, findLastIndex(text, 3 * MAX_RUN_CHARACTERS));
-    const scanEnd = start + (OPEN.exec(text.slice(start))?.index ?? text.length - start);
+    const openStart = start + (OPEN.exec(text.slice(start))?.index ?? text.length - start);
+    const scanEnd = OPEN_TAG.exec(text.slice(0, openStart))?.index ?? openStart;
     this.#scan(text.slice(0, scanEnd));
     this.#open = text.slice(scanEnd);
   }

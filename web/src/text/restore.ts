@@ -224,9 +224,8 @@ function isPreferred(form: SurrogateForm, other: SurrogateForm): boolean {
   return difference >= 0 && (ownRanks?.[difference] ?? 0) < (otherRanks?.[difference] ?? 0);
 }
 
-/** Return whether a pair replaces a number by another one. */
-const replacesNumber = ({ output, original }: SurrogatePair): boolean =>
-  !output.startsWith("[") && /[0-9]/.test(output) && /[0-9]/.test(original);
+/** Return whether a pair replaces a text with digits by a number or a numbered tag. */
+const replacesNumber = ({ output, original }: SurrogatePair): boolean => /[0-9]/.test(output) && /[0-9]/.test(original);
 
 type QuotationEntry = [output: string, original: string, weak: boolean, before: string, after: string];
 

@@ -33,18 +33,58 @@ _REASONS = {
     "capital": "capital letters, like a name",
     "perhaps-a-name": "a common word that is perhaps a name",
     "not-common": "on no list of common words",
-    "pattern": "the form of a number, an address or an identifier",
+    "pattern": "a number, address or identifier, by its form",
+}
+#: Phrases for details of reasons, such as names of lists. Hyphens of other details become blanks.
+_DETAILS = {
+    "given": "given names",
+    "given-abroad": "given names (abroad)",
+    "family": "family names",
+    "city": "cities",
+    "country": "countries",
+    "the-country": "countries",
+    "state": "states",
+    "group": "groups of people",
+    "organization": "organizations",
+    "place": "places",
+    "firm-word": "words of firms",
+    "institution-word": "words of institutions",
+    "street-word": "words of streets",
+    "place-word": "words of places",
+    "month": "months",
+    "title": "titles",
+    "weekday": "weekdays",
+    "acronym": "abbreviations",
+    "capital": "words with a capital",
+    "company": "companies",
+    "foreign": "words of other languages",
+    "language": "languages",
+    "term": "technical terms",
+    "heading": "headings",
+    "identifier": "parts of code and paths",
+    "typing-error": "typing errors",
+    "number": "numbers",
+    "word": "other words",
 }
 
 
 def describe_reason(reason: str) -> str:
     """Return a phrase for the reason of a treatment, as ``Sanitizer.preview`` names it.
 
-    >>> describe_reason("list: city")
-    'on a public list: city'
+    >>> describe_reason("list: given-abroad, family")
+    'on a public list: given names (abroad), family names'
+    >>> describe_reason("pattern: beside order")
+    'a number, address or identifier, by its form, beside "order"'
     """
-    name, colon, rest = reason.partition(":")
-    return _REASONS.get(name, name) + colon + rest
+    name, colon, rest = reason.partition(": ")
+    phrase = _REASONS.get(name, name)
+    if not colon:
+        return phrase
+    if name == "pattern":
+        return f'{phrase}, beside "{rest.removeprefix("beside ")}"'
+    if name in ("list", "facts"):
+        rest = ", ".join(_DETAILS.get(detail, detail.replace("-", " ")) for detail in rest.split(", "))
+    return f"{phrase}: {rest}"
 
 
 class TextExplainer:

@@ -27,10 +27,12 @@ _USAGE_ERRORS = {
 }
 #: Names of options in errors of the library, which become the options of the command line.
 _LIBRARY_OPTIONS = re.compile(
-    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|facts|keep|key(?=[^;(]*: only)|"
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of| to spend)|facts|keep|key(?=[^;(]*: only)|"
     r"known(?=:|[^;(]*: only)|mechanism|patterns(?=:|[^;(]*: only)|"
     r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
+#: An option with its value in errors of the library, ``protect='words'``, which becomes ``--protect words``.
+_LIBRARY_VALUES = re.compile(r"\b([a-z_]+)='(\w+)'")
 #: Advice for all errors with a certain code.
 _ADVICE = {BundleDamaged.code: "copy or build the bundle again"}
 #: Shape of an option name. Private text hardly ever has this shape.
@@ -65,6 +67,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         if help_command and isinstance(error, UnknownLevel) and name == "textveil":
             help_command = f"{name} {'info' if 'encode' in help_command else 'levels'}"
         if help_command and "--" not in message:
+            message = _LIBRARY_VALUES.sub(r"\1 \2", message)
             message = _LIBRARY_OPTIONS.sub(lambda found: f"--{found[0].replace('_', '-')}", message)
             message = message.replace("--key", "--corpus-key").replace("--patterns", "--pattern")
         advice = f"see {help_command}" if help_command else _ADVICE.get(error.code)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         get_format,
         get_manifest_path,
         get_packed_ending,
+        is_spreadsheet,
     )
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "get_manifest_path",
     "get_packed_ending",
     "hash_settings",
+    "is_spreadsheet",
     "make_table_refusal",
     "read_cells",
     "refuse_tables_by_name",

@@ -197,6 +197,11 @@ def get_format(path: str) -> str:
     return next((name for name in FORMATS if _has_ending(path, name)), "lines")
 
 
+def is_spreadsheet(path: str) -> bool:
+    """Return whether the name of a file ends like that of a spreadsheet, such as ``.xlsx``."""
+    return _read_ending(path)[0] == "excel"
+
+
 def _has_ending(path: str, format_name: str) -> bool:
     lower = path.lower()
     for packed in PACKED_ENDINGS if format_name != "parquet" else ():

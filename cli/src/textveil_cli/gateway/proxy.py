@@ -206,7 +206,7 @@ class GatewayRequestHandler:
                 finally:
                     if requests:  # the request was not rewritten
                         self._workers.free_in_thread(requests.pop().free_memory)
-                call.exchange, call.kept_words = exchange, exchange.kept_words
+                call.exchange, call.kept_words = exchange, exchange.language_words
                 self._report_language(call)
                 call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes

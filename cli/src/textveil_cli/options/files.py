@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
-from textveil.errors import OptionError
+from textveil.errors import InputError, OptionError
+
+from textveil_cli.console.text_io import name_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,12 +155,19 @@ class TableOptions:
             paths: Paths of the inputs. Standard input and folders have no ending, so that the options stay unchanged.
 
         Raises:
+            InputError: A file has the ending of a spreadsheet, which no command reads.
             OptionError: The files have endings of several formats.
         """
         if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
             return self
-        from textveil_cli.files import get_format
+        from textveil_cli.files import get_format, is_spreadsheet
 
+        for path, safe_name in name_inputs(paths):
+            if is_spreadsheet(path):
+                raise InputError(
+                    f"{safe_name}: Excel files and other spreadsheets cannot be read: export the sheet as CSV, and "
+                    "name that file"
+                )
         formats = {get_format(path) for path in paths if os.path.exists(path)} or {get_format(path) for path in paths}
         if len(formats) > 1:
             raise OptionError("the files have different formats: pass files of one format, or use --plain")

@@ -191,6 +191,19 @@ class Conversation(SavedConversation, AsyncMethods):
         return self._exchange.kept_words
 
     @property
+    def language_words(self) -> KeptWords:
+        """Numbers of words for the hint that texts may be in another language.
+
+        They are the numbers of those messages of the user and texts that alone may be in another language; if there are
+        none, ``kept_words``. So a long system prompt in English hides no message in another language.
+
+        >>> from textveil import Conversation
+        >>> Conversation().language_words.may_be_foreign
+        False
+        """
+        return self._exchange.foreign_words if any(self._exchange.foreign_words) else self.kept_words
+
+    @property
     def unshared_results(self) -> int:
         """Number of tool results of this exchange that were rewritten with unlinked surrogates."""
         return self._exchange.unshared_results
@@ -260,7 +273,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     def _warn_about_language(self) -> None:
         """Issue a ``LanguageWarning``, once for the conversation, if its texts may be in another language."""
-        shared, words = self._shared, self._exchange.kept_words
+        shared, words = self._shared, self.language_words
         if words.may_be_foreign and not shared.has_warned_about_language:
             shared.has_warned_about_language = True
             option = "Sanitizer.load(language=...)"

@@ -257,6 +257,8 @@ class ExchangeState:
         message_pairs: Pairs of the message that is currently rewritten.
         kept_words: Numbers of kept words, of replaced words that are on no list, and of kept words of other
             languages. Texts that an earlier exchange sent do not count.
+        foreign_words: The same numbers, for the messages of the user and the texts that alone may be in another
+            language.
         unshared_results: Number of tool results that were sent unlinked.
         counted_calls: Hashes of the arguments of calls whose guesses were counted.
         reply_start: Place of the first message of the reply.
@@ -279,6 +281,7 @@ class ExchangeState:
         self._restorer_tag_count = 0
         self.message_pairs: list[SurrogatePair] = []
         self.kept_words: KeptWords = KeptWords()
+        self.foreign_words: KeptWords = KeptWords()
         self.unshared_results: int = 0
         self.counted_calls: set[str] = set()
         self.tool_names = tool_names

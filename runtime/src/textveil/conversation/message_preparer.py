@@ -88,7 +88,10 @@ class MessagePreparer:
         number = 0 if shared.plan.style.consistent else len(shared.sent_messages) + 1
         if entity_type is None or not text.strip():
             message_tag = shared.hash_value("message", [number, text] if number else text)
-            return decode_json(self._rewrite_once(message_tag, text, self._texts.make_linked_function()))
+            words = self._exchange.kept_words
+            written = self._rewrite_once(message_tag, text, self._texts.make_linked_function())
+            self._texts.note_foreign_words(words)
+            return decode_json(written)
         if entity_type not in ASSIGNABLE_TYPES:
             raise OptionError(f"entity_type must be one of {', '.join(sorted(ASSIGNABLE_TYPES))}")
         message_tag = shared.hash_value("message", [entity_type, text, *([number] * bool(number))])
@@ -161,7 +164,11 @@ class MessagePreparer:
 
     def _prepare_other_message(self, message: Any, message_tag: str, reader: NamesReader) -> Any:
         rewriter = self._texts.make_linked_rewriter(reader, model_rewriter=self._texts.make_unlinked_rewriter(reader))
-        return decode_json(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+        words = self._exchange.kept_words
+        written = self._rewrite_once(message_tag, message, rewriter.rewrite_item)
+        if classify_sender(message, self._shared.pass_through) == "user":
+            self._texts.note_foreign_words(words)
+        return decode_json(written)
 
     def _prepare_model_message(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader, *, is_compared: bool

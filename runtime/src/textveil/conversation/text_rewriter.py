@@ -172,6 +172,19 @@ class ConversationTextRewriter:
             foreign += min(read.kept_count, count_foreign_words(written, facts.strings.is_foreign))
         self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)
 
+    def note_foreign_words(self, before: KeptWords) -> None:
+        """Count the words of a message or text again if it may be in another language than the bundle.
+
+        So a long message in the language of the bundle, such as a system prompt, hides no other message.
+
+        Args:
+            before: ``kept_words`` of the exchange before the message or text was rewritten.
+        """
+        exchange = self._exchange
+        words = KeptWords(*(count - old for count, old in zip(exchange.kept_words, before, strict=True)))
+        if words.may_be_foreign:
+            exchange.foreign_words = KeptWords(*map(sum, zip(exchange.foreign_words, words, strict=True)))
+
     def _make_key_reader(self, reader: NamesReader) -> NamesReader:
         return reader if "person" in self._shared.plan.style.keep else KeyReader(reader)
 

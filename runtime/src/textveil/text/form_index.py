@@ -43,7 +43,7 @@ class FormIndex:
     Attributes:
         rules: The argument ``rules``.
         quotations: Index of the texts around the surrogates of ``quoted_pairs``.
-        has_numbers: Whether some surrogates are numbers whose originals are numbers too.
+        has_numbers: Whether some originals have digits, and their surrogates are numbers or tags.
     """
 
     def __init__(
@@ -208,9 +208,8 @@ def _precedes_word(text: str, index: int, end: int) -> bool:
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether both the surrogate and the original of a pair contain digits.
+    """Return whether both the surrogate (a number, or a numbered tag) and the original of a pair contain digits.
 
-    Only ASCII digits count: they are the same in all versions of Unicode. Tags do not count.
+    Only ASCII digits count: they are the same in all versions of Unicode.
     """
-    is_tag = pair.output.startswith("[")
-    return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))
+    return all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))

@@ -6,9 +6,11 @@ A model may have computed such numbers from surrogates. Restoring cannot correct
 import re
 from collections.abc import Callable, Collection
 
-#: A list mark at the start of a line; or a number, a date or a time in digits.
-_NUMBER = re.compile(r"\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
+#: A tag; a list mark at the start of a line; or a number, a date or a time in digits.
+_NUMBER = re.compile(r"\[[a-z-]{1,40} [0-9]{1,9}\]|\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
 _PART = re.compile(r"\d+(?:[.,]\d+)*")
+_TAG, _OPEN_TAG = re.compile(r"\[[a-z-]{1,40} [0-9]{1,9}\]"), re.compile(r"\[[a-z-]{1,40} \Z")
+_MAX_OPEN_TAG = 42  #: length of the longest match of ``_OPEN_TAG``
 _DIGIT = re.compile(r"\d")
 #: Longer sequences of non-blank characters, and longer indentations, are shortened to this many characters: they
 #: contain no number. The result does not depend on how the text is split.
@@ -18,8 +20,8 @@ _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
-    """Return the numbers of a text as strings, without commas between their digits."""
-    return {part.replace(",", "") for part in _PART.findall(text)}
+    """Return the numbers of a text as strings, without commas between their digits and without the numbers of tags."""
+    return {part.replace(",", "") for part in _PART.findall(_TAG.sub(" ", text))}
 
 
 class NumberFinder:
@@ -68,4 +70,7 @@ def _find_open_end(text: str) -> int:
     start = len(text) if not text or text[-1].isspace() else len(text) - len(text.rsplit(None, 1)[-1])
     indent = text[max(0, start - _MAX_RUN_CHARACTERS - 2) : start]
     line_end = indent.rstrip(" \t")
+    tag = _OPEN_TAG.search(text[max(0, start - _MAX_OPEN_TAG) : start])
+    if tag is not None:  # the last blank may be inside of a tag
+        return max(0, start - _MAX_OPEN_TAG) + tag.start()
     return start - len(indent) + len(line_end) - 1 if line_end.endswith("\n") else start

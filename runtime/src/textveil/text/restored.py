@@ -41,7 +41,7 @@ class RestoreReport:
         restored: Surrogates that were replaced by their originals, as written in the reply.
         not_restored: Surrogates that were not replaced, each with the reason.
         unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text. A model may have
-            computed them from surrogates. Empty if no number of the text was replaced.
+            computed them from surrogates, or invented them. Empty if no number of the text was replaced.
 
     >>> from textveil.text.restore import Restorer
     >>> Restorer([("Gomez", "Novak")]).restore("Ask Gomez.").report.restored

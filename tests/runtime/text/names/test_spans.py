@@ -93,6 +93,13 @@ def test_a_quoted_word_is_no_clitic(plans: NamesPlanFactory) -> None:
     assert [entry.entity_type for entry in read.elements if not isinstance(entry, str)] == ["word"]
 
 
+def test_an_expression_with_a_sign_is_kept_whole(plans: NamesPlanFactory) -> None:
+    """Other letters with a slash between are slots of their own."""
+    for text in ("it is n/a there", "a car w/o keys", "sent C/O the bank", "the I/O of it", "a Q&A there"):
+        assert slots(plans, text) == text
+    assert slots(plans, "it is k/q there") == "it is <letter>/<letter> there"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -60,8 +60,8 @@ export class IdentifierRules {
     if (!PIECES.test(text) || UNCUT_MARKS.test(text)) return undefined;
     const hidden = iterateIdentifierWords(text).filter(([start, end]) => {
       const word = text.slice(start, end).toLowerCase();
-      const isPublic = this.strings.isPiece(word) || this.#prefixes.has(word) || this.#domains.has(word);
-      return !beginsWithDigit(word) && !isPublic;
+      const isDomain = this.#domains.has(word) && !this.strings.denied.has(word);
+      return !beginsWithDigit(word) && !(this.strings.isPiece(word) || this.#prefixes.has(word) || isDomain);
     });
     if (hidden.some(([start, end]) => end - start < 2)) return undefined;
     let masked = text;
@@ -119,8 +119,12 @@ export class IdentifierRules {
     return kept;
   }
 
-  /** Return whether a host consists of the name of a public company or product and of parts such as `www`. */
+  /**
+   * Return whether a host consists of the name of a public company or product and of parts such as `www`. No word of it
+   * may be denied.
+   */
   #isPublicHost(host: string): boolean {
+    if (splitIdentifier(host).some((word) => this.strings.denied.has(word.toLowerCase()))) return false;
     const labels = host.toLowerCase().replace(SCHEME, "").split(".");
     const names = labels.filter((label) => !HOST_WORDS.has(label));
     return names.length === 1 && names[0] === labels.at(-2) && this.strings.isPublicName(names[0] ?? "");

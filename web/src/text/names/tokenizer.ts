@@ -268,7 +268,7 @@ export class ChunkTokenizer {
     if (
       isAscii(core) &&
       includesWord(this.#rules.data.kept_whole, lower) &&
-      !lower.split("-").some((part) => this.lexicon.isDenied(part))
+      ![lower, ...lower.split(/[-/&]/)].some((part) => this.lexicon.isDenied(part))
     ) {
       return [makeToken(KEPT, core, lower, findCasePattern(core))];
     }

@@ -76,7 +76,7 @@ class IdentifierRules:
             if string[start].isalpha()
             and not self._strings.is_piece(word := string[start:end].lower())
             and word not in self._prefixes
-            and word not in self._domains
+            and (word not in self._domains or word in self._strings.denied)
         ]
         masked = string
         for start, end in reversed(hidden):
@@ -152,7 +152,12 @@ class IdentifierRules:
         return kept
 
     def _is_public_host(self, host: str) -> bool:
-        """Return whether a host consists of the name of a public company or product and of parts such as ``www``."""
+        """Return whether a host consists of the name of a public company or product and of parts such as ``www``.
+
+        No word of it may be denied.
+        """
+        if any(word.lower() in self._strings.denied for word in split_identifier(host)):
+            return False
         labels = host.lower().removeprefix("https://").removeprefix("http://").split(".")
         names = [label for label in labels if label not in _HOST_WORDS]
         return len(names) == 1 and len(labels) > 1 and names[0] == labels[-2] and self._strings.is_public_name(names[0])

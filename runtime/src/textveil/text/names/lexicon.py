@@ -63,6 +63,8 @@ _ANY_CASE_LISTS, _LOWER_CASE_LISTS, _CAPITALIZED_LISTS = (
 )
 _MIN_LENGTH_WITH_ENDING = 5
 _ASCII_DIGITS = frozenset("0123456789")
+#: Marks between the parts of a word: a denied part is enough to replace it (``x-ray``, ``n/a``, ``q&a``).
+_PART_MARK = re.compile("[-/&]")
 #: Marks that may follow a word, and marks that may precede it.
 PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
 #: Marks that may end a word and do not affect its class.
@@ -193,12 +195,12 @@ class Lexicon:
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
     def is_denied(self, folded: str) -> bool:
-        """Return whether ``deny`` or ``randomize`` lists a word or a hyphenated part of it.
+        """Return whether ``deny`` or ``randomize`` lists a word, or a part of it between ``-``, ``/`` or ``&``.
 
         Args:
             folded: Lookup key of the word.
         """
-        return self._is_denied_word(folded) or not self._listed_by_user.isdisjoint(folded.split("-"))
+        return self._is_denied_word(folded) or not self._listed_by_user.isdisjoint(_PART_MARK.split(folded))
 
     def _is_denied_word(self, folded: str) -> bool:
         """Return whether the option ``deny`` lists a word, or its stem before a clitic."""
