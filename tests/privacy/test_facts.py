@@ -373,12 +373,18 @@ def keep(rules: FactRules, elements: list[str | EntityMention]) -> list[str | En
     return [*rules.keep_facts(elements, _make_finder(), _classify, may_correct=True)]
 
 
-def place_differs(rules: FactRules | None, reader: NamesReader, seed: int, texts: int) -> bool:
+def place_differs(
+    rules: FactRules | None,
+    reader: NamesReader,
+    seed: int,
+    texts: int,
+    write: Callable[[random.Random], str] = write_soup,
+) -> bool:
     """Return whether other strings in the hidden spans change what is kept of any text."""
     assert rules is not None
     chance = random.Random(seed)
     for _ in range(texts):
-        text = " ".join(write_soup(chance) for _ in range(3))
+        text = " ".join(write(chance) for _ in range(3))
         elements = [*reader.read_texts([text])[0].elements]
         found = keep(rules, elements)
         hidden = {id(element) for element in found}
@@ -529,7 +535,6 @@ FAULTS = {
     "a hidden word decides on a function word": (LinePlaces, "has_word_beside", _read_hidden_beside),
     "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
     "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
-    "a hidden street decides on its number": (LinePlaces, "is_hidden", _read_string_behind_unit),
     "a hidden word is declared": (facts, "is_code_word", _read_declared_word),
 }
 
@@ -540,3 +545,16 @@ def test_a_planted_fault_is_found(sanitizer: Sanitizer, fault: str, monkeypatch:
     owner, name, function = FAULTS[fault]
     monkeypatch.setattr(owner, name, function)
     assert place_differs(make_plan(sanitizer, "useful", DENIED).facts, reader, 1, 8_000)
+
+
+def write_house(chance: random.Random) -> str:
+    """Return a number with a letter beside words and names."""
+    before, after = (chance.choice(("Kowal", "it is", "see", "zorblax")) for _ in range(2))
+    return f"{before} {chance.choice(('14d', '27b', '10m', '5'))} {after}"
+
+
+def test_no_hidden_street_decides_on_its_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "useful").facts
+    assert not place_differs(rules, reader, 1, 400, write_house)
+    monkeypatch.setattr(LinePlaces, "is_hidden", _read_string_behind_unit)
+    assert place_differs(rules, reader, 1, 400, write_house)
