@@ -79,16 +79,17 @@ def test_a_key_that_a_text_keeps_shows_no_equality() -> None:
     """A model may write such a word anywhere without its being counted as a guess."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     conversation = Conversation(Sanitizer.load(), tool_guesses=(500, 500), style="surrogate", facts="none")
-    found: dict[str, set[str]] = {"Hope": set(), "Grace": set()}
+    assert Sanitizer.load().preview("Shan", facts="none") == [("Shan", "kept")]
+    found: dict[str, set[str]] = {"Shan": set(), "Grace": set()}
     for number in range(40):
-        rows = [{"Hope": number}, {"Grace": number}]
+        rows = [{"Shan": number}, {"Grace": number}]
         result = {"role": "tool", "tool_call_id": "c", "content": json.dumps(rows)}
         sent = conversation.outgoing([{"role": "assistant", "tool_calls": [call]}, result])
         keys = [next(iter(row)) for row in json.loads(sent[1]["content"])]
-        found["Hope"].add(keys[0])
+        found["Shan"].add(keys[0])
         found["Grace"].add(keys[1])
     assert len(found["Grace"]) == 1
-    assert len(found["Hope"]) > 10  # 40 draws of some hundred names
+    assert len(found["Shan"]) > 10  # 40 draws of some hundred names
 
 
 def test_options_decide_about_keys() -> None:
