@@ -132,7 +132,8 @@ def test_marks_of_a_text_without_tags_do_not_tell_it_either(sanitizer: Sanitizer
 
     real = _SurrogateSpellings.write_text
     assert find_spans(real, "Leeds") == find_spans(real, "Derby") == [(3, 8, "randomized")]
-    faulty = planted(real, ("entries.append(", "if output != element.span.text: entries.append("))
+    write = "parts.append(next(words) if draw is None else next(outputs))"
+    faulty = planted(real, (write, f"{write}; entries = entries[: -(parts[-1] == element.span.text) or None]"))
     assert find_spans(faulty, "Leeds") != find_spans(faulty, "Derby")
 
 
