@@ -188,7 +188,8 @@ def draw_chart(colors: dict[str, str]) -> str:
     points = choose_points(find_points(ROOT / "benchmarks" / "results"))
     for point in points:
         left = any(_is_in_the_way(other, point) for other in points)
-        parts += _draw_point(point, colors, left)
+        raised = left and any(_is_close_before(other, point) for other in points)
+        parts += _draw_point(point, colors, left, raised)
         answerable, stay = (100 * share for share in point.place)
         said.append(f"{_name_point(point)}: {answerable:.0f} % answerable, {stay:.1f} % stay.")
     x, y = _get_x(PAPILLON[0]), _get_y(PAPILLON[1])
@@ -213,8 +214,14 @@ def _is_in_the_way(other: Point, point: Point) -> bool:
     return 0 < right < 0.3 and 0 <= up < 0.05
 
 
-def _draw_point(point: Point, colors: dict[str, str], left: bool) -> Iterator[str]:
-    """Yield a point with its 95 % intervals, and its name at its left or right."""
+def _is_close_before(other: Point, point: Point) -> bool:
+    """Return whether another point, at the same height, is where the name at the left of this one would be."""
+    right, up = other.place[0] - point.place[0], other.place[1] - point.place[1]
+    return -0.1 < right < 0 and abs(up) < 0.03
+
+
+def _draw_point(point: Point, colors: dict[str, str], left: bool, raised: bool) -> Iterator[str]:
+    """Yield a point with its 95 % intervals, and its name at its left or right, a line higher if it is raised."""
     color = colors["own"] if point.ours else colors["other"]
     x, y = _get_x(point.place[0]), _get_y(point.place[1])
     thin = f'stroke="{color}" stroke-width="1.2" opacity="0.6"'
@@ -227,7 +234,7 @@ def _draw_point(point: Point, colors: dict[str, str], left: bool) -> Iterator[st
     else:
         yield f'<rect x="{x - 6:.1f}" y="{y - 6:.1f}" width="12" height="12" fill="{color}"/>'
     at, anchor = (x - 10, "end") if left else (x + 10, "start")
-    yield _draw_label(_name_point(point), at, y - 12, color, 14, "600", anchor, colors["page"])
+    yield _draw_label(_name_point(point), at, y - (30 if raised else 12), color, 14, "600", anchor, colors["page"])
 
 
 def _get_x(share: float) -> float:
