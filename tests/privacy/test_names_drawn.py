@@ -188,7 +188,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
     "a whole that is shown has a word of the list in it": (
         Lexicon,
         "is_denied",
-        (' or not self._listed_by_user.isdisjoint(folded.split("-"))', ""),
+        (" or not self._listed_by_user.isdisjoint(_PART_MARK.split(folded))", ""),
     ),
 }
 

@@ -130,7 +130,7 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     ):
         read_release_terms("table", part)
     run.write_text(json.dumps(record | {"parts": [{"part": record["parts"][0]["part"]}]}))
-    with pytest.raises(InvalidJson, match="lacks the key sha256"):
+    with pytest.raises(InvalidJson, match="the key sha256 is missing"):
         read_release_terms("table", part)
     run.write_text("{")
     with pytest.raises(InvalidJson, match="cannot be read"):
