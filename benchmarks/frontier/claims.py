@@ -111,7 +111,10 @@ def symbols_of(release: WordRelease, outputs: Array) -> Array:
 
 
 def find_first_randomized(reading: ReadElements, count: int, most: int) -> Array:
-    """Return the positions of the first ``count`` randomized lower-case words of each document that has so many."""
+    """Return the positions of the first ``count`` randomized lower-case words in each document.
+
+    Documents with fewer such words are left out, and at most ``most`` documents are used.
+    """
     places = np.flatnonzero((reading.role == RANDOMIZED) & reading.lower)
     document = reading.document[places]
     starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])

@@ -70,7 +70,7 @@ Job = dict[str, Any]
 
 
 class Run:
-    """Runner of jobs, each of which gives one record.
+    """Runs the jobs of the frontier. Each job is one measurement and returns one record.
 
     Args:
         data: Folder of the data.

@@ -150,7 +150,7 @@ class FactStrings:
         return words - self.persons - self.surrogates - self.denied
 
     @cached_property
-    def _linked(self) -> frozenset[str]:
+    def _foreign_names(self) -> frozenset[str]:
         """Function words of other languages that are also names of persons."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
         return words - self.surrogates - self.denied
@@ -195,7 +195,7 @@ class FactStrings:
 
     def is_linked(self, word: str) -> bool:
         """Return whether a function word of another language is also a name of a person, such as *una*."""
-        return word in self._linked
+        return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
         """Return whether a string is a listed company or product that the value of ``facts`` does not keep."""
