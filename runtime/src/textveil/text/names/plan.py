@@ -128,7 +128,7 @@ class NamesRewriter:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesPlan:
     """The lists, surrogate pools and options that rewrite texts in the mode ``names``.
 
