@@ -13,7 +13,7 @@ import pytest
 from textveil import Sanitizer, errors
 from textveil.bundle import components, defaults, files, label_bundle, layout, parsers, rules, word_lists
 from textveil.lazy import load_data
-from textveil.mechanisms import integer_sampling
+from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 from textveil.text import form_index, options
@@ -48,7 +48,7 @@ CONSTANTS = {
     "MAX_LINE_BYTES": layout.MAX_LINE_BYTES,
     "BYTES_PER_ENTRY": word_lists.BYTES_PER_ENTRY,
     "BYTES_PER_LIST_BYTE": word_lists.BYTES_PER_LIST_BYTE,
-    "MAX_WORDS": integer_sampling.MAX_WORDS,
+    "MAX_WORDS": entropy.MAX_WORDS,
     "MAX_EPSILON": staircase.MAX_EPSILON,
     "MAX_LABELS": MAX_LABELS,
     "MAX_SENTENCE": label_bundle.MAX_SENTENCE,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text.names.entity_types import EntityMention, MentionPart, convert_to_given_name
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText

@@ -16,7 +16,7 @@ from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.guarantees import round_guess_gain
 from textveil.text.names.detector import SpanDetector, hide_detected_spans
