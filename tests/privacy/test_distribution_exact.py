@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from planted import planted
 from textveil import Sanitizer
 from textveil.bundle import TextBundle
+from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import LevelParameters

@@ -16,10 +16,10 @@ from textveil.bundle.rules import Rules
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
 from textveil.text.names.json_blocks import (
     COPIED,
+    JSON_START,
     NUMBER,
     TEXT,
     JsonPart,
-    may_have_json,
     split_json,
     write_escapes,
 )
@@ -108,30 +108,37 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
     return not isinstance(entry, str) and entry.entity_type == "word" and not entry.parts[0].is_randomized
 
 
-class NamesReader:
-    """Splits texts into kept texts and mentions.
+class ReadingRules(NamedTuple):
+    """The parts of a plan that read texts. They hold no text of a user.
 
-    Args:
+    Attributes:
         tokenizer: Tokenizer of chunks.
         classifier: Classifier of spans.
         rules: Rules of the language.
         facts: Rules that keep public facts; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
+    """
+
+    tokenizer: ChunkTokenizer
+    classifier: EntityClassifier
+    rules: Rules
+    facts: "FactRules | None"
+    own_types: "OwnTypes | None"
+
+
+class NamesReader:
+    """Splits texts into kept texts and mentions.
+
+    Args:
+        reading: Tokenizer, classifier and rules of a plan.
 
     Privacy:
         The object caches chunks of the texts. It must not outlive the call.
     """
 
-    def __init__(
-        self,
-        tokenizer: ChunkTokenizer,
-        classifier: EntityClassifier,
-        rules: Rules,
-        facts: "FactRules | None" = None,
-        own_types: "OwnTypes | None" = None,
-    ) -> None:
-        self._tokenizer, self._rules, self._classifier = tokenizer, rules, classifier
-        self._facts, self._own_types, self._corrects = facts, own_types, True
+    def __init__(self, reading: ReadingRules) -> None:
+        self._tokenizer, self._classifier, self._rules, self._facts, self._own_types = reading
+        self._corrects = True
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 
@@ -141,7 +148,7 @@ class NamesReader:
         Lower-case words that may be names are kept only if one of the texts has a capital letter. Each JSON string and
         each JSON number in a text is read independently of the rest.
         """
-        if any(map(may_have_json, texts)):
+        if any(map(_may_have_json, texts)):
             has_capitals = any(map(self._has_capital, texts))
             streams = [self._stream_json_text(text, has_capitals) for text in texts]
             return [ReadText([*stream], stream.kept_count) for stream in streams]
@@ -156,7 +163,7 @@ class NamesReader:
 
     def stream_text(self, text: str) -> "ReadTextStream":
         """Read a document of one text, and return a stream of its elements, which needs little memory."""
-        if may_have_json(text):
+        if _may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
         has_capitals = _contains_capital([text], windows)
@@ -330,6 +337,10 @@ def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
         yield text[start:end].split(" ")
         start = end + 1
     yield text[start:].split(" ")
+
+
+def _may_have_json(text: str) -> bool:
+    return ('"' in text or "[" in text) and JSON_START.search(text) is not None
 
 
 def _has_line_breaks(text: str) -> bool:
