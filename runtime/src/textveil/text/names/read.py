@@ -23,11 +23,11 @@ from textveil.text.names.json_blocks import (
     split_json,
     write_escapes,
 )
-from textveil.text.names.lexicon import is_letter
+from textveil.text.names.lexicon import may_have_spelled
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, ChunkTokens, NamesToken, TokenWindow
+from textveil.text.names.tokens import JSON_NUMBER_CASE, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
@@ -265,7 +265,7 @@ class NamesReader:
         text = text if masked is None else masked.text
         is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
         may_end_window = is_long and _has_line_breaks(text)
-        for chunks in _iterate_chunk_lists(text):
+        for chunks in _iterate_chunk_lists(text) if is_long else (text.split(" "),):
             if is_long:
                 check_work()
             if len(self._recent_chunks) > _MAX_CHUNKS:
@@ -300,7 +300,7 @@ class NamesReader:
                 first = bisect_left(special_indices, end)
                 rest[2].extend(place - end + 1 for place in special_indices[first:])
                 del words[end:], spellings[2 * end + 1 :], special_indices[first:]
-                if _may_have_spelled(words, special_indices):
+                if may_have_spelled(words, special_indices):
                     merge_spelled(words, spellings, special_indices, self._rules)
                 yield TokenWindow(words, spellings, special_indices)
                 words, spellings, special_indices = rest
@@ -308,7 +308,7 @@ class NamesReader:
         if is_long:
             check_work()
         spellings.append(gap[:-1])
-        if _may_have_spelled(words, special_indices):
+        if may_have_spelled(words, special_indices):
             merge_spelled(words, spellings, special_indices, self._rules)
         yield TokenWindow(words, spellings, special_indices)
 
@@ -345,21 +345,6 @@ def _may_have_json(text: str) -> bool:
 
 def _has_line_breaks(text: str) -> bool:
     return not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
-
-
-def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
-    """Return whether a text may contain a number in words, or a name as single letters.
-
-    This requires a number word, or two single letters next to each other.
-    """
-    for index in special_indices:
-        token = words[index]
-        if token.flags & NUMBER_WORD or (
-            is_letter(token)
-            and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
-        ):
-            return True
-    return False
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
