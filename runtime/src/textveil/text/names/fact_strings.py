@@ -4,7 +4,7 @@ Each set depends only on the lists of the bundle and on the options of a call, n
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
@@ -95,7 +95,7 @@ class FactStrings:
         self.denied: frozenset[str] = self.randomized.union(denied)
         self.is_useful: bool = FACTS.index(level) >= 2
         self.is_public: bool = FACTS.index(level) >= 3
-        self.common: dict[str, int] = lists.common_words
+        self.common: Mapping[str, int] = lists.common_words
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
@@ -274,7 +274,7 @@ class FactStrings:
         if _WORD_LIST.fullmatch(text) is None:
             return False
         words = {*_LIST_MARK.split(text)}
-        return words <= self.common.keys() and self.denied.isdisjoint(words)
+        return all(word in self.common for word in words) and self.denied.isdisjoint(words)
 
     # --- runs of capitals
 

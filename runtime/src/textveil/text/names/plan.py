@@ -51,7 +51,7 @@ _WORD_OR_GAP = re.compile(r"[^\W_]+(?:['\u2019\u2018][^\W_]+)*|[\W_]+")
 _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mechanism")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesPlan:
     """The lists, surrogate pools and options that rewrite texts in the mode ``names``.
 

@@ -49,7 +49,7 @@ APOSTROPHES = tuple(_GAPS["apostrophes"])
 _NAME_JOINS, _INITIAL_JOINS = frozenset(_GAPS["joins"]), frozenset(_GAPS["joins_names"])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _SpelledSpan:
     """A sequence of tokens to merge: a number in words, or a name in single letters.
 

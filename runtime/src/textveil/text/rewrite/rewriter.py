@@ -36,7 +36,7 @@ MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS = 1 << 20, 1 << 17
 BLOCK_SEGMENTS = 1 << 15
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RandomizingPlan(SanitizingPlan):
     """Plan of a mechanism that randomizes words."""
 
