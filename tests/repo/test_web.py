@@ -17,7 +17,7 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 from textveil.text import form_index, options
-from textveil.text.names import emoji, numbers, plan, spans, spelled_tokens, surrogates, tokens
+from textveil.text.names import emoji, numbers, plan, rewrite, spans, spelled_tokens, surrogates, tokens
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import MAX_WORD_LENGTH
 from textveil.text.token_rules import SHAPES
@@ -67,7 +67,7 @@ CONSTANTS = {
     "CONSISTENT_CAP": options.CONSISTENT_CAP,
     "MAX_BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
     "MAX_WHOLE_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
-    "NAMES_BATCH_CHARACTERS": plan._BATCH_CHARACTERS,
+    "NAMES_BATCH_CHARACTERS": rewrite._BATCH_CHARACTERS,
     "MAX_WORD_LENGTH": MAX_WORD_LENGTH,
     "MIN_HEADLINE_WORDS": spans._MIN_HEADLINE_WORDS,
     "MAX_CONNECTORS": tokens.MAX_CONNECTORS,
