@@ -149,7 +149,13 @@ class NamesPlan:
     @cached_property
     def reading(self) -> ReadingRules:
         """Tokenizer, classifier and rules of the readers of all calls."""
-        return ReadingRules(self._tokenizer, self._classifier, self.lists.rules, self.facts, self.own_types)
+        return ReadingRules(
+            tokenizer=self._tokenizer,
+            classifier=self._classifier,
+            rules=self.lists.rules,
+            facts=self.facts,
+            own_types=self.own_types,
+        )
 
     @cached_property
     def rewriter(self) -> NamesRewriter:
@@ -181,7 +187,7 @@ class NamesPlan:
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text with its treatment, and with its mention (``None`` for kept words and gaps)."""
-        reader = NamesReader(self.reading._replace(facts=self._preview_facts))
+        reader = NamesReader(replace(self.reading, facts=self._preview_facts))
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
                 for piece in _WORD_OR_GAP.findall(entry):

@@ -9,6 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -108,7 +109,8 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
     return not isinstance(entry, str) and entry.entity_type == "word" and not entry.parts[0].is_randomized
 
 
-class ReadingRules(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReadingRules:
     """The parts of a plan that read texts. They hold no text of a user.
 
     Attributes:
@@ -137,8 +139,8 @@ class NamesReader:
     """
 
     def __init__(self, reading: ReadingRules) -> None:
-        self._tokenizer, self._classifier, self._rules, self._facts, self._own_types = reading
-        self._corrects = True
+        self._tokenizer, self._classifier, self._rules = reading.tokenizer, reading.classifier, reading.rules
+        self._facts, self._own_types, self._corrects = reading.facts, reading.own_types, True
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 
