@@ -1,4 +1,4 @@
-r"""JSON in a text: divides the text into parts that are read one by one.
+r"""Split a text with JSON into parts that are read one by one.
 
 A JSON string is read like a text of its own, without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is
 one name. The text of a comment is read like a string.

@@ -121,8 +121,9 @@ def find_grouped_code(words: Sequence[NamesToken], gaps: Sequence[str], index: i
 def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> int:
     """Return the index after an IBAN in groups (``GB29 NWBK 6016 1331 9268 19``) that begins at ``index``; 0 if none.
 
-    Two groups or more must follow the first one, each after a blank: four digits, or letters and digits. The first of
-    them may be a word in capitals, and a group of one to three digits may end the number.
+    At least two groups must follow the first one, each after a blank. A group has four characters: digits, or letters
+    and digits. There are two exceptions: the second group may be a word in capitals, and the last group may have one to
+    three digits.
     """
     if not words[index].flags & IBAN_HEAD:
         return 0

@@ -109,8 +109,8 @@ class DocumentDraws:
         """Plan the output of a mention.
 
         Returns:
-            A tag or an empty string, which need no draw; or the number of the draw of each part of the mention; or
-            ``None`` for a word that the option ``randomize`` randomizes.
+            A tag or an empty string, which need no draw; or the index of the draw for each part of the mention
+            (``_draw_part``); or ``None`` for a word that the option ``randomize`` randomizes.
         """
         pool, style = mention.parts[0][:2], self._style
         if pool == RANDOMIZED_POOL:
@@ -143,11 +143,11 @@ class DocumentDraws:
         return tag
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the number of the draw for a part of a mention.
+        """Plan a draw for a part of a mention, and return the index of the draw.
 
         The result is ``None`` if all surrogates of its pool are in use, or if the document has reached
-        ``consistent_cap``. With a key there is no draw: the surrogate is a function of the string, and the result is
-        the negative number ``-1 - index``.
+        ``consistent_cap``. With a key there is no draw, since the surrogate is a function of the string. The result is
+        then ``-1 - index``, where ``index`` is the position of the surrogate in its pool.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -169,7 +169,7 @@ class DocumentDraws:
         return number
 
     def _plan_deal(self, pool: tuple[str, str], size: int) -> int | None:
-        """Plan a draw of a surrogate that no other draw of the document chooses, and return its number.
+        """Plan a draw of a surrogate that no other draw of the document chooses, and return its index.
 
         The result is ``None`` if all surrogates of the pool are in use.
 
@@ -444,7 +444,7 @@ def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: S
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
     """Return a mention with its surrogate, which consists of the surrogates of its parts.
 
-    A dot follows each initial except the last part. The spelling of a listed person has an order of its own.
+    A dot follows each initial except the last part. The parts of a listed person have the order of the listed spelling.
     """
     if mention.span.entity_type == KNOWN_PERSON:
         from textveil.text.names.known_persons import join_known_surrogates  # lazy: most texts list no persons

@@ -249,7 +249,7 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether an opener that is also a name (``Hope``) precedes no kept lower-case word after a blank."""
+        """Return whether a word that may begin a sentence, such as ``Hope``, is a first name here."""
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -295,7 +295,7 @@ class SpanFinder:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
         The method changes the class of these particles to ``CAPITALIZED``, and all other particles to unlisted words.
-        So a run has the same spans with or without a particle before it.
+        So the other words of a run form the same spans, whether or not a particle precedes them.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
