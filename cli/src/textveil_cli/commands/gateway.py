@@ -93,7 +93,7 @@ class UpstreamOptions:
             raise OptionError("--show-changes needs --dry-run")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class GatewayProtectionOptions(ProtectionOptions):
     """Options that decide which parts of a text are kept, with the defaults of the gateway."""
 
@@ -117,7 +117,7 @@ class GatewayProtectionOptions(ProtectionOptions):
     ] = None
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class GatewayTextOptions(TextOptions):
     """All options for text rewriting in the gateway."""
 
