@@ -4,7 +4,7 @@ Each set depends only on the lists of the bundle and on the options of a call, n
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
@@ -55,10 +55,10 @@ _COUNTRIES = frozenset(("country", "the-country"))
 #: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.
 TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit in range(6))
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
-#: constants of source code that are names too.
-STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS = (1 << bit for bit in range(6, 11))
+#: constants of source code that are names too; common words that are family names too, even rare ones.
+STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
 #: Labels of telephone numbers, and sentences in capitals.
-LABELS, SENTENCES = 1 << 11, 1 << 12
+LABELS, SENTENCES = 1 << 12, 1 << 13
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -97,7 +97,7 @@ class FactStrings:
         self.denied: frozenset[str] = self.randomized.union(denied)
         self.is_useful: bool = FACTS.index(level) >= 2
         self.is_public: bool = FACTS.index(level) >= 3
-        self.common: dict[str, int] = lists.common_words
+        self.common: Mapping[str, int] = lists.common_words
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
@@ -295,7 +295,7 @@ class FactStrings:
         if _WORD_LIST.fullmatch(text) is None:
             return False
         words = {*_LIST_MARK.split(text)}
-        return words <= self.common.keys() and self.denied.isdisjoint(words)
+        return all(word in self.common for word in words) and self.denied.isdisjoint(words)
 
     # --- runs of capitals
 
@@ -338,10 +338,6 @@ class FactStrings:
             return False
         is_plain = all(self._is_heading_word(token.key) for token in tokens)
         return is_plain and not any(mark & (CENSUS | RARE) and not mark & FUNCTION for mark in marks)
-
-    def is_surname(self, word: str) -> bool:
-        """Return whether a common word is also a family name, even a rare one."""
-        return self.common.get(word, 0) & (NAME | CENSUS) > 0
 
     def is_rare(self, word: str) -> bool:
         """Return whether a common word is rare in English texts."""
@@ -459,6 +455,7 @@ class FactStrings:
                 (CODE, self._is_code(tokens)),
                 (PUBLIC_NAMES, self._is_fact(tokens, mention)),
                 (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
+                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
                 (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
             )
         else:
