@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.arrays import Integers
-from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
+from textveil.mechanisms.entropy import RandomUint64, draw_uniform_below
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
 
 _ALL_ROLES, _LOWER_ROLES = 63, 48
 #: Number of rows that are checked at a time.

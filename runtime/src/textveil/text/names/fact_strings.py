@@ -55,8 +55,8 @@ _COUNTRIES = frozenset(("country", "the-country"))
 #: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.
 TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit in range(6))
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
-#: constants of source code that are names too.
-STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS = (1 << bit for bit in range(6, 11))
+#: constants of source code that are names too; common words that are family names too, even rare ones.
+STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -302,10 +302,6 @@ class FactStrings:
             return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
-    def is_surname(self, word: str) -> bool:
-        """Return whether a common word is also a family name, even a rare one."""
-        return self.common.get(word, 0) & (NAME | CENSUS) > 0
-
     def is_rare(self, word: str) -> bool:
         """Return whether a common word is rare in English texts."""
         return self.common.get(word, 0) & RARE > 0
@@ -420,6 +416,7 @@ class FactStrings:
                 (CODE, self._is_code(tokens)),
                 (PUBLIC_NAMES, self._is_fact(tokens, mention)),
                 (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
+                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
                 (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
             )
         else:

@@ -408,6 +408,21 @@ def is_letter(token: NamesToken) -> bool:
     return token.token_class in (KEPT, KEPT_WITH_CAPITALS, INITIAL) or token.entity_type in ("letter", "particle")
 
 
+def may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
+    """Return whether a text may contain a number in words, or a name as single letters.
+
+    This requires a number word, or two single letters next to each other.
+    """
+    for index in special_indices:
+        token = words[index]
+        if token.flags & NUMBER_WORD or (
+            is_letter(token)
+            and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
+        ):
+            return True
+    return False
+
+
 def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
     """Create the token of a number.
 
