@@ -79,10 +79,11 @@ class ReadText(NamedTuple):
 class ReadTextStream:
     """Elements of a text, which is read while the caller consumes them.
 
-    The numbers of words are complete after the last element.
+    The counts of words are complete after the last element.
 
     Args:
-        counter: The finder of spans, or a list whose sum is the number of kept words so far.
+        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of such counts,
+            which are added.
         elements: Kept texts and mentions, in order.
 
     Attributes:
@@ -164,7 +165,7 @@ class NamesReader:
         return results
 
     def stream_text(self, text: str) -> "ReadTextStream":
-        """Read a document of one text, and return a stream of its elements, which needs little memory."""
+        """Read a document that consists of one text, and return a stream of its elements, to save memory."""
         if _may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
