@@ -79,7 +79,7 @@ class NumberFacts:
             return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
         if place.gaps[index].endswith("#") or place.precedes_capital(index):
             return False
-        if _has_letter(place, index) and place.is_hidden(index + 2, index + 2):
+        if place.has_letter(index) and place.is_hidden(index + 2, index + 2):
             return False
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
@@ -102,7 +102,7 @@ class NumberFacts:
             return False
         if entity_type == "number":
             is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
-            if _has_letter(place, index) and place.get_class(index + 2):
+            if place.has_letter(index) and place.get_class(index + 2):
                 return False
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
@@ -160,7 +160,7 @@ class NumberFacts:
             return True
         if place.follows(index, self._before_values) and not self._has_unit(place, index):
             return False
-        if _has_letter(place, index) and self._may_be_house(place, index):
+        if place.has_letter(index) and self._may_be_house(place, index):
             return False
         form = _RANGE if entity_type == "digits" else _COUNTED
         if entity_type == "phone":
@@ -219,11 +219,6 @@ class NumberFacts:
             or (after.lstrip(" ")[:1] or " ") in _CURRENCIES
             or (after == " " and place.get_word(index + 1).lower() in self._words.currencies)
         )
-
-
-def _has_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether one kept letter directly follows a number: a unit, or the letter of a house number (``27b``)."""
-    return place.gaps[index + 1] == "" and len(place.get_word(index + 1)) == 1
 
 
 def _is_bare(text: str) -> bool:

@@ -239,6 +239,10 @@ class LinePlaces:
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
+    def has_letter(self, index: int) -> bool:
+        """Return whether one kept letter directly follows a number: a unit, or a part of a house number (``27b``)."""
+        return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
+
     def is_hidden(self, index: int, gap: int) -> bool:
         """Return whether an item of a line is replaced text, but neither a number nor a date.
 
