@@ -28,7 +28,7 @@ class KeptWordsTally:
         self.add_words(words for result in results if (words := result.kept_words) is not None)
 
     def add_words(self, documents: Iterable[KeptWords]) -> None:
-        """Add the numbers of words of some documents to the counts."""
+        """Add the word counts of some documents to the counts of the run."""
         for words in documents:
             self._documents += 1
             self._mostly_replaced += words.may_be_foreign
@@ -55,7 +55,7 @@ def describe_language(
     The hint is an empty string if the run kept enough words.
 
     Args:
-        words: Numbers of kept and of replaced words in all documents.
+        words: Counts of kept and of replaced words in all documents.
         documents: Number of documents.
         mostly_replaced: Number of documents with at least 12 words of which less than half are kept.
         is_english: Whether the bundle is the built-in English one.

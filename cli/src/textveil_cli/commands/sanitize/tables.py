@@ -228,7 +228,7 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return the numbers of kept and of replaced words in all documents; 0 in modes other than ``names``."""
+        """Return the counts of kept and of replaced words in all documents; 0 in modes other than ``names``."""
         if self.terms.mechanism != "names":
             return KeptWords()
         return KeptWords(counts.tokens, counts.replaced_words, counts.foreign_words)

@@ -255,7 +255,7 @@ class NamesRewriter:
         self._key, self._randomizer, self._detector = key, randomizer, detector
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each document with surrogates, its mapping and its numbers of kept and replaced words.
+        """Yield each document with its surrogates, its mapping and its counts of kept and replaced words.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
