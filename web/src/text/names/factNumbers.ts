@@ -72,7 +72,7 @@ export class NumberFacts {
     if (!NUMERIC_TYPES.has(entityType)) return false;
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
-    if (hasLetter(place, index) && place.isHidden(index + 2, index + 2)) return false;
+    if (place.hasLetter(index) && place.isHidden(index + 2, index + 2)) return false;
     const neighbors = place.countNeighbors(index);
     if (neighbors > 1) return false;
     if (entityType === "number-word") return isUseful && neighbors === 0 && this.#isNumberWord(place, index, mention);
@@ -88,7 +88,7 @@ export class NumberFacts {
     if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
     if (entityType === "number") {
       const isBare = ROUND.has(text) || (text.length <= 2 && isAtMost(text, MAX_BARE)) || DECIMAL.test(text);
-      if (hasLetter(place, index) && place.getClass(index + 2) !== "") return false;
+      if (place.hasLetter(index) && place.getClass(index + 2) !== "") return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
     if (entityType === "ordinal")
@@ -122,7 +122,7 @@ export class NumberFacts {
     if (this.#beforeValues.has(place.getWord(index - 1).toLowerCase())) return false;
     if (isUseful && AMOUNT.test(text) && this.#isAmount(place, index)) return true;
     if (place.follows(index, this.#beforeValues) && !this.#hasUnit(place, index)) return false;
-    if (hasLetter(place, index) && this.#mayBeHouse(place, index)) return false;
+    if (place.hasLetter(index) && this.#mayBeHouse(place, index)) return false;
     if (entityType === "phone") return isRoundRange(text) && this.#hasUnit(place, index);
     if (!(entityType === "digits" ? RANGE : this.#counted).test(text)) return false;
     if (this.#counts(place, index) || this.#beginsSize(place, index)) return true;
@@ -195,10 +195,6 @@ export const precedesTelephone = (place: LinePlaces, index: number): boolean =>
   NUMERIC_TYPES.has(place.getClass(index + 1)) && LABEL_GAP.test(place.getGap(index + 1));
 
 const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
-
-/** Return whether one kept letter directly follows a number: a unit, or the letter of a house number (`27b`). */
-const hasLetter = (place: LinePlaces, index: number): boolean =>
-  place.getGap(index + 1) === "" && place.getWord(index + 1).length === 1;
 
 /** Return whether a string is a range of multiples of 50, such as `500-1000`. */
 function isRoundRange(text: string): boolean {

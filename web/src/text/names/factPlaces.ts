@@ -273,6 +273,11 @@ export class LinePlaces {
     return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(gap) && !gap.startsWith("%");
   }
 
+  /** Return whether one kept letter directly follows a number: a unit, or a part of a house number (`27b`). */
+  hasLetter(index: number): boolean {
+    return this.getGap(index + 1) === "" && this.getWord(index + 1).length === 1;
+  }
+
   /** Return whether an item of a line is a mention, and neither a number nor a date, or is unknown. */
   isHidden(index: number, gap: number): boolean {
     if (this.#isOutside(index)) return index < 0 ? this.cutBefore : this.cutAfter;

@@ -198,7 +198,7 @@ class FactStrings:
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word belongs to another language, and is not one of the common words."""
-        return word in self._foreign and word not in self.common
+        return word in self._foreign and self.common.get(word) is None
 
     def is_linked(self, word: str) -> bool:
         """Return whether a function word of another language is also a name of a person, such as *una*."""
