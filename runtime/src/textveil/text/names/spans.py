@@ -455,6 +455,8 @@ class SpanFinder:
             return index if hidden[index] and self._joins_run(start, index) else None
         if hidden[index]:
             return index
+        if words[index].token_class == KEPT and words[index].key not in self._rules.connectors:
+            return None
         after = find_connectors_end(words, gaps, index, end, self._rules.connectors)
         return after if index < after < end and hidden[after] else None
 
