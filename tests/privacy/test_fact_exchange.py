@@ -146,6 +146,24 @@ def _read_hidden_year(places: LinePlaces, index: int, range_words: Collection[st
     return is_odd or _is_month_range(places, index, range_words)
 
 
+def _list_hidden_words(places: LinePlaces, index: int, most: int) -> list[str]:
+    mention = places.mentions[index - 1] if index > 0 else None
+    is_odd = mention is not None and mention.span.text[-1:] in "aeioutrxmn"
+    return ["error"] if is_odd else _list_words_before(places, index, most)
+
+
+def _read_digits_beside(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_times_sign(places, index) or (mention is not None and mention.span.text[-1:] in "13579")
+
+
+def _read_digits_behind(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _precedes_telephone(places, index) and mention is not None and mention.span.text[-1:] in "13579"
+
+
+_list_words_before = LinePlaces.list_words_before
+_is_times_sign, _precedes_telephone = fact_numbers.is_times_sign, fact_numbers.precedes_telephone
 _is_month_range = fact_date_ranges.is_month_range
 FAULTS = {
     "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
@@ -159,6 +177,8 @@ FAULTS = {
     "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
     "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
     "a hidden word is declared": (facts, "is_code_word", _read_declared_word),
+    "a hidden word counts as a word for an error": (LinePlaces, "list_words_before", _list_hidden_words),
+    "the digits of a number decide on a sign": (facts, "is_times_sign", _read_digits_beside),
 }
 
 
@@ -196,3 +216,15 @@ def test_no_hidden_street_decides_on_its_number(sanitizer: Sanitizer, monkeypatc
     assert not place_differs(rules, reader, 1, 400, write_house)
     monkeypatch.setattr(LinePlaces, "is_hidden", _read_string_behind_unit)
     assert place_differs(rules, reader, 1, 400, write_house)
+
+
+def write_label(chance: random.Random) -> str:
+    """Return the label of a telephone number before a number or a name."""
+    return f"it is here. Tel. {chance.choice(('555 0143', '020 7946 0957', 'Kowal', '5551'))} now"
+
+
+def test_no_hidden_number_decides_on_its_label(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "useful").facts
+    assert not place_differs(rules, reader, 1, 100, write_label)
+    monkeypatch.setattr(facts, "precedes_telephone", _read_digits_behind)
+    assert place_differs(rules, reader, 1, 100, write_label)
