@@ -390,6 +390,11 @@ def is_plainly_kept(token: NamesToken) -> bool:
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
+def is_emphasized(token: NamesToken) -> bool:
+    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
+    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
+
+
 def may_join_name(token: NamesToken) -> bool:
     """Return whether a kept word may be a part of the name before it, as in ``martin short``."""
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))

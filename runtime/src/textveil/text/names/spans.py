@@ -14,7 +14,7 @@ from itertools import compress, dropwhile, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import Lexicon, may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, is_emphasized, may_follow_initials, may_join_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -32,7 +32,6 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
-    KEPT_FOR_EMPHASIS,
     KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
@@ -54,7 +53,7 @@ from textveil.text.names.tokens import (
     find_member_end,
     find_run_case,
 )
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.segmentation import LOWER, TITLE
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
@@ -69,6 +68,7 @@ _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
 _MIN_LETTERS_TO_END = 2
 #: Number of strings that one ``join`` joins, and number of kept texts and spans per block.
 _JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
+_FREED_WORD = NamesToken(KEPT, "", "")
 
 
 class SpanFinder:
@@ -93,7 +93,8 @@ class SpanFinder:
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
         self._plain_range = range(0)  # words that were checked and begin no address
         self._spellings, self._special_indices = list[str](), array("I")
-        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
+        #: First word of these lines; first word after the last span; and first word whose token is not freed.
+        self._first_word = self._after_last_span = self._freed_words = 0
         self._kept: list[str] = []  # text of earlier lines since the last span
         self._last_list_number: tuple[int, ...] = ()  # last list number that was kept
         self.kept_count: int = 0
@@ -123,7 +124,7 @@ class SpanFinder:
         self._plain_range = range(0)
         self._hidden[: len(last)] = hidden
         self._spellings, self._first_word = spellings, len(last)
-        self._after_last_span = self._first_word
+        self._after_last_span, self._freed_words = self._first_word, 0
         self.kept_count += len(words) - self._first_word
 
     def _iterate_lines(self) -> Iterator[tuple[int, int]]:
@@ -152,6 +153,7 @@ class SpanFinder:
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
+                self._free_words()
             if index < self._after_last_span:
                 continue
             token = words[index]
@@ -195,6 +197,12 @@ class SpanFinder:
             self.kept_count -= stop - index
             self._after_last_span = stop
             yield from elements
+
+    def _free_words(self) -> None:
+        """Free the tokens that no later decision reads. All tokens of a long line would need much memory."""
+        stop = max(self._freed_words, self._after_last_span - 1)  # the word before a span may affect it
+        self._words[self._freed_words : stop] = [_FREED_WORD] * (stop - self._freed_words)
+        self._freed_words = stop
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the kept text between the last span and the span at ``index``."""
@@ -399,11 +407,11 @@ class SpanFinder:
         elif words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
+            is_kept = all(is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
             indices = () if is_kept else indices
         if not self._follows_title(first):
             indices = [*dropwhile(lambda at: words[at].flags & KEPT_NOUN, indices)]
-        if not all(_is_emphasized(words[at]) for at in indices):
+        if not all(is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
@@ -490,8 +498,3 @@ class SpanFinder:
 def _is_title_case(token: NamesToken) -> bool:
     """Return whether a token is a capitalized word in Title case."""
     return token.token_class == CAPITALIZED and token.case == TITLE
-
-
-def _is_emphasized(token: NamesToken) -> bool:
-    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
-    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
