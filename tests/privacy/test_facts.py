@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
 from textveil import Sanitizer
-from textveil.text.names import fact_date_ranges, fact_identifiers, fact_numbers, facts
+from textveil.text.names import fact_date_ranges, fact_formulas, fact_identifiers, fact_numbers, facts
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.facts import FactRules
@@ -44,6 +44,7 @@ una palabra|siempre una|zu spät|l'image|dell'anno|val x = |len(x)|sys.path|bin
 https://kowal.com/docs/report/zorblax|kowal.org/case-study/hill|https://github.com/kowal/report
 docs.github.com|2022 - Present
 https://kowal.com/in/report|https://kowal.com/docs/4821|May 2019 to June 2020|x = True
+k^2|[5, 14, 97]|n + 1|f(x)|plan B|Plan B|2x = |5, 12, 23, ...|-v|3. |{x: 12}|B) |1,2,3|10 m/s
 British English|US English|in Polish and German|van|GP|C and|F|37.5°C|Left the|Right, it|Third, it|in Swiss German
 """)
 #: Texts, and what no value of the option may keep of each.
@@ -133,6 +134,10 @@ HIDDEN = [
     ("The Left won, a Left voter and Black, 34, came", "Left Black"),
     ("It is C and F; room 37.5°C, the pin is 37.5°C", "C F 37.5°C"),
     ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
+    ("Ask K about it, and Anna (K) Kowal; room = 12, the pin is [4, 7, 1, 1]", "K 12 4 7 1"),
+    ("at Tisza u. 12. It is here; the patient K, age [97, 98]", "12 K 97 98"),
+    ("my number is 5 5 5, 0, 1; on 3 May = 5", "5 0 1 3"),
+    ("the password: k^2, flat B, ward C, Ward C", "k^2 B C Ward"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
@@ -178,6 +183,12 @@ KEPT = [
     ("useful", "Left the box at door 88213. Left a note: Right, it was there", "Left"),
     ("useful", "She speaks British English, and writes in Swiss German", "British English Swiss German"),
     ("useful", "translate into German, Swiss French or US English", "German Swiss French US English"),
+    ("useful", "Prove it for every k: k^2 + 2k + 1 \u2265 0, and f(x) = 3x", "k^2 2 1 0 x 3"),
+    ("useful", "Sort the numbers [5, 14, 23], then go on with 5, 14, 23, 32, ...", "5 14 23 32"),
+    ("useful", "Train A runs at 10 m/s and train B at 5 km/h; take vitamin C", "Train A 10 B 5 C"),
+    ("useful", "List it\nA) Loud\nB) Late? 2. Then it is 3. Kowal", "B 2"),
+    ("useful", "It is a 2-minute film: let E[] be {x: 1, 'name':name}", "2 E x 1 name"),
+    ("plain", "for i in n: a[i] = x; run it with -v", "i a x v"),
 ]
 
 
@@ -528,7 +539,6 @@ FAULTS = {
     "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
     "the digits of a neighbor decide": (LinePlaces, "get_class", _read_first_digit),
-    "a clause begins by a hidden word": (LinePlaces, "begins_clause", _read_length_before),
     "a hidden word decides on an error": (LinePlaces, "is_error_place", _read_string_beside),
     "a hidden word of the line decides on a bare number": (LinePlaces, "is_bare_place", _read_hidden_line),
     "a hidden entry decides on a list": (LinePlaces, "is_heading_place", _read_entry_beside),
@@ -551,6 +561,58 @@ def write_house(chance: random.Random) -> str:
     """Return a number with a letter beside words and names."""
     before, after = (chance.choice(("Kowal", "it is", "see", "zorblax")) for _ in range(2))
     return f"{before} {chance.choice(('14d', '27b', '10m', '5'))} {after}"
+
+
+def write_formula(chance: random.Random) -> str:
+    """Return a formula or a list of numbers, of which some stay hidden."""
+    numbers = [chance.choice(("5", "12", "97", "4821", "x", "k")) for _ in range(4)]
+    forms = (
+        "{} = {} + {} * {}",
+        "f({}, {}) - {} > {}",
+        "[{}, {}, {}] and {}",
+        "{}, {}, {}, {}, ...",
+        "it is {}? {}. {} {}",
+    )
+    return chance.choice(forms).format(*numbers)
+
+
+def _read_hidden_entry(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    is_odd = mention is not None and mention.span.text[-1:] in "13579"
+    return not is_odd and _is_listed_number(places, index)
+
+
+def _read_hidden_operand(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    is_odd = mention is not None and mention.span.text[-1:] in "13579"
+    return not is_odd and _is_operand(places, index)
+
+
+_is_listed_number, _is_operand = fact_formulas.is_listed_number, fact_formulas.is_operand
+
+
+@pytest.mark.parametrize("name", ["is_listed_number", "is_operand"])
+def test_no_hidden_number_decides_on_a_formula(
+    sanitizer: Sanitizer, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "useful").facts
+    assert not place_differs(rules, reader, 1, 400, write_formula)
+    fault = _read_hidden_entry if name == "is_listed_number" else _read_hidden_operand
+    monkeypatch.setattr(fact_numbers, name, fault)
+    assert place_differs(rules, reader, 1, 400, write_formula)
+
+
+def write_sentences(chance: random.Random) -> str:
+    """Return two sentences, of which the first one may end in a hidden word."""
+    before, after = chance.choice(("zorblax", "zorb", "box", "97")), chance.choice(("Maintain", "Structure"))
+    return f"They saw the {before}. {after} the records of it."
+
+
+def test_no_hidden_word_begins_a_clause(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "plain").facts
+    assert not place_differs(rules, reader, 1, 400, write_sentences)
+    monkeypatch.setattr(LinePlaces, "begins_clause", _read_length_before)
+    assert place_differs(rules, reader, 1, 400, write_sentences)
 
 
 def test_no_hidden_street_decides_on_its_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:

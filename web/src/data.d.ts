@@ -48,6 +48,7 @@ export type FactWordKey =
   | "comma_words"
   | "counters"
   | "currencies"
+  | "label_nouns"
   | "determined_nouns"
   | "determiners"
   | "elisions"

@@ -52,6 +52,7 @@ const FACT_WORD_KEYS = {
   commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
+  labelNouns: "label_nouns",
   determinedNouns: "determined_nouns",
   determiners: "determiners",
   elisions: "elisions",

@@ -40,6 +40,7 @@ class FactWords:
         language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
         determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
+        label_nouns: Nouns before a letter that labels them, as in ``option B`` and ``vitamin C``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
         institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
         comma_words: Common words before a comma and a name that are family names too, but mean something else there,
@@ -72,6 +73,7 @@ class FactWords:
     language_varieties: frozenset[str] = _NONE
     determined_nouns: frozenset[str] = _NONE
     determiners: frozenset[str] = _NONE
+    label_nouns: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
     institution_ends: frozenset[str] = _NONE
     comma_words: frozenset[str] = _NONE

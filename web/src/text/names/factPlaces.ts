@@ -283,6 +283,13 @@ export class LinePlaces {
     );
   }
 
+  /** Return whether an item of a line is a single letter, a number or a mention, or is unknown. */
+  isSymbol(index: number, gap: number): boolean {
+    if (this.#isOutside(index)) return index < 0 ? this.cutBefore : this.cutAfter;
+    const word = this.getWord(index);
+    return (word.length < 2 || isDigit(word.charAt(0))) && !hasBreak(this.getGap(gap));
+  }
+
   /**
    * Return whether a bare number may be kept at an index: a kept word is directly before it, and a kept word or the end
    * of the text directly after it. Only a blank, marks of source code, a colon or the end of a sentence may be between.
@@ -332,7 +339,7 @@ export class LinePlaces {
   beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
     const after = this.getGap(index + 1);
     if (!after.startsWith(", ") && !(after === " " && followers.has(this.getWord(index + 1)))) return false;
-    return this.#beginsLine(index) || this.#endsSentence(index);
+    return this.beginsLine(index) || this.#endsSentence(index);
   }
 
   /**
@@ -343,13 +350,14 @@ export class LinePlaces {
     const following = this.getWord(index + 1);
     if (this.getGap(index + 1) !== " " || !(followers === undefined ? isLower(following) : followers.has(following)))
       return false;
-    if (this.#beginsLine(index) || this.#endsSentence(index)) return true;
+    if (this.beginsLine(index) || this.#endsSentence(index)) return true;
     if (CLAUSE_END.test(this.getGap(index)) && this.getWord(index - 1) !== "") return true;
     const before = this.getClass(index - 1);
     return (NUMERIC_TYPES.has(before) || before === "word") && SENTENCE_END.test(this.getGap(index));
   }
 
-  #beginsLine(index: number): boolean {
+  /** Return whether an item begins a line, behind marks of a list. */
+  beginsLine(index: number): boolean {
     const before = this.getGap(index);
     if (index === 0) return !this.cutBefore && LIST_MARK.test(before.slice(before.lastIndexOf("\n") + 1));
     return hasBreak(before);

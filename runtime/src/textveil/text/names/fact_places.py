@@ -131,7 +131,8 @@ class LinePlaces:
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
-    def _has_break(self, index: int) -> bool:
+    def has_break(self, index: int) -> bool:
+        """Return whether the gap at an index has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
@@ -184,7 +185,7 @@ class LinePlaces:
         while True:
             gap_at = at if step < 0 else at + 1
             at += step
-            if self._has_break(gap_at):
+            if self.has_break(gap_at):
                 return -1
             if not 0 <= at < len(self._words):
                 is_cut = self._cut_before if step < 0 else self._cut_after
@@ -237,7 +238,7 @@ class LinePlaces:
     def precedes_capital(self, index: int) -> bool:
         """Return whether capitalized words directly follow a number, without a percent sign between them."""
         gap = self.gaps[index + 1]
-        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
+        return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def is_hidden(self, index: int, gap: int) -> bool:
         """Return whether an item of a line is a mention, and neither a number nor a date, or is unknown.
@@ -249,7 +250,7 @@ class LinePlaces:
         if not 0 <= index < len(self._words):
             return self._cut_before if index < 0 else self._cut_after
         entity_type = self.get_class(index)
-        return entity_type != "" and entity_type not in NUMERIC_TYPES and not self._has_break(gap)
+        return entity_type != "" and entity_type not in NUMERIC_TYPES and not self.has_break(gap)
 
     def precedes_name(self, index: int) -> bool:
         """Return whether a comma and a mention with a capital follow a mention, as in ``Price, Anna``."""
@@ -268,6 +269,18 @@ class LinePlaces:
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
             for at in (index - 1, index + 1)
         )
+
+    def is_symbol(self, index: int, gap: int) -> bool:
+        """Return whether an item of a line is a single letter, a number or a mention, or is unknown.
+
+        Args:
+            index: Index of the item.
+            gap: Index of the gap that must have no line break.
+        """
+        if not 0 <= index < len(self._words):
+            return self._cut_before if index < 0 else self._cut_after
+        word = self._words[index]
+        return (len(word) < 2 or word[0].isdigit()) and not self.has_break(gap)
 
     def is_bare_place(self, index: int) -> bool:
         """Return whether a number may be kept without a unit at an index.
@@ -296,7 +309,7 @@ class LinePlaces:
         """
         for step in (-1, 1):
             at = index
-            while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
+            while abs(at - index) < _MAX_SENTENCE and not self.has_break(at if step < 0 else at + 1):
                 at += step
                 if not 0 <= at < len(self._words):
                     break
@@ -341,7 +354,7 @@ class LinePlaces:
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self.get_word(index + 1) in followers):
             return False
-        return self._begins_line(index) or self._ends_sentence(index)
+        return self.begins_line(index) or self._ends_sentence(index)
 
     def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
         """Return whether a mention begins a sentence or a clause, and a word of ``followers`` comes after it.
@@ -353,14 +366,15 @@ class LinePlaces:
         following = self.get_word(index + 1)
         if self.gaps[index + 1] != " " or not (following.islower() if followers is None else following in followers):
             return False
-        if self._begins_line(index) or self._ends_sentence(index):
+        if self.begins_line(index) or self._ends_sentence(index):
             return True
         if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and self.get_word(index - 1):
             return True
         is_settled = self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index - 1) == "word"
         return is_settled and _SENTENCE_END.search(self.gaps[index]) is not None
 
-    def _begins_line(self, index: int) -> bool:
+    def begins_line(self, index: int) -> bool:
+        """Return whether an item begins a line, behind marks of a list."""
         before = self.gaps[index]
         if index == 0:
             return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
