@@ -53,10 +53,10 @@ class ApiReplyRestorer:
         self.reply_ids: list[str] = []
 
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply, or an event of a stream, in which every message has the role of the model.
+        """Set the role of every message in a reply, or in an event of a stream, to that of the model.
 
-        If the reply contains results of tools, the model may have written them itself. Later requests therefore send
-        these results with unlinked surrogates.
+        If the reply contains results of tools, the model may have written them itself. In later requests, new
+        surrogates replace the names in these results, which are not those of the conversation (*unlinked*).
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.

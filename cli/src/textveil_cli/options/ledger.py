@@ -22,7 +22,7 @@ LedgerKey = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LedgerOptions:
     """Options for the privacy ledger."""
 
@@ -120,7 +120,7 @@ class LedgerOptions:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReceiptOptions:
     """Options for the receipt of one output."""
 

@@ -53,7 +53,7 @@ _EXTRACTOR_KEYS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StaticExtractorData:
     """Data of a static extractor, which averages the vectors of the words of a text.
 
@@ -80,7 +80,7 @@ class StaticExtractorData:
     max_characters: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelBundle(BundleBase):
     """An opened label bundle. ``parse_label_bundle`` has checked the exact epsilon of every randomizer.
 

@@ -54,7 +54,7 @@ _MECHANISM_KEYS = {"vocabulary_size", "santext", "staircase", "template", "defau
 _CertifiedEpsilons = dict[tuple[str, str], float | None]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponent):
     """An opened text bundle with the data of its mechanisms.
 

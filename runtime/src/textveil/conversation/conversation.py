@@ -194,8 +194,9 @@ class Conversation(SavedConversation, AsyncMethods):
     def language_words(self) -> KeptWords:
         """Numbers of words for the hint that texts may be in another language.
 
-        They are the numbers of those messages of the user and texts that alone may be in another language; if there are
-        none, ``kept_words``. So a long system prompt in English hides no message in another language.
+        They cover only those messages of the user, and those texts, that may be in another language, each judged by its
+        own words. If there are none, they are ``kept_words``. So a long system prompt in English cannot hide a message
+        in another language.
 
         >>> from textveil import Conversation
         >>> Conversation().language_words.may_be_foreign

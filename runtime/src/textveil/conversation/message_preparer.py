@@ -121,8 +121,9 @@ class MessagePreparer:
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
         """Return the arguments of a tool call if restoring a reply produced exactly these arguments, else ``None``.
 
-        Their format needs no check, because the client only sends back what it received. The result affects only this
-        check. In which form the arguments are sent depends on the position of the message alone.
+        The caller checks the format of all other arguments, but not of these, because the client only sends back what
+        it received. The result decides nothing else: whether the arguments are sent with originals or with surrogates
+        depends only on the position of the message.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 

@@ -116,7 +116,7 @@ class ConversationTextRewriter:
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
 
     def _add_number_pairs(self, written: str, digits: str) -> None:
-        """Store the pairs for a JSON number that became a string: in quotation marks it is restored as a number."""
+        """Store the pairs for a JSON number that became a string, so that a reply can get the number back."""
         pairs = SurrogatePair(f'"{written}"', digits), SurrogatePair(written, digits)
         self._exchange.message_pairs += pairs[: 2 if digits.startswith("-") else 1]
 
@@ -173,9 +173,10 @@ class ConversationTextRewriter:
         self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)
 
     def note_foreign_words(self, before: KeptWords) -> None:
-        """Count the words of a message or text again if it may be in another language than the bundle.
+        """Add the word counts of a message or text to ``foreign_words`` if it may be in another language.
 
-        So a long message in the language of the bundle, such as a system prompt, hides no other message.
+        ``foreign_words`` lacks messages in the language of the bundle. So a long system prompt in this language cannot
+        hide a message in another one.
 
         Args:
             before: ``kept_words`` of the exchange before the message or text was rewritten.

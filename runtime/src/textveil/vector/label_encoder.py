@@ -18,7 +18,7 @@ from textveil.bundle.vector_bundle import OnnxExtractorData
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import OutputDistribution
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.mechanisms.staircase import make_staircase_randomizer
 from textveil.sequences import check_string
 from textveil.vector.batch import release_texts

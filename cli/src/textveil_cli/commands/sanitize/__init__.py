@@ -23,7 +23,7 @@ from textveil_cli.options import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanitizeArguments:
     """All arguments of ``textveil sanitize``."""
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.arrays import Integers
-from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
+from textveil.mechanisms.entropy import RandomUint64, draw_uniform_below
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
 
 _ALL_ROLES, _LOWER_ROLES = 63, 48
 #: Number of rows that are checked at a time.
@@ -52,7 +52,7 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
     return (1 if function_words_kept else 2) << (4 if lower else 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StaircaseTable:
     """The neighbors and the base weights of a bundle.
 
@@ -190,7 +190,7 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
     return compute_factor(epsilon) / BASE_UNIT
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _StaircaseRows:
     """Data of some inputs for sampling, with one row for each input.
 
@@ -206,7 +206,7 @@ class _StaircaseRows:
     left: Integers  # max(1, S - A)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Staircase:
     """The staircase mechanism of one level with one set of possible outputs.
 

@@ -17,7 +17,7 @@ _YEAR_GAPS = (" ", ", ")
 def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) -> bool:
     """Return whether a month with a year begins or ends a range: ``May 2019 to June 2020``.
 
-    So it is no part of a name, whatever precedes it.
+    A month in such a range is not a part of a name, whatever word precedes it.
 
     Args:
         place: The lines that contain the month.
@@ -43,7 +43,7 @@ def ends_year_range(place: LinePlaces, index: int) -> bool:
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the item that ends the range of the year at an index; -1 if there is no range."""
+    """Return the index of the item that ends a range, given the index of its first year; -1 without a range."""
     gap = place.gaps[index + 1]
     if _DASH.fullmatch(gap):
         return index + 1

@@ -163,7 +163,7 @@ class NumberFacts:
         return mention.span.case == TITLE and begins
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether the context permits the rule to keep a month with its year.
+        """Return whether a month with its year may be kept in its context.
 
         The month and the year must not be a part of a full date, or belong to a card. So the sentence must contain no
         day, and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.

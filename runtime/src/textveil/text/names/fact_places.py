@@ -175,10 +175,10 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number that no word separates from an index; -1 if there is none.
+        """Return the index of the next number with no separating word before it; -1 if there is none.
 
         Args:
-            index: The index.
+            index: Index at which the search begins.
             step: The direction: -1 for the left, 1 for the right.
         """
         at = index
@@ -241,10 +241,10 @@ class LinePlaces:
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def is_hidden(self, index: int, gap: int) -> bool:
-        """Return whether an item of a line is a mention, and neither a number nor a date, or is unknown.
+        """Return whether an item of a line is replaced text, but neither a number nor a date.
 
         Args:
-            index: Index of the item.
+            index: Index of the item. For an index outside of the lines, the result is whether the line continues there.
             gap: Index of the gap that must have no line break.
         """
         if not 0 <= index < len(self._words):

@@ -4,7 +4,7 @@ Each set depends only on the lists of the bundle and on the options of a call, n
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
@@ -55,8 +55,9 @@ _COUNTRIES = frozenset(("country", "the-country"))
 #: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.
 TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit in range(6))
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
-#: constants of source code that are names too; nouns with a letter (*Plan B*).
-STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, LABELS = (1 << bit for bit in range(6, 12))
+#: constants of source code that are names too; common words that are family names too, even rare ones; nouns with a
+#: letter (*Plan B*).
+STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES, LABELS = (1 << bit for bit in range(6, 13))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -95,7 +96,7 @@ class FactStrings:
         self.denied: frozenset[str] = self.randomized.union(denied)
         self.is_useful: bool = FACTS.index(level) >= 2
         self.is_public: bool = FACTS.index(level) >= 3
-        self.common: dict[str, int] = lists.common_words
+        self.common: Mapping[str, int] = lists.common_words
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
@@ -284,7 +285,7 @@ class FactStrings:
         if _WORD_LIST.fullmatch(text) is None:
             return False
         words = {*_LIST_MARK.split(text)}
-        return words <= self.common.keys() and self.denied.isdisjoint(words)
+        return all(word in self.common for word in words) and self.denied.isdisjoint(words)
 
     # --- runs of capitals
 
@@ -311,10 +312,6 @@ class FactStrings:
         if key in self._terms:
             return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
-
-    def is_surname(self, word: str) -> bool:
-        """Return whether a common word is also a family name, even a rare one."""
-        return self.common.get(word, 0) & (NAME | CENSUS) > 0
 
     def is_rare(self, word: str) -> bool:
         """Return whether a common word is rare in English texts."""
@@ -431,6 +428,7 @@ class FactStrings:
                 (PUBLIC_NAMES, self._is_fact(tokens, mention)),
                 (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
                 (LABELS, self.is_labeled_noun(span.tokens)),
+                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
                 (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
             )
         else:

@@ -32,13 +32,14 @@ from textveil.text.names.fact_strings import (
     NOUNS,
     PUBLIC_NAMES,
     STARTS,
+    SURNAMES,
     TERMS,
     UNITS,
     VARIETIES,
     FactStrings,
 )
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder
+from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
@@ -46,7 +47,6 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     RANDOMIZED_POOL,
     EntitySpan,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 
@@ -352,7 +352,7 @@ class FactRules:
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
-        is_listed = strings.is_surname(span.text.lower()) and place.precedes_name(index)
+        is_listed = sets & SURNAMES > 0 and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
             return True
         is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.arrays import Integers
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.rewrite.cut import (
     KEPT,

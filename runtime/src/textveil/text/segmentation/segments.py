@@ -324,7 +324,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 
 
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
-    """Yield the start and the end of each string, before adjacent numbers are joined."""
+    """Yield the start and the end of each string of a text. The caller then joins adjacent numbers."""
     position = 0
     while match is not None:
         trigger = match.start()
