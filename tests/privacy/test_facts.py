@@ -187,7 +187,7 @@ KEPT = [
     ("useful", "Sort the numbers [5, 14, 23], then go on with 5, 14, 23, 32, ...", "5 14 23 32"),
     ("useful", "Train A runs at 10 m/s and train B at 5 km/h; take vitamin C", "Train A 10 B 5 C"),
     ("useful", "List it\nA) Loud\nB) Late? 2. Then it is 3. Kowal", "B 2"),
-    ("useful", "It is a 2-minute film: let E[] be {x: 1, 'name':name}", "2 E x 1 name"),
+    ("useful", "It is a 2-minute film: let E[] be {x: 1, 'name':name}", "2 E x name"),
     ("plain", "for i in n: a[i] = x; run it with -v", "i a x v"),
 ]
 
