@@ -49,6 +49,7 @@ export type FactWords = Readonly<Record<keyof typeof FACT_WORD_KEYS, ReadonlySet
 const FACT_WORD_KEYS = {
   addressWords: "address_words",
   ageEnds: "age_ends",
+  clauseSubjects: "clause_subjects",
   commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
@@ -56,6 +57,7 @@ const FACT_WORD_KEYS = {
   determinedNouns: "determined_nouns",
   determiners: "determiners",
   elisions: "elisions",
+  errorWords: "error_words",
   foreignWords: "foreign_words",
   headingLeads: "heading_leads",
   identifierPieces: "identifier_pieces",
@@ -70,12 +72,14 @@ const FACT_WORD_KEYS = {
   namePrefixes: "name_prefixes",
   notPlurals: "not_plurals",
   numberWords: "number_words",
+  phoneLabels: "phone_labels",
   rangeWords: "range_words",
   roles: "roles",
   secretWords: "secret_words",
   startFollowers: "start_followers",
   starts: "starts",
   units: "units",
+  versionWords: "version_words",
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;
 

@@ -255,9 +255,9 @@ class ExchangeState:
         tags: The argument ``tags``, followed by the tags of the messages of this exchange; or ``None``.
         origin: Place of the first message of the request.
         message_pairs: Pairs of the message that is currently rewritten.
-        kept_words: Numbers of kept words, of replaced words that are on no list, and of kept words of other
-            languages. Texts that an earlier exchange sent do not count.
-        foreign_words: The same numbers, summed over those messages of the user, and those texts, that may be in another
+        kept_words: Counts of kept words, of replaced words that are on no list, and of kept words of other languages.
+            Texts that an earlier exchange sent do not count.
+        foreign_words: The same counts, summed over those messages of the user, and those texts, that may be in another
             language, each judged by its own words.
         unshared_results: Number of tool results that were sent unlinked.
         counted_calls: Hashes of the arguments of calls whose guesses were counted.

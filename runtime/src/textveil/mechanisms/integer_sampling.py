@@ -66,7 +66,7 @@ def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers
 
     Args:
         rows: The weights.
-        row_of: Number of the row for each sample, shape ``(n,)``.
+        row_of: Index of the row for each sample, shape ``(n,)``.
         uniform: For each sample, an integer in ``[0, total)``, where ``total`` is the sum of the weights of the row;
             shape ``(n,)``.
 
@@ -134,8 +134,8 @@ def draw_thinned(
 
     Args:
         rows: Weights of the proposals.
-        row_of: Number of the row for each sample, shape ``(n,)``.
-        weight: Function that returns the true weight of one unit of ``base``, for arrays of row numbers and output ids
+        row_of: Index of the row for each sample, shape ``(n,)``.
+        weight: Function that returns the true weight of one unit of ``base``, for arrays of row indices and output ids
             of shape ``(m,)``.
         random_uint64: Function that returns a given number of independent uniform 64-bit words.
 

@@ -359,7 +359,7 @@ class Result:
 
     @property
     def kept_words(self) -> "KeptWords | None":
-        """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
+        """Counts of the words that the mode ``names`` kept and replaced; ``None`` in other modes."""
         from textveil.text.kept_words import KeptWords  # lazy: other modes count no kept words
 
         words = KeptWords(self.tokens, self.replaced_words, self.foreign_words)

@@ -37,7 +37,7 @@ def is_variable(place: LinePlaces, index: int) -> bool:
     marks = [_LETTER_MARK.search(gap) is not None for gap in place.gaps[index : index + 2]]
     links = _COMMA | _MINUS
     return any(marks) and all(
-        is_marked or place.gaps[gap].strip(" ") in links or not place.is_symbol(at, gap)
+        is_marked or place.gaps[gap].strip(" ") in links or not _is_symbol(place, at, gap)
         for is_marked, at, gap in zip(marks, (index - 1, index + 1), (index, index + 1), strict=True)
     )
 
@@ -54,11 +54,11 @@ def is_operand(place: LinePlaces, index: int) -> bool:
     is_factor = after == "" and len(place.get_word(index + 1)) == 1 and _is_marked(place.gaps[index + 2])
     if not (any(is_marked) or is_factor or (is_difference and after[:1] == ")")):
         return False
-    if not (is_marked[0] or is_difference or before.strip(" ") in _COMMA) and place.is_symbol(index - 1, index):
+    if not (is_marked[0] or is_difference or before.strip(" ") in _COMMA) and _is_symbol(place, index - 1, index):
         return False
     if after == "" and len(place.get_word(index + 1)) == 1:  # a factor of a variable: ``2x + 1``
-        return _is_marked(place.gaps[index + 2]) or not place.is_symbol(index + 2, index + 2)
-    return is_marked[1] or after.strip(" ") in _COMMA or not place.is_symbol(index + 1, index + 1)
+        return _is_marked(place.gaps[index + 2]) or not _is_symbol(place, index + 2, index + 2)
+    return is_marked[1] or after.strip(" ") in _COMMA or not _is_symbol(place, index + 1, index + 1)
 
 
 def is_list_marker(place: LinePlaces, index: int) -> bool:
@@ -73,6 +73,20 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
         return True
     is_end = "." not in before or _LAST_WORD.fullmatch(place.get_word(index - 1)) is not None
     return is_end and _BEFORE_MARKER.search(before) is not None
+
+
+def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
+    """Return whether an item of a line is a single letter, a number or a mention, or is unknown.
+
+    Args:
+        place: The lines.
+        index: Index of the item.
+        gap: Index of the gap that must have no line break.
+    """
+    if not 0 <= index < len(place.mentions):
+        return place.is_hidden(index, gap)
+    word = place.get_word(index)
+    return (len(word) < 2 or word[0].isdigit()) and not place.has_break(gap)
 
 
 def _is_marked(gap: str) -> bool:

@@ -13,14 +13,16 @@ the template. A span that stays replaced could have any string of its type outsi
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
+from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
-from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
+from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts, is_times_sign, precedes_telephone
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import (
     CODE,
@@ -29,8 +31,10 @@ from textveil.text.names.fact_strings import (
     FUNCTION_WORDS,
     HEADINGS,
     LABELS,
+    LETTERED,
     NOUNS,
     PUBLIC_NAMES,
+    SENTENCES,
     STARTS,
     SURNAMES,
     TERMS,
@@ -88,8 +92,8 @@ class FactRules:
         self._lists, self._hidden_types = lists, hidden_types
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
-        self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings)
-        self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors
+        self._codes = CodeFacts(self.strings.words)
+        self._numbers, self._shows_errors = NumberFacts(self.strings, self._codes), shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
@@ -102,6 +106,14 @@ class FactRules:
             (self._is_kept_capital, _CAPITALS),
             (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
         )
+
+    @cached_property
+    def _identifiers(self) -> IdentifierRules:
+        return IdentifierRules(self.strings)
+
+    @cached_property
+    def _errors(self) -> TypingErrors:
+        return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
         """Split a span such as *Patient Anna Novak* into its roles and the span of the rest.
@@ -259,10 +271,14 @@ class FactRules:
         if entity_type in _STRINGS:
             if _SIZE.fullmatch(span.text) or self._is_formula(span.text):
                 return strings.is_useful and not place.follows(index, self._before_values)
+            if strings.is_useful and self._codes.is_kept_string(place, index, span.text):
+                return not span.text.isupper() or strings.is_plain(span.text)
             return not place.follows(index, self._secret) and strings.is_plain(span.text)
         if entity_type == "other":
             return not place.follows(index, self._secret) and strings.is_word_list(span.text)
         if entity_type == "letter":
+            if span.text == "x" and is_times_sign(place, index):
+                return not place.follows(index, self._before_values)
             is_place = place.is_single_letter(index) or (
                 is_variable(place, index) and not place.follows(index, self._before_values)
             )
@@ -270,7 +286,7 @@ class FactRules:
         if entity_type == LONE_INITIAL:
             if strings.is_degree(span.text) and place.follows_degrees(index):
                 return True
-            return strings.is_label(span.text) and self._is_label_place(place, index)
+            return strings.is_label_letter(span.text) and self._is_label_place(place, index)
         if entity_type == CAPITALIZED_RUN:
             if sets & UNITS:
                 return place.follows_number(index)
@@ -278,9 +294,13 @@ class FactRules:
                 return True
             if sets & NOUNS and place.is_noun_place(index):
                 return not place.follows(index, self._before_names)
-            if sets & LABELS:
+            if sets & LABELS and precedes_telephone(place, index):
+                return not place.follows(index, self._before_names)
+            if sets & LETTERED:
                 return not (place.has_capital_beside(index) or place.follows(index, self._before_names))
             return bool(sets & FUNCTION_WORDS) and not place.has_capital_beside(index)
+        if entity_type == "month":
+            return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
         if not strings.is_useful:
             return False
         if entity_type == "group":
@@ -355,12 +375,14 @@ class FactRules:
         is_listed = sets & SURNAMES > 0 and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
             return True
+        if is_start and strings.is_plain_start(span.text.lower()) and place.begins_clause(index, None):
+            return not place.follows(index, self._before_names)
         is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
         if is_present and strings.is_shared(span.text.lower()) and ends_year_range(place, index):
             return True
         if sets & CONSTANTS and is_code_place(place, index) and not place.follows(index, self._secret):
             return True
-        if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS):
+        if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
@@ -376,6 +398,6 @@ class FactRules:
             is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
             if is_kept or is_code_place(place, index):
                 return True
-        if sets & PUBLIC_NAMES:
+        if sets & (PUBLIC_NAMES | SENTENCES):
             return True
         return bool(sets & HEADINGS) and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))

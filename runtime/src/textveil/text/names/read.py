@@ -79,10 +79,11 @@ class ReadText(NamedTuple):
 class ReadTextStream:
     """Elements of a text, which is read while the caller consumes them.
 
-    The numbers of words are complete after the last element.
+    The counts of words are complete after the last element.
 
     Args:
-        counter: The finder of spans, or a list whose sum is the number of kept words so far.
+        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of such counts,
+            which are added.
         elements: Kept texts and mentions, in order.
 
     Attributes:
@@ -164,7 +165,7 @@ class NamesReader:
         return results
 
     def stream_text(self, text: str) -> "ReadTextStream":
-        """Read a document of one text, and return a stream of its elements, which needs little memory."""
+        """Read a document that consists of one text, and return a stream of its elements, to save memory."""
         if _may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
@@ -219,7 +220,7 @@ class NamesReader:
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text with JSON, and add the number of kept words to ``counts[0]``."""
-        cached_parts: dict[tuple[str, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
+        cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
         is_secret = False
         for number, (part, following) in enumerate(pairwise(chain(split_json(text), (_NO_PART,)))):
@@ -229,16 +230,18 @@ class NamesReader:
                 kept_texts.append(part.text)
                 continue
             is_key = part.kind == TEXT and _KEY_END.match(following.text) is not None and following.kind == COPIED
-            cached = cached_parts.get((part.text, is_secret and not is_key))
+            cached_as = part.text, is_key, is_secret and not is_key
+            cached = cached_parts.get(cached_as)
             if cached is None:
-                finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
+                keeps_common = has_capitals or (is_key and part.text.isascii() and part.text.isalpha())
+                finder = self._make_finder(self._iterate_windows(part.text), part.text, keeps_common)
                 elements: Iterable[str | EntityMention] = self._classify_elements(
                     finder, has_capitals, is_secret and not is_key, is_json=number > 0 or following is not _NO_PART
                 )
                 if is_key or (len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS):
                     elements = tuple(elements)
                 if len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS:
-                    cached_parts[part.text, is_secret and not is_key] = tuple(elements), finder.kept_count
+                    cached_parts[cached_as] = tuple(elements), finder.kept_count
             else:
                 elements, finder = cached[0], None
             if is_key and self._facts is not None:

@@ -19,9 +19,8 @@ from textveil.text.inflections import SurrogatePair
 from textveil.text.names.detector import SpanDetector, hide_detected_spans
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, GivenNameLinker, MentionPart
 from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
-from textveil.text.names.json_blocks import quote_json_tags
 from textveil.text.names.read import NamesReader, ReadingRules, ReadText
-from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
+from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags, write_with_pairs
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
@@ -256,7 +255,7 @@ class NamesRewriter:
         self._key, self._randomizer, self._detector = key, randomizer, detector
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each document with surrogates, its mapping and its numbers of kept and replaced words.
+        """Yield each document with its surrogates, its mapping and its counts of kept and replaced words.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
