@@ -30,7 +30,7 @@ export function includesWord(list: readonly string[], word: string): boolean {
   return words.has(word);
 }
 
-/** Return the text of a pattern in which other patterns replace their names. */
+/** Return the text of a pattern, with each reference `{other}` replaced by the text of that pattern. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
   return patterns[name].text.replace(
     /\{([a-z_]+)\}/g,
@@ -54,6 +54,7 @@ const FACT_WORD_KEYS = {
   counters: "counters",
   currencies: "currencies",
   labelNouns: "label_nouns",
+  decimalMarks: "decimal_marks",
   determinedNouns: "determined_nouns",
   determiners: "determiners",
   elisions: "elisions",
