@@ -82,9 +82,6 @@ class CharacterSwap:
         return get_mapping().map_originals(self.restore_characters)
 
 
-NO_SWAP = CharacterSwap({})
-
-
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
     """Return replacements for the characters of a call whose classes differ; ``None`` if no classes differ.
 

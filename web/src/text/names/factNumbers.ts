@@ -21,7 +21,9 @@ const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until
 const COUNTED_TYPES = splitWords("number year digits phone");
 const [MAX_BARE, MAX_AGE, MAX_ORDINAL] = [89, 89, 99];
 const ASCII_DIGITS = /^[0-9]+$/;
+/** Numbers that count or measure, with a full stop before decimals, and with a comma before decimals. */
 const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
+const COUNTED_COMMA = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2})$/;
 const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
 /** Numbers of an amount of money. */
 const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
@@ -44,6 +46,7 @@ const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 export class NumberFacts {
   readonly #words: FactWords;
   readonly #beforeValues: ReadonlySet<string>;
+  readonly #counted: RegExp;
 
   constructor(
     readonly strings: FactStrings,
@@ -51,6 +54,7 @@ export class NumberFacts {
   ) {
     this.#words = strings.words;
     this.#beforeValues = new Set([...strings.words.secretWords, ...strings.words.addressWords]);
+    this.#counted = strings.words.decimalMarks.has(",") ? COUNTED_COMMA : COUNTED;
   }
 
   /** Return whether a rule keeps a number. */
@@ -68,7 +72,7 @@ export class NumberFacts {
     if (!NUMERIC_TYPES.has(entityType)) return false;
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
-    if (hasLetter(place, index) && place.isHidden(index + 2, index + 2)) return false;
+    if (place.hasLetter(index) && place.isHidden(index + 2, index + 2)) return false;
     const neighbors = place.countNeighbors(index);
     if (neighbors > 1) return false;
     if (entityType === "number-word") return isUseful && neighbors === 0 && this.#isNumberWord(place, index, mention);
@@ -84,7 +88,7 @@ export class NumberFacts {
     if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
     if (entityType === "number") {
       const isBare = ROUND.has(text) || (text.length <= 2 && isAtMost(text, MAX_BARE)) || DECIMAL.test(text);
-      if (hasLetter(place, index) && place.getClass(index + 2) !== "") return false;
+      if (place.hasLetter(index) && place.getClass(index + 2) !== "") return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
     if (entityType === "ordinal")
@@ -118,9 +122,9 @@ export class NumberFacts {
     if (this.#beforeValues.has(place.getWord(index - 1).toLowerCase())) return false;
     if (isUseful && AMOUNT.test(text) && this.#isAmount(place, index)) return true;
     if (place.follows(index, this.#beforeValues) && !this.#hasUnit(place, index)) return false;
-    if (hasLetter(place, index) && this.#mayBeHouse(place, index)) return false;
+    if (place.hasLetter(index) && this.#mayBeHouse(place, index)) return false;
     if (entityType === "phone") return isRoundRange(text) && this.#hasUnit(place, index);
-    if (!(entityType === "digits" ? RANGE : COUNTED).test(text)) return false;
+    if (!(entityType === "digits" ? RANGE : this.#counted).test(text)) return false;
     if (this.#counts(place, index) || this.#beginsSize(place, index)) return true;
     return (
       this.#words.rangeWords.has(place.getWord(index + 1)) &&
@@ -191,10 +195,6 @@ export const precedesTelephone = (place: LinePlaces, index: number): boolean =>
   NUMERIC_TYPES.has(place.getClass(index + 1)) && LABEL_GAP.test(place.getGap(index + 1));
 
 const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
-
-/** Return whether one kept letter directly follows a number: a unit, or the letter of a house number (`27b`). */
-const hasLetter = (place: LinePlaces, index: number): boolean =>
-  place.getGap(index + 1) === "" && place.getWord(index + 1).length === 1;
 
 /** Return whether a string is a range of multiples of 50, such as `500-1000`. */
 function isRoundRange(text: string): boolean {

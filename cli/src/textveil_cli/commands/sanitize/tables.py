@@ -15,8 +15,13 @@ from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 
 from textveil_cli.columns import find_personal_columns, list_columns
 from textveil_cli.commands.sanitize import SanitizeArguments
-from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning, warn_about_language
-from textveil_cli.console import get_safe_file_name, print_unless_quiet, show_byte_progress
+from textveil_cli.console import (
+    UnknownWordsWarning,
+    get_safe_file_name,
+    print_unless_quiet,
+    show_byte_progress,
+    warn_about_language,
+)
 from textveil_cli.files import (
     BlockSanitizer,
     ColumnSelection,

@@ -15,9 +15,8 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text.names.entity_types import EntityMention, MentionPart, convert_to_given_name
 from textveil.text.names.guarantee import ReplacementStyle
-from textveil.text.names.json_blocks import quote_json_tags
 from textveil.text.names.read import ReadText
-from textveil.text.names.reply_pairs import RewrittenElement
+from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags
 from textveil.text.names.rewrite import DocumentDraws, spell_mention
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags

@@ -1,4 +1,4 @@
-"""Find ranges of months and years, such as ``June 2022 - Present``, for the rules of ``facts``.
+"""Months, and ranges of months and years, such as ``June 2022 - Present``, for the rules of ``facts``.
 
 Whether there is a range depends on kept words, gaps and the types of mentions, never on the string of a mention.
 """
@@ -12,6 +12,23 @@ from textveil.text.names.fact_places import LinePlaces
 PRESENT = frozenset("current currently date now ongoing present today".split())
 _DASH = re.compile(" ?[-\u2013\u2014] ?")
 _YEAR_GAPS = (" ", ", ")
+
+
+def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> bool:
+    """Return whether a month may be kept because of the words beside it.
+
+    The month must precede a year or follow a word such as *in*. On its other side there must be no number and no
+    capitalized words.
+
+    Args:
+        place: The lines that contain the month.
+        index: Index of the month in these lines.
+        leads: Words before a month, such as *in*.
+    """
+    if place.get_class(index + 1) in ("year", "year-range") and place.gaps[index + 1] in _YEAR_GAPS:
+        return not place.is_value(index - 1)
+    is_place = place.get_word(index - 1).lower() in leads and place.gaps[index] == " "
+    return is_place and not place.is_value(index + 1)
 
 
 def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) -> bool:

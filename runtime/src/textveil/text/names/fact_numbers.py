@@ -9,7 +9,7 @@ import re
 
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_codes import CodeFacts
-from textveil.text.names.fact_date_ranges import is_month_range
+from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.segmentation import TITLE
@@ -18,7 +18,9 @@ _DAYS = frozenset(("day", "ordinal", "date"))
 _CARDS = frozenset(("account", "card", "iban"))
 _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
+#: Numbers that count or measure, with a full stop before decimals, and with a comma before decimals.
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_COUNTED_COMMA = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2}")
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
@@ -58,6 +60,7 @@ class NumberFacts:
     def __init__(self, strings: FactStrings, codes: CodeFacts) -> None:
         self._strings, self._words, self._codes = strings, strings.words, codes
         self._before_values = strings.words.secret_words | strings.words.address_words
+        self._counted = _COUNTED_COMMA if "," in strings.words.decimal_marks else _COUNTED
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
         """Return whether a rule keeps a number.
@@ -71,7 +74,8 @@ class NumberFacts:
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
             is_place = is_useful and (
-                place.is_month_place(index) or is_month_range(place, index, self._words.range_words)
+                is_month_place(place, index, self._words.month_leads)
+                or is_month_range(place, index, self._words.range_words)
             )
             return is_place and not place.has_in_sentence(index, _DAYS)
         if entity_type == "key":
@@ -84,7 +88,7 @@ class NumberFacts:
             return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
         if place.gaps[index].endswith("#") or place.precedes_capital(index):
             return False
-        if _has_letter(place, index) and place.is_hidden(index + 2, index + 2):
+        if place.has_letter(index) and place.is_hidden(index + 2, index + 2):
             return False
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
@@ -109,7 +113,7 @@ class NumberFacts:
             return False
         if entity_type == "number":
             is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
-            if _has_letter(place, index) and place.get_class(index + 2):
+            if place.has_letter(index) and place.get_class(index + 2):
                 return False
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
@@ -167,9 +171,9 @@ class NumberFacts:
             return True
         if place.follows(index, self._before_values) and not self._has_unit(place, index):
             return False
-        if _has_letter(place, index) and self._may_be_house(place, index):
+        if place.has_letter(index) and self._may_be_house(place, index):
             return False
-        form = _RANGE if entity_type == "digits" else _COUNTED
+        form = _RANGE if entity_type == "digits" else self._counted
         if entity_type == "phone":
             return _is_round_range(text) and self._has_unit(place, index)
         if form.fullmatch(text) is None:
@@ -250,11 +254,6 @@ def is_times_sign(place: LinePlaces, index: int) -> bool:
 def precedes_telephone(place: LinePlaces, index: int) -> bool:
     """Return whether a number directly follows a mention, as in ``Tel. 020 7946 0958``."""
     return place.get_class(index + 1) in NUMERIC_TYPES and _LABEL_GAP.fullmatch(place.gaps[index + 1]) is not None
-
-
-def _has_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether one kept letter directly follows a number: a unit, or the letter of a house number (``27b``)."""
-    return place.gaps[index + 1] == "" and len(place.get_word(index + 1)) == 1
 
 
 def _is_bare(text: str) -> bool:

@@ -228,18 +228,7 @@ class LinePlaces:
             return False
         return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
 
-    def is_month_place(self, index: int) -> bool:
-        """Return whether a month may be kept at an index.
-
-        The month must precede a year or follow a word such as *in*. On its other side there must be no number and no
-        capitalized words.
-        """
-        if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
-            return not self._is_value(index - 1)
-        is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
-        return is_place and not self._is_value(index + 1)
-
-    def _is_value(self, index: int) -> bool:
+    def is_value(self, index: int) -> bool:
         """Return whether the item at an index is a number or a mention of capitalized words."""
         if not 0 <= index < len(self._words):
             return False
@@ -249,6 +238,10 @@ class LinePlaces:
         """Return whether capitalized words directly follow a number, without a percent sign between them."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
+
+    def has_letter(self, index: int) -> bool:
+        """Return whether one kept letter directly follows a number: a unit, or a part of a house number (``27b``)."""
+        return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
 
     def is_hidden(self, index: int, gap: int) -> bool:
         """Return whether an item of a line is replaced text, but neither a number nor a date.

@@ -13,6 +13,7 @@ the template. A span that stays replaced could have any string of its type outsi
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
@@ -90,8 +91,7 @@ class FactRules:
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
         self._codes = CodeFacts(self.strings.words)
-        self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings, self._codes)
-        self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors
+        self._numbers, self._shows_errors = NumberFacts(self.strings, self._codes), shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
@@ -104,6 +104,14 @@ class FactRules:
             (self._is_kept_capital, _CAPITALS),
             (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
         )
+
+    @cached_property
+    def _identifiers(self) -> IdentifierRules:
+        return IdentifierRules(self.strings)
+
+    @cached_property
+    def _errors(self) -> TypingErrors:
+        return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
         """Split a span such as *Patient Anna Novak* into its roles and the span of the rest.

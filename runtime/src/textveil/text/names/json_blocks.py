@@ -5,11 +5,8 @@ one name. The text of a comment is read like a string.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
-
-from textveil.text.names.reply_pairs import RewrittenElement
-from textveil.text.names.tokens import JSON_NUMBER_CASE
 
 #: Kinds of ``JsonPart``: text outside of JSON, a JSON string without its quotes, or a comment without its marks; a
 #: number; copied text.
@@ -129,28 +126,3 @@ def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -
             pieces += (text[position - start : at - start], written)
             position = at + 1
     return "".join([*pieces, text[position - start :]]) if pieces else text
-
-
-def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
-    """Yield the elements of a text, in which tagged or dropped JSON numbers become other valid JSON.
-
-    A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
-    string.
-    """
-    held: RewrittenElement | None = None
-    for element in elements:
-        if element.mention is not None and element.mention.case == JSON_NUMBER_CASE and not element.parts:
-            sign = ""
-            if held is not None and held.mention is None and held.output.endswith("-"):
-                sign, held = "-", RewrittenElement(held.output[:-1], held.original[:-1])
-            original = sign + element.original
-            if element.output:
-                mention = element.mention._replace(name_text=sign + element.mention.name_text)
-                element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
-            else:
-                element = RewrittenElement("null", original, parts=("null",))
-        if held is not None:
-            yield held
-        held = element
-    if held is not None:
-        yield held

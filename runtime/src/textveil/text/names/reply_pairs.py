@@ -109,6 +109,31 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
             yield SurrogatePair(word[0], word[0])
 
 
+def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
+    """Yield the elements of a text, in which tagged or dropped JSON numbers become other valid JSON.
+
+    A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
+    string.
+    """
+    held: RewrittenElement | None = None
+    for element in elements:
+        if element.mention is not None and element.mention.case == JSON_NUMBER_CASE and not element.parts:
+            sign = ""
+            if held is not None and held.mention is None and held.output.endswith("-"):
+                sign, held = "-", RewrittenElement(held.output[:-1], held.original[:-1])
+            original = sign + element.original
+            if element.output:
+                mention = element.mention._replace(name_text=sign + element.mention.name_text)
+                element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
+            else:
+                element = RewrittenElement("null", original, parts=("null",))
+        if held is not None:
+            yield held
+        held = element
+    if held is not None:
+        yield held
+
+
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
     """Join the elements of a text, and return the text and the pairs that restore replies to it.
 

@@ -19,9 +19,8 @@ from textveil.text.inflections import SurrogatePair
 from textveil.text.names.detector import SpanDetector, hide_detected_spans
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, GivenNameLinker, MentionPart
 from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
-from textveil.text.names.json_blocks import quote_json_tags
 from textveil.text.names.read import NamesReader, ReadingRules, ReadText
-from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
+from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags, write_with_pairs
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
