@@ -160,7 +160,7 @@ def fill_reply(line: dict[str, Any], result: Result) -> str:
 
 
 def restore_replies(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
-    """Return the restored text, the report, the kept share and the language warning of each reply, for each set of restore options."""
+    """Return text, report, kept share and language warning of each reply, for each set of restore options."""
     made: dict[str, Any] = {"restored": [], "reports": [], "kept_shares": [], "language_warnings": []}
     for result, reply in zip(results, replies, strict=True):
         assert result.mapping is not None

@@ -24,6 +24,8 @@ const QUOTED_ADDRESS = /(["'])(?:(?:[a-z][a-z0-9+.-]{0,10}:)?\/\/|www\.|(?:mailt
  * with `_` for each blank: the first quotation mark ends it, and others may follow.
  */
 const ATTRIBUTE = /["/][A-Za-z][\w:-]{0,60}=/;
+/** Start of a value that may go on beyond the line. */
+const QUOTED_VALUE = /=["']/;
 const MAX_ATTRIBUTE_CHARACTERS = 64;
 const TAIL_CHARACTERS = 16;
 
@@ -46,7 +48,12 @@ export class LineReader {
   #addressMark = "";
   /** Whether this line has a quotation mark and then an attribute such as `/name=value`. */
   hasAttribute = false;
-  /** The end of the line from the last quotation mark on, or from a later slash on; empty without a mark. */
+  /** Whether a line so far has such an attribute and then a value that begins with a quotation mark. */
+  hasQuotedValue = false;
+  /**
+   * The end of the line from the last quotation mark on, or from a later slash on; empty without a mark. After an
+   * attribute its last character.
+   */
   #attribute = "";
 
   /** Whether a program may treat text at this position as code. */
@@ -159,8 +166,17 @@ export class LineReader {
   #findAttribute(text: string): void {
     const start = this.#attribute ? 0 : text.indexOf('"');
     if (start < 0) return;
-    const joined = this.#attribute + text.slice(start);
-    this.hasAttribute ||= ATTRIBUTE.test(joined);
+    let joined = this.#attribute + text.slice(start);
+    const match = this.hasAttribute ? null : ATTRIBUTE.exec(joined);
+    if (match !== null) {
+      this.hasAttribute = true;
+      joined = joined.slice(match.index + match[0].length - 1);
+    }
+    if (this.hasAttribute) {
+      this.hasQuotedValue ||= QUOTED_VALUE.test(joined);
+      this.#attribute = text === "" ? "\0" : joined.slice(-1);
+      return;
+    }
     const last = Math.max(joined.lastIndexOf('"'), joined.lastIndexOf("/"));
     this.#attribute = joined.slice(last, last + MAX_ATTRIBUTE_CHARACTERS);
   }
