@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from frontier import corpora
 from textveil import Sanitizer
-from textveil_training.attacks.words import RANDOMIZED, ReadElements, WordNumbers, WordRelease, make_word_release
+from textveil_training.attacks.words import RANDOMIZED, ReadElements, WordIds, WordRelease, make_word_release
 
 WORDS = ROOT / "artifacts" / "words"
 OPPOSITES, ALARMING = WORDS / "english-3-opposites.txt", WORDS / "alarming.txt"
@@ -73,7 +73,7 @@ def opposites(
     return every, near
 
 
-def alarms(words: WordNumbers, listed: set[str], reading: ReadElements, outputs: NDArray[Any]) -> float:
+def alarms(words: WordIds, listed: set[str], reading: ReadElements, outputs: NDArray[Any]) -> float:
     """Return the share of harmless texts with an alarming word in their output."""
     known = [words.get_id(word) for word in listed]
     drawn = reading.role == RANDOMIZED
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--alarming", type=Path, nargs="*", default=[], help="additional lists of alarming words")
     parser.add_argument("--draws", type=int, default=2)
     a = parser.parse_args()
-    sanitizer, words = Sanitizer.load(a.bundle), WordNumbers()
+    sanitizer, words = Sanitizer.load(a.bundle), WordIds()
     lists = {path.name: pairs(path) for path in (OPPOSITES, *a.opposites)}
     lists[f"{OPPOSITES.name} without its longest line"] = pairs(OPPOSITES, without_longest=True)
     alarming = {path.name: set(read_lines(path)) for path in (ALARMING, *a.alarming)}

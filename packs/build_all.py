@@ -102,14 +102,14 @@ def main() -> None:
         is_equal = options.record or known.get(language) == content_hash
         known[language] = content_hash
         print(f"{language}: {content_hash}, wheel {size:,} bytes{'' if is_equal else '; another content hash'}")
-        if not is_equal or size > MAX_PACKED_BYTES:
-            failed.append(language)
+        if not is_equal:
+            failed.append(f"{language}: the content hash differs from the record: use its sources, or pass --record")
+        if size > MAX_PACKED_BYTES:
+            failed.append(f"{language}: the wheel has more than {MAX_PACKED_BYTES:,} bytes: shorten its lists")
     if options.record:
         HASHES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
     if failed:
-        raise SystemExit(
-            f"a changed content hash, or a wheel of more than {MAX_PACKED_BYTES:,} bytes, for: {', '.join(failed)}"
-        )
+        raise SystemExit("\n".join(failed))
 
 
 if __name__ == "__main__":

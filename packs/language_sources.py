@@ -137,9 +137,9 @@ class LanguageSources:
     def list_nouns(self) -> set[str]:
         """Return the candidates that are nouns, as lookup keys, for a language that capitalizes nouns.
 
-        A word is a noun if Wiktionary has it as a noun, if it is in the dictionary and a table has it with a capital,
-        or if it is a compound of such words. It does not count if it is probably a name: English texts write it with a
-        capital nearly as often as texts of the language, and more often than in lower case.
+        A word is a noun if Wiktionary lists it as a noun, if it is in the spelling dictionary and a frequency table
+        lists it with a capital, or if it is a compound of such words. Probable names are left out: words that English
+        texts write with a capital more often than in lower case, and nearly as often as texts of the language.
         """
         tables = {form for table in self.settings["dictionary_tables"] for form in _read_table(table)}
         forms = {fold(form) for form in _read_german_nouns()}

@@ -67,7 +67,7 @@ class Adept(nn.Module):
         self.output = nn.Linear(width, len(words))
 
     def number_texts(self, texts: Sequence[str]) -> Tensor:
-        """Return the word numbers of texts, with start and end marks and padding, shape ``(texts, longest)``."""
+        """Return the word ids of texts, with start and end marks and padding, shape ``(texts, longest)``."""
         rows = [[START, *(self.places.get(word, UNKNOWN) for word in text.split()), END] for text in texts]
         found = torch.full((len(rows), max(map(len, rows))), PAD)
         for place, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Measure the accuracy of one private model at one epsilon, with the release code of devices, also by attribute."""
+"""Measure the accuracy of one private model at one epsilon, with the devices' release code, also by attribute."""
 
 import math
 from typing import Any

@@ -80,7 +80,7 @@ def of_checkpoint(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> tuple[ClassifiedSplit, list[Answers]]:
-    """Measure a checkpoint of ``textveil-train dpnr`` on a split, with the release code of devices.
+    """Measure a checkpoint of ``textveil-train dpnr`` on a split, with the release code that devices run.
 
     If the folder has stored features of exactly these texts (``--write-features``), they are used.
 

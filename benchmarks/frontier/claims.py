@@ -104,7 +104,7 @@ def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array
 
 
 def symbols_of(release: WordRelease, outputs: Array) -> Array:
-    """Return the symbol ids of output words, which are word numbers."""
+    """Return the symbol ids of output words, which are word ids."""
     symbol = np.full(len(release.words.spellings), release.symbols)
     symbol[release.printed] = np.arange(release.symbols)
     return symbol[outputs]

@@ -26,7 +26,7 @@ from textveil_training.attacks.words import (
     NOTHING,
     ReadElements,
     SegmentedTexts,
-    WordNumbers,
+    WordIds,
     WordRelease,
     make_constant_release,
     make_raw_release,
@@ -52,7 +52,7 @@ class Releases:
     """
 
     def __init__(self, bundle: Path | None, santext: Path | None, trec: Path | None = None) -> None:
-        self.words = WordNumbers()
+        self.words = WordIds()
         self._encoders = ENCODERS | ({"trec": trec} if trec else {})
         self._codes: dict[tuple[str, str], NDArray[Any]] = {}
         self.staircase = Sanitizer.load(bundle)

@@ -26,14 +26,14 @@ from frontier import classify, corpora
 from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.text import make_plan, split_text, summarize_levels
-from textveil_training.attacks.words import WordNumbers, make_raw_release, make_word_release
+from textveil_training.attacks.words import WordIds, make_raw_release, make_word_release
 
 
 class Classifier:
     """The linear model of the frontier benchmark."""
 
     def __init__(self) -> None:
-        self.words = WordNumbers()
+        self.words = WordIds()
         bundle = Sanitizer.load(DEFAULT_BUNDLE).bundle
         plan: Any = make_plan(bundle, mechanism="staircase", protect="words", epsilon="10")
         self.release = make_raw_release(make_word_release(self.words, plan))

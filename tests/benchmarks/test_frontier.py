@@ -17,7 +17,7 @@ from textveil.mechanisms.staircase import make_staircase_randomizer
 from textveil.text import split_text
 from textveil_training.attacks.words import (
     NOTHING,
-    WordNumbers,
+    WordIds,
     make_constant_release,
     make_raw_release,
     make_word_release,
@@ -48,7 +48,7 @@ def test_k_rr_has_the_outputs_of_each_slot() -> None:
 
 
 def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
-    made = make_word_release(WordNumbers(), plan(consistent=True))
+    made = make_word_release(WordIds(), plan(consistent=True))
     cut = [split_text(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
     # Unlike words may come out equal: not every draw is told.
     reading = made.read(cut)
@@ -56,13 +56,13 @@ def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
 
 
 def test_spans_that_come_out() -> None:
-    made = make_raw_release(make_word_release(WordNumbers(), plan()))
+    made = make_raw_release(make_word_release(WordIds(), plan()))
     record = {"text": "Mary Dog is here", "spans": [{"type": "PERSON", "start": 0, "end": 8}]}
     found = personal.measure(made, [record], frozenset({"is"}), frozenset({"dog"}))
     assert found["persons"] == {
         "spans": 1, "whole": 1, "any": 1, "words": 1, "same": 1, "commonest": [("dog", 1)],
     }  # fmt: skip
-    hidden = make_constant_release(make_word_release(WordNumbers(), plan()), NOTHING)
+    hidden = make_constant_release(make_word_release(WordIds(), plan()), NOTHING)
     found = personal.measure(hidden, [record], frozenset({"is"}), frozenset({"dog"}))
     assert (found["persons"]["any"], found["persons"]["same"]) == (0, 0)
 

@@ -8,13 +8,13 @@ import pytest
 from misleading import opposites, pairs
 from textveil import Sanitizer
 from textveil.text import split_text
-from textveil_training.attacks.words import WordNumbers, make_word_release
+from textveil_training.attacks.words import WordIds, make_word_release
 
 
 def test_opposites_are_what_the_exact_rows_say() -> None:
     sanitizer = Sanitizer.load()
     plan: Any = sanitizer._get_plan({"mechanism": "staircase", "epsilon": "10", "protect": "words"})
-    release = make_word_release(WordNumbers(), plan)
+    release = make_word_release(WordIds(), plan)
     reading = release.read([split_text(text) for text in ("a large dog", "a large large dog", "the attic")])
     staircase = plan.mechanism.get_randomizer(lower=True).staircase
     x, y = (sanitizer.bundle.symbol_ids[word] for word in ("large", "small"))

@@ -1,51 +1,13 @@
-"""Facts of the mode ``names``: what a rule keeps depends on its own string and its place, never on a hidden string.
+"""Facts of the mode ``names``: which public facts each value of the option keeps, and what stays hidden."""
 
-docs/proofs/names.md, "Facts". The texts are random mixtures of words, numbers and code.
-"""
-
-import random
-import re
-from collections.abc import Callable, Collection
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
-from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
+from fact_exchange import LEVELS, make_plan
 from textveil import Sanitizer
-from textveil.text.names import fact_date_ranges, fact_identifiers, fact_numbers, facts
-from textveil.text.names.entity_types import EntityMention, MentionPart
-from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
-from textveil.text.names.facts import FactRules
-from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.plan import NamesPlan
-from textveil.text.names.read import NamesReader
-from textveil.text.names.spans import SpanFinder
-from textveil.text.names.tokens import EntitySpan
 
-_VALUE = re.compile("[0-9]+(?:[.,:/-][0-9]+)*")
-LEVELS = ("plain", "useful", "public")
-#: Words on which rules of facts depend, and strings that they may keep.
-AROUND = parts_of("""
-Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teacher is|hospital,
-version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
-token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
-#|born|of age|years old|old|the meeting|of the|and then|he said|first|total
-in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the
-""")
-VALUES = parts_of("""
-5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
-customer_id|getUserName|photo_61_05_12.jpg|sunset_beach|kowal12_total.py|mcLean_tax.pdf|j_smith|a.kowal(x)|x.get_value()
-/home/kowal/report.txt|/home/docs/report.pdf|np.zorblax.mean|self.zorb_index|HTTPServer|Python|Docker|JSON|API|iPhone
-HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-1000|kWh|mL
-wrting|atachment|assumtion|funtionality
-Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
-una palabra|siempre una|zu spät|l'image|dell'anno|val x = |len(x)|sys.path|bin
-https://kowal.com/docs/report/zorblax|kowal.org/case-study/hill|https://github.com/kowal/report
-docs.github.com|2022 - Present
-https://kowal.com/in/report|https://kowal.com/docs/4821|May 2019 to June 2020|x = True
-British English|US English|in Polish and German|van|GP|C and|F|37.5°C|Left the|Right, it|Third, it|in Swiss German
-""")
 #: Texts, and what no value of the option may keep of each.
 HIDDEN = [
     ("see https://kowal.com/docs/zorblax/report", "https://kowal.com zorblax"),
@@ -131,6 +93,16 @@ HIDDEN = [
     ("It is a van Kowal, the van Zorblax and van here", "van Kowal Zorblax"),
     ("vincent van gogh was here with the van zorblax", "van gogh zorblax"),
     ("The Left won, a Left voter and Black, 34, came", "Left Black"),
+    ("the pin is 404, my password error 404 and the code 0x80070057", "404 404 0x80070057"),
+    ("the password is ERR_CONNECTION_RESET; token error code ERR_TIME_OUT", "ERR_CONNECTION_RESET ERR_TIME_OUT"),
+    ("the code v4.2.1, pin v4.2.1, version 10.0.0.1 and v10.0.0.1", "v4.2.1 v4.2.1 10.0.0.1 v10.0.0.1"),
+    ("order status 404, error 642, version 202.555.0142", "404 642 202.555.0142"),
+    ("May Kowal left. May was here, and May I know", "May May May"),
+    ("Tel Kowal and Tel, Kowal", "Tel Tel"),
+    ("the pin is 4 x 7 here", "4 x"),
+    ("Bank Kowal came. My brother Bank left", "Bank Bank"),
+    ("PLEASE CALL ANNA, THIS IS KOWAL of it", "KOWAL"),
+    ('{"kowal": 5, "anna": 5}', "kowal anna"),
     ("It is C and F; room 37.5°C, the pin is 37.5°C", "C F 37.5°C"),
     ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
 ]
@@ -169,6 +141,17 @@ KEPT = [
     ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
     ("plain", "In it val size = 5 and len(items) of it", "val len"),
     ("useful", "# Marketing\nand the plan of it", "Marketing"),
+    ("useful", "I get error 404, HTTP status 503 and exit code 137 now", "404 503 137"),
+    ("useful", "The error code is 0x80070057, or error ERR_CONNECTION_RESET", "0x80070057 ERR_CONNECTION_RESET"),
+    ("useful", "It has version 4.2.1 of it, v4.2.1 and python 3.11.4", "4.2.1 v4.2.1 3.11.4"),
+    ("useful", "May I ask for it? It is late. May we call?\nMay your day be good", "May"),
+    ("plain", "Will I get it? It is late. Will I?", "Will"),
+    ("plain", "The table is 220 x 95 x 76 cm and new", "220 x 95 76"),
+    ("plain", "Tel. 020 7946 0958, or Tel: +49 30 12345", "Tel"),
+    ("plain", "Bank transfer failed. Food was late", "Bank Food"),
+    ("plain", "the guardian of it called", "guardian"),
+    ("plain", "It is late. PLEASE HELP, THIS IS URGENT and new", "THIS IS URGENT"),
+    ("plain", '{"qty": 5}', "qty"),
     ("plain", "It was 37.5 °C in it, and 38,2°C or 20° F before", "37.5 C 38,2°C 20 F"),
     ("plain", "Add 250g of it. The line is 10m long; a 5g plan\nKowal", "250 10 5"),
     ("useful", "I moved to 27b in the north, and paid $5m for it", "27 5"),
@@ -184,14 +167,6 @@ KEPT = [
 @pytest.fixture(scope="module")
 def sanitizer() -> Sanitizer:
     return Sanitizer.load()
-
-
-#: Words on which rules depend. Denied, they are hidden words that no rule may read.
-DENIED = ("km", "version", "sentences", "password", "the", "in", "meeting")
-
-
-def make_plan(sanitizer: Sanitizer, level: str, deny: tuple[str, ...] = ()) -> NamesPlan:
-    return sanitizer.names_plan(protect="names", facts=level, deny=deny)
 
 
 def read_kept(plan: NamesPlan, text: str) -> str:
@@ -324,237 +299,3 @@ def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> 
     known = plan.lists.fact_lists
     lists = replace(plan.lists, fact_lists={**known, "capital": known["capital"] | {"Anna"}})
     assert "Anna" not in read_kept(replace(plan, lists=lists), "We use Anna for it")
-
-
-# --- the layer: elements of the three passes with other strings in the hidden spans
-
-
-def write_soup(chance: random.Random) -> str:
-    return soup(chance, (SHOWN, NAMES, STRINGS, AROUND, VALUES), (4, 2, 1, 4, 4), GAPS)
-
-
-def exchange(mention: EntityMention, chance: random.Random) -> EntityMention:
-    """Return a mention of the same class with another string, which no rule may keep anywhere."""
-    span, text = mention.span, mention.span.text
-    if text.isascii() and span.entity_type in NUMERIC_TYPES:
-        high = span.entity_type in ("number", "age", "ordinal") and text[:2].isdigit()
-        digits = "9" if high and len(text) == 2 and text > "89" else "123456789"
-        new = "".join(
-            chance.choice(digits if at == 0 else "0123456789") if c.isdigit() else c for at, c in enumerate(text)
-        )
-        if span.entity_type in ("age", "ordinal") and len(text.rstrip("sthnrd")) > 2:
-            new = "1" + new[1:]
-    elif span.entity_type in ("month", "letter") or not text.isascii():
-        return mention
-    else:
-        new = "".join(chance.choices("zqwkjh", k=chance.randint(4, 30)))
-        new = new.upper() if text.isupper() else new.title() if text[:1].isupper() else new
-    tokens = tuple(token._replace(text=new, key=new.lower()) for token in span.tokens)
-    if len(tokens) > 1 and span.entity_type == "run":
-        tokens = tokens[: chance.randint(1, len(tokens))]
-    return mention._replace(span=span._replace(text=new, tokens=tokens))
-
-
-def _classify(span: EntitySpan) -> EntityMention:
-    return EntityMention("family", span.case, (MentionPart("family", "", span.text, span.text),), span, span.text)
-
-
-@cache
-def _read_lexicon() -> Lexicon:
-    """Return the built-in lexicon; to parse its lists for each of thousands of texts takes an hour."""
-    return Lexicon(Sanitizer.load().bundle.get_names_lists())
-
-
-def _make_finder() -> SpanFinder:
-    return SpanFinder((), _read_lexicon(), has_breaks=False, has_capitals=True)
-
-
-def keep(rules: FactRules, elements: list[str | EntityMention]) -> list[str | EntityMention]:
-    return [*rules.keep_facts(elements, _make_finder(), _classify, may_correct=True)]
-
-
-def place_differs(
-    rules: FactRules | None,
-    reader: NamesReader,
-    seed: int,
-    texts: int,
-    write: Callable[[random.Random], str] = write_soup,
-) -> bool:
-    """Return whether other strings in the hidden spans change what is kept of any text."""
-    assert rules is not None
-    chance = random.Random(seed)
-    for _ in range(texts):
-        text = " ".join(write(chance) for _ in range(3))
-        elements = [*reader.read_texts([text])[0].elements]
-        found = keep(rules, elements)
-        hidden = {id(element) for element in found}
-        others = [
-            exchange(element, chance) if not isinstance(element, str) and id(element) in hidden else element
-            for element in elements
-        ]
-        if [e if isinstance(e, str) else None for e in keep(rules, others)] != [
-            e if isinstance(e, str) else None for e in found
-        ]:
-            return True
-    return False
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("deny", [(), DENIED], ids=["none", "denied"])
-@pytest.mark.parametrize("level", LEVELS)
-def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str, deny: tuple[str, ...]) -> None:
-    reader = make_plan(sanitizer, "none", deny).make_reader()
-    assert not place_differs(make_plan(sanitizer, level, deny).facts, reader, 1, 400)
-
-
-# --- whole texts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("level", LEVELS)
-def test_members_in_all_hidden_spans_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
-    assert not is_broken(make_plan(sanitizer, level), 2, 3_000, write_soup)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_million_members_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
-    assert not is_broken(make_plan(sanitizer, level), 3, 333_334, write_soup)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", ["surrogate", "tag"])
-def test_texts_of_one_template_have_one_output(
-    sanitizer: Sanitizer, style: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = sanitizer.names_plan(protect="names", facts="useful", style=style)
-    for texts, others in pairs(plan, 4, 1_000, write_soup):
-        assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_no_surrogate_is_a_kept_value(sanitizer: Sanitizer, level: str) -> None:
-    """A reader could mistake it, and a reply with that value would be restored to something else."""
-    chance, plan, found = random.Random(5), make_plan(sanitizer, level), 0
-    for _ in range(300):
-        text = write_soup(chance)
-        (read,) = plan.make_reader().read_texts([text])
-        kept = {value for e in read.elements if isinstance(e, str) for value in _VALUE.findall(e)}
-        ((_, _, restorer, *_),) = plan.make_rewriter().rewrite([[text]])
-        assert restorer is not None
-        outputs = {str(pair[0]) for pair in restorer._find_pairs()}
-        assert kept.isdisjoint(outputs)
-        found += len(kept) > 0 and len(outputs) > 0
-    assert found > 50
-
-
-# --- planted faults: each must be found
-
-
-def _read_hidden_word(places: LinePlaces, index: int) -> str:
-    mention = places.mentions[index] if 0 <= index < len(places.mentions) else None
-    return mention.span.text if mention is not None else _get_word(places, index)
-
-
-def _read_first_digit(places: LinePlaces, index: int) -> str:
-    mention = places.mentions[index] if 0 <= index < len(places.mentions) else None
-    return "" if mention is not None and mention.span.text[:1] in "12345" else _get_class(places, index)
-
-
-def _read_length_before(places: LinePlaces, index: int, followers: Collection[str] | None) -> bool:
-    mention = places.mentions[index - 1] if index > 0 else None
-    return (mention is None or len(mention.span.text) % 2 > 0) and _begins_clause(places, index, followers)
-
-
-def _read_string_beside(places: LinePlaces, index: int) -> bool:
-    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
-    return _is_error_place(places, index) or (mention is not None and len(mention.span.text) % 2 > 0)
-
-
-def _read_hidden_line(places: LinePlaces, index: int) -> bool:
-    return _is_bare_place(places, index) and all(
-        mention is None or at == index or mention.span.text[:1] not in "zqw"
-        for at, mention in enumerate(places.mentions[: index + 3])
-    )
-
-
-def _read_entry_beside(places: LinePlaces, index: int, leads: Collection[str]) -> bool:
-    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
-    return _is_heading_place(places, index, leads) and (mention is None or mention.span.text[-1:] not in "zqw")
-
-
-def _read_hidden_beside(places: LinePlaces, index: int, is_listed: Callable[[str], bool]) -> bool:
-    mentions = [places.mentions[at] for at in (index - 1, index + 1) if 0 <= at < len(places.mentions)]
-    texts = [mention.span.text for mention in mentions if mention is not None]
-    return _has_word_beside(places, index, is_listed) or any(text[-1:] in "aeioutr" for text in texts)
-
-
-def _read_string_of_group(places: LinePlaces, index: int) -> bool:
-    mention = places.mentions[index - 1] if index > 0 else None
-    return _is_language_place(places, index) or (mention is not None and mention.span.text[-1:] in "hntk")
-
-
-def _read_noun_before(places: LinePlaces, index: int) -> bool:
-    mention = places.mentions[index - 1] if index > 0 else None
-    return _is_noun_place(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
-
-
-def _read_string_behind_unit(places: LinePlaces, index: int, gap: int) -> bool:
-    mention = places.mentions[index] if 0 <= index < len(places.mentions) else None
-    return _is_hidden(places, index, gap) and (mention is None or mention.span.text[-1:] not in "zqw")
-
-
-def _read_declared_word(places: LinePlaces, index: int) -> bool:
-    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
-    return _is_code_word(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
-
-
-_get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
-_begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
-_has_word_beside, _is_code_word = LinePlaces.has_word_beside, fact_identifiers.is_code_word
-_is_language_place, _is_noun_place = LinePlaces.is_language_place, LinePlaces.is_noun_place
-_is_hidden = LinePlaces.is_hidden
-_is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
-
-
-def _read_hidden_year(places: LinePlaces, index: int, range_words: Collection[str]) -> bool:
-    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
-    is_odd = mention is not None and mention.span.text[-1:] in "13579"
-    return is_odd or _is_month_range(places, index, range_words)
-
-
-_is_month_range = fact_date_ranges.is_month_range
-FAULTS = {
-    "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
-    "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
-    "the digits of a neighbor decide": (LinePlaces, "get_class", _read_first_digit),
-    "a clause begins by a hidden word": (LinePlaces, "begins_clause", _read_length_before),
-    "a hidden word decides on an error": (LinePlaces, "is_error_place", _read_string_beside),
-    "a hidden word of the line decides on a bare number": (LinePlaces, "is_bare_place", _read_hidden_line),
-    "a hidden entry decides on a list": (LinePlaces, "is_heading_place", _read_entry_beside),
-    "a hidden word decides on a function word": (LinePlaces, "has_word_beside", _read_hidden_beside),
-    "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
-    "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
-    "a hidden word is declared": (facts, "is_code_word", _read_declared_word),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = make_plan(sanitizer, "none", DENIED).make_reader()
-    owner, name, function = FAULTS[fault]
-    monkeypatch.setattr(owner, name, function)
-    assert place_differs(make_plan(sanitizer, "useful", DENIED).facts, reader, 1, 8_000)
-
-
-def write_house(chance: random.Random) -> str:
-    """Return a number with a letter beside words and names."""
-    before, after = (chance.choice(("Kowal", "it is", "see", "zorblax")) for _ in range(2))
-    return f"{before} {chance.choice(('14d', '27b', '10m', '5'))} {after}"
-
-
-def test_no_hidden_street_decides_on_its_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "useful").facts
-    assert not place_differs(rules, reader, 1, 400, write_house)
-    monkeypatch.setattr(LinePlaces, "is_hidden", _read_string_behind_unit)
-    assert place_differs(rules, reader, 1, 400, write_house)

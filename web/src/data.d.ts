@@ -8,7 +8,7 @@ export interface NumberWords {
   readonly words: readonly string[];
 }
 
-/** A pattern of strings; a name in braces stands for another pattern. */
+/** A pattern of strings. A name in braces is a reference to another pattern. */
 export interface PatternData {
   readonly any_case: boolean;
   readonly text: string;
@@ -45,12 +45,15 @@ export type PatternName =
 export type FactWordKey =
   | "address_words"
   | "age_ends"
+  | "clause_subjects"
   | "comma_words"
   | "counters"
   | "currencies"
+  | "decimal_marks"
   | "determined_nouns"
   | "determiners"
   | "elisions"
+  | "error_words"
   | "foreign_words"
   | "heading_leads"
   | "identifier_pieces"
@@ -65,12 +68,15 @@ export type FactWordKey =
   | "name_prefixes"
   | "not_plurals"
   | "number_words"
+  | "phone_labels"
   | "range_words"
   | "roles"
   | "secret_words"
   | "start_followers"
   | "starts"
+  | "street_leads"
   | "units"
+  | "version_words"
   | "weak_address_words";
 
 type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;

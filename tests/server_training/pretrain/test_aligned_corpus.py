@@ -90,10 +90,8 @@ def test_the_model_reads_what_it_would_read_of_the_sanitized_text(place: Path, t
 def test_without_care_for_contractions_another_sequence_would_be_read(place: Path, tmp_path: Path) -> None:
     strings = StringPieces(tokenizer_of(tmp_path, []))
     corpus = AlignedCorpus(["do n't"], strings, TokenRandomizer(place / "words", **LAW))
-    alone = pieces_of(strings, [strings.get_number("do"), strings.get_number("n't")])
-    joined = strings.join_contractions(
-        np.array([strings.get_number("do"), strings.get_number("n't")]), np.array([False, True])
-    )
+    alone = pieces_of(strings, [strings.get_id("do"), strings.get_id("n't")])
+    joined = strings.join_contractions(np.array([strings.get_id("do"), strings.get_id("n't")]), np.array([False, True]))
     assert [strings.get_string(number) for number in joined] == ["don", "'t"]
     assert alone == pieces_of(strings, corpus.items) != pieces_of(strings, joined)
 
@@ -141,8 +139,8 @@ def masked(
     masker = Masker(
         tokenizer, strings, options.pop("probability", 0.15), len(tokenizer.ids), options.pop("unchanged", 0.1)
     )
-    shown = np.array([strings.get_number(word) for row, _ in rows for word in row])
-    original = np.array([strings.get_number(word) for _, row in rows for word in row])
+    shown = np.array([strings.get_id(word) for row, _ in rows for word in row])
+    original = np.array([strings.get_id(word) for _, row in rows for word in row])
     words = np.array([word != "." for row, _ in rows for word in row])
     return masker(shown, original, words, np.array([len(row) for row, _ in rows]), **options)
 
@@ -238,7 +236,7 @@ def test_the_target_of_a_surrogate_is_its_original_where_it_is_known(tmp_path: P
     assert shown[:7] == ["Kim", "saw", "nine", "cats", "in", "Oslo", "."]
     assert original[:7] == ["", "saw", "twelve", "cats", "in", "Rome", "."]
     assert shown[7:] == original[7:] == ["A", "cat", "sat", "."]
-    assert not strings.has_pieces(strings.get_number(""))
+    assert not strings.has_pieces(strings.get_id(""))
 
 
 def test_a_surrogate_of_unknown_origin_is_never_asked_for(tmp_path: Path) -> None:

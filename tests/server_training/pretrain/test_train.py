@@ -86,7 +86,7 @@ def test_the_targets_are_the_original_words_and_not_the_sanitized(
     seen = {piece for batch in batches for piece in batch.ids.flatten().tolist()}
     targets = {piece for batch in batches for piece in batch.targets.flatten().tolist()} - {masking.IGNORED}
     flat, begins = corpus._strings.flat_pieces
-    number = corpus._strings.get_number(corpus._randomizer.bundle.vocabulary[0])
+    number = corpus._strings.get_id(corpus._randomizer.bundle.vocabulary[0])
     assert seen == {0, 2, 3, 4, *flat[begins[number] : begins[number + 1]].tolist()}
     assert len(targets) > 60
 

@@ -30,7 +30,7 @@ export function includesWord(list: readonly string[], word: string): boolean {
   return words.has(word);
 }
 
-/** Return the text of a pattern in which other patterns replace their names. */
+/** Return the text of a pattern, with each reference `{other}` replaced by the text of that pattern. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
   return patterns[name].text.replace(
     /\{([a-z_]+)\}/g,
@@ -49,12 +49,15 @@ export type FactWords = Readonly<Record<keyof typeof FACT_WORD_KEYS, ReadonlySet
 const FACT_WORD_KEYS = {
   addressWords: "address_words",
   ageEnds: "age_ends",
+  clauseSubjects: "clause_subjects",
   commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
+  decimalMarks: "decimal_marks",
   determinedNouns: "determined_nouns",
   determiners: "determiners",
   elisions: "elisions",
+  errorWords: "error_words",
   foreignWords: "foreign_words",
   headingLeads: "heading_leads",
   identifierPieces: "identifier_pieces",
@@ -69,12 +72,15 @@ const FACT_WORD_KEYS = {
   namePrefixes: "name_prefixes",
   notPlurals: "not_plurals",
   numberWords: "number_words",
+  phoneLabels: "phone_labels",
   rangeWords: "range_words",
   roles: "roles",
   secretWords: "secret_words",
   startFollowers: "start_followers",
   starts: "starts",
   units: "units",
+  streetLeads: "street_leads",
+  versionWords: "version_words",
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines import Fbdd
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FbddOptions:
     """Options for estimating the effect of FBDD on words from samples."""
 

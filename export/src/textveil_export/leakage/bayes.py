@@ -180,7 +180,7 @@ def simulate_releases(
         randomizer: Output distribution of randomized words, without words that are kept.
         prior: Prior probabilities, shape ``(inputs,)``.
         trials: Number of sampled words.
-        stream: Seed of the generator; the function appends the number of the batch.
+        stream: Seed of the generator; the function appends the index of the batch.
         progress: Called with the number of processed trials.
 
     Returns:

@@ -341,9 +341,9 @@ def _flatten_bases(
 def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[LevelKey, LevelSetting]:
     """Choose the exponents of the default levels, rounded to quarters.
 
-    ``DEFAULT_SHARES`` has a probability for each level. The function finds the exponent at which ``Pr[M(x) = x]``, the
-    probability that a word stays unchanged, has this probability as its median over the outputs of SanText+. The name
-    of a level is its textbook epsilon, ``2 alpha``.
+    ``DEFAULT_SHARES`` has a target for each level. The function finds the exponent at which the median of
+    ``Pr[M(x) = x]``, the probability that a word stays unchanged, equals this target. The median is over the output
+    words of SanText+. The name of a level is its textbook epsilon, ``2 alpha``.
 
     Raises:
         ExportError: Two default levels have equal exponents for this vocabulary.

@@ -90,7 +90,7 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
 
 def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
-    """Check that each ending in the rules has a surrogate pool, and that listed names are marked as such.
+    """Check that each word ending of the rules has a surrogate pool, and each common word that is a name the mark.
 
     Args:
         texts: Content of each list, by its file name in the bundle.

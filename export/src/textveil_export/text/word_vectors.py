@@ -104,8 +104,8 @@ class WordEncoder:
             ) from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
             raise SourceError(
-                f"no uncased WordPiece tokenizer at {spec!r}, which has a {type(self.tokenizer).__name__}: supported "
-                "are BERT, MiniLM and other encoders with one, or a file of vectors with --vectors"
+                f"{spec!r} has a {type(self.tokenizer).__name__} and not an uncased WordPiece tokenizer: pass an "
+                "encoder with such a tokenizer, as BERT and MiniLM have, or a file of vectors with --vectors"
             )
         weights = Path(location) / "model.safetensors"
         self.provenance = {

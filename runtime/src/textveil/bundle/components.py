@@ -89,7 +89,7 @@ class TemplateFiles(NamedTuple):
     entity_types: tuple[EntityTypeFile, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StaircaseComponent:
     """Staircase mechanism of a bundle.
 
@@ -118,7 +118,7 @@ class SanTextLevel(NamedTuple):
     parameters: "dict[str, LevelParameters]"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanTextComponent:
     """SanText in a bundle. All fields are empty if the bundle lacks SanText.
 
@@ -137,7 +137,7 @@ class SanTextComponent:
     default_replacement_probability: str = "1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NamesFiles:
     """Files of the mode ``names``, not yet parsed.
 
@@ -166,7 +166,7 @@ class NamesFiles:
         return parse_names_lists(self.entity_types, self.pool_types, self.contents, is_checked=self.is_checked)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesComponent:
     """Part of a bundle for the mode ``names``.
 

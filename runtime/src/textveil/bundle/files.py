@@ -47,7 +47,7 @@ class ExpectedBundle(TypedDict, total=False):
     language: str | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BundleBase:
     """An opened bundle, whose hashes and structure have been checked.
 

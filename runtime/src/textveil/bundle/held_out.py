@@ -20,7 +20,7 @@ from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 _MAX_TEXTS = 1 << 26
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOutCounts:
     """Counts of the labels that the model assigned to held-out texts.
 

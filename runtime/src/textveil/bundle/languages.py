@@ -67,7 +67,7 @@ def find_language_pack(language: str) -> Path:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class JoinedNamesFiles(NamesFiles):
     """Files of several languages: the files of the first language, and the joined lists of all languages."""
 

@@ -8,9 +8,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice, repeat
 
+from textveil.bundle.common_words import CommonWords
 from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
     COMMON_WORDS,
@@ -57,7 +57,7 @@ _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB,
 _FlagParser = Callable[[str], int | None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesLists:
     """Parsed and checked lists of the mode ``names``.
 
@@ -74,7 +74,7 @@ class NamesLists:
         rules: Rules of the language. A bundle without a rules file has the rules of English.
     """
 
-    common_words: dict[str, int]
+    common_words: Mapping[str, int]
     kept_capitals: frozenset[str]
     kept_symbols: frozenset[str]
     members_by_type: dict[str, frozenset[str]]
@@ -90,6 +90,14 @@ class NamesLists:
         of addresses.
         """
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
+
+    @property
+    def has_useful_words(self) -> bool:
+        """Return whether the rules list words before headings.
+
+        Without these words no public facts beyond those of ``plain`` are kept: the other rules read words of English.
+        """
+        return bool(self.rules.facts.heading_leads)
 
     @property
     def kept_names(self) -> tuple[str, ...]:
@@ -116,7 +124,7 @@ def parse_names_lists(
     """
     rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
     if is_checked:
-        common = _split_common_words(contents[COMMON_WORDS])
+        common: Mapping[str, int] = CommonWords(contents[COMMON_WORDS], _parse_common_flags)
         members = {kind: _split_members(contents[ENTITY_LIST.format(kind)]) for kind in entity_types}
     else:
         common, members = _parse_flagged_lists(entity_types, contents)
@@ -129,13 +137,6 @@ def parse_names_lists(
         fact_lists={kind: _parse_facts(contents, kind, is_checked) for kind in FACT_KINDS},
         rules=rules,
     )
-
-
-def _split_common_words(content: bytes) -> dict[str, int]:
-    """Return the entries of a valid list of common words with their flags as bits."""
-    parse_flags = cache(_parse_common_flags)
-    parts = map(str.partition, _split_lines(content), repeat("\t"))
-    return {entry: (parse_flags(flag_text) or 0) if tab else 0 for entry, tab, flag_text in parts}
 
 
 def _split_members(content: bytes) -> frozenset[str]:

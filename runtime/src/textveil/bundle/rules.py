@@ -59,7 +59,7 @@ _FIELD = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Clitics:
     """Short words that a language joins to another word, such as ``'s``, ``n't`` and French ``l'``.
 
@@ -101,7 +101,7 @@ class DateWords(NamedTuple):
     day_stop: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Field:
     """One part of a surrogate template: fixed text, an entry of a list, or a value of a range.
 
@@ -146,7 +146,7 @@ def parse_template(template: str) -> list[Field]:
     return [*found, Field(text=template[position:])]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Patterns:
     """Regular expressions for strings that are not plain words, such as numbers, dates and email addresses.
 
@@ -180,7 +180,7 @@ class Patterns:
     url: LazyPattern
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Rules:
     """Rules of a language for the mode ``names``.
 
@@ -384,7 +384,7 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return the text of a pattern in which other patterns replace their names.
+    """Return the text of a pattern, with each reference ``{other}`` replaced by the text of that pattern.
 
     Args:
         patterns: All patterns of a rules file by name. Each has a ``text``, in which ``{other}`` refers to the pattern

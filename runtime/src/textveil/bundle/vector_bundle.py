@@ -29,7 +29,7 @@ _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e-[0-9]+)?")
 _RELEASE_KEYS = {"noise_mode", "dimension", "grid", "max_tokens", "lowercase", "epsilons", "delta", "default_epsilon"}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OnnxExtractorData:
     """Data of an ONNX extractor.
 
@@ -56,7 +56,7 @@ class OnnxExtractorData:
     dimension: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VectorBundle(BundleBase):
     """An opened vector bundle with a checked model.
 

@@ -7,7 +7,7 @@ from textveil import Options, Sanitizer
 from textveil.bundle import ExpectedBundle
 from textveil.text import make_plan
 
-from textveil_training.attacks.words import WordNumbers, WordRelease, make_word_release
+from textveil_training.attacks.words import WordIds, WordRelease, make_word_release
 from textveil_training.token_randomizer import TokenRandomizer
 
 
@@ -24,9 +24,10 @@ class AttackedMechanism:
         options: The options.
         bundle: The opened bundle.
         terms: Mechanism, mode and epsilon, as in a privacy statement.
-        plan: The mechanism and rules that the options select; ``None`` in the mode names, which has no word mechanism.
-        randomizer: The randomizer of single tokens; ``None`` in the modes names, words and all, where the treatment of
-            a word depends on the text around it.
+        plan: The mechanism and rules that the options select; ``None`` in the mode ``names``, which has no word
+            mechanism.
+        randomizer: The randomizer of single tokens; ``None`` in the modes ``names``, ``words`` and ``all``, where the
+            treatment of a word depends on the text around it.
 
     Raises:
         BundleError, OptionError: For the same reasons as in ``Sanitizer.load`` and ``Sanitizer.sanitize``.
@@ -48,7 +49,7 @@ class AttackedMechanism:
         """Convert the mechanism to the form that the word attacks need: a mechanism on arrays of words."""
         if self.plan is None:
             raise ValueError("the mode names randomizes no words: attack another mode")
-        return make_word_release(WordNumbers(), self.plan)
+        return make_word_release(WordIds(), self.plan)
 
     @property
     def function_words(self) -> frozenset[str]:

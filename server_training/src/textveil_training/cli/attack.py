@@ -75,7 +75,9 @@ def attributes(
     )
     present = get_attributes(task)
     if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
-        raise RecipeError("each split needs texts with and texts without every attribute: pass data with more rows")
+        raise RecipeError(
+            "for each attribute, each split needs texts that have it and texts that do not: pass data with more rows"
+        )
     settings = AttributeAttackSettings(num_epochs=num_epochs, draws=draws, seed=seed)
     if released is not None:
         levels = _attack_received(released, task, settings)

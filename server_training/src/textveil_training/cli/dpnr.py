@@ -191,12 +191,12 @@ def dpnr(
 
     Without a recipe, --data is CSV, TSV, JSON lines or Parquet, and the result is a bundle for textveil encode. The
     options --text and --label name the columns. The command prints the accuracy with the noise of the bundle and with
-    that of the paper. With a recipe, the result is a checkpoint of the private model or of the baseline that the recipe
-    describes.
+    that of the DPNR paper. With a recipe, the result is a checkpoint of the private model or of the baseline that the
+    recipe describes.
 
-    A file without splits is divided, and similar texts stay in one split. Ctrl-C ends the run after the current step;
-    --resume continues to the same result. If standard error is a log or a pipe, the command writes a progress line
-    every 25 seconds.
+    The command divides a file without splits, and puts similar texts into the same split. Ctrl-C ends the run after the
+    current step; --resume continues to the same result. If standard error is a log or a pipe, the command writes a
+    progress line every 25 seconds.
     """
     from textveil_training.data import ReadOptions
 
@@ -209,7 +209,7 @@ def dpnr(
     if own != VectorBundleOptions():
         raise DataOptionError(
             "--noise, --levels, --no-compare, --encoder, --max-tokens, --num-epochs, --keep-pieces, --license, "
-            "--source and --force are for your own table: omit the recipe, or set them in it"
+            "--source and --force cannot be combined with a recipe: omit them, and set these values in the recipe"
         )
     _train_recipe(recipe, data, output, options, with_recipe, seed, precision, resume, machine, as_json)
 

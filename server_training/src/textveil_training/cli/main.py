@@ -11,7 +11,7 @@ from textveil_cli.console import make_command_line, run
 #: Name of each command, with the first sentence of its help.
 COMMANDS = {
     "dpnr": "Train a noisy representation: a bundle from your own table, or a checkpoint from a recipe.",
-    "evaluate": "Measure the accuracy of a checkpoint with noise from the release code of devices.",
+    "evaluate": "Measure the accuracy of a checkpoint with noise from the release code that devices run.",
     "encoder": "Train a class label bundle from your own texts: devices release one label per text.",
     "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
     "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",

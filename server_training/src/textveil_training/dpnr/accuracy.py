@@ -1,4 +1,4 @@
-"""Measure the accuracy of a server's classifier on vectors released with the code of devices.
+"""Measure the accuracy of a server's classifier on vectors released with the code that devices run.
 
 ``evaluate_checkpoint`` runs all steps on a data set: encoder, bound, release, classifier.
 """
@@ -63,7 +63,7 @@ def make_release_parameters(description: RepresentationDescription, epsilon: str
 def release_vectors(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
-    """Release vectors with the code of devices: bound them in integers, add noise, scale them back.
+    """Release vectors with the code that devices run: bound them in integers, add noise, scale them back.
 
     Args:
         vectors: Vectors before the noise, shape ``(n, k)``.
@@ -146,7 +146,7 @@ def decide_released(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> ReleasedDecisions:
-    """Classify the texts of a split from vectors that were released with the code of devices.
+    """Classify the texts of a split from vectors that were released with the code that devices run.
 
     Args:
         model: The networks.
@@ -296,7 +296,7 @@ def compute_device_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Compute pooled vectors of texts, with word dropout by the code of devices.
+    """Compute pooled vectors of texts, with word dropout by the code that devices run.
 
     Args:
         model: The networks.

@@ -5,7 +5,7 @@
 
 The network consists of an encoder, mean pooling, a head, the bound of the release, and the server's classifier. Its
 training stages are in ``textveil_training.dpnr.losses``. The best epoch on the dev split is measured once on the test
-split, with vectors that are released by the code of devices.
+split, with vectors that are released by the code that devices run.
 """
 
 from dataclasses import KW_ONLY, asdict, dataclass, replace
@@ -189,7 +189,7 @@ def train_representation(
     best, _ = files.read_checkpoint(run.output)
     best = best.to(run.device)
 
-    # Measure the best epoch: exactly without noise, else with vectors that are released by the code of devices.
+    # Measure the best epoch: exactly without noise, else with vectors that are released by the code that devices run.
     result: dict[str, Any] = {}
     removal = WordDropout(description.word_dropout)
     majority = int(task.train.labels.bincount().argmax())

@@ -89,8 +89,8 @@ class _StaticObjective:
         pairs: Share of each hash bucket of word pairs in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
         used_pairs: Buckets with trained rows, ascending.
         roots: ``sqrt(n)`` of each text, shape ``(texts, 1)``.
-        public: Word vectors of the public model, from which the penalty keeps the trained rows close, shape
-            ``(words + 2, dimension)``.
+        public: Word vectors of the public model, shape ``(words + 2, dimension)``. The penalty keeps the trained rows
+            close to them.
         classes: Class id of each text.
         class_count: Number of classes.
         strength: Inverse weight of the penalty (``StaticSettings.strength``).

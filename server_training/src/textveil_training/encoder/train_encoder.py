@@ -20,7 +20,7 @@ class TrainedEncoder:
     """The bundle that ``train_encoder`` wrote, and its measurements.
 
     Attributes:
-        encoder: The encoder, opened with the code of devices.
+        encoder: The encoder, loaded with the runtime that devices use.
         folder: Folder of the bundle; its ``README.md`` is the model card.
         measured: Figures of the model card: accuracies by randomizer and epsilon, on texts that the training did not
             use.

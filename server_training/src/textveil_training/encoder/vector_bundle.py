@@ -76,7 +76,7 @@ class VectorBundleSettings:
         num_epochs: Number of epochs that tune the encoder; ``None`` for the number, at most 8, that gives about
             ``_TUNED_TEXTS`` training texts in total.
         precision: ``float32`` or ``bfloat16``; ``None`` for bfloat16 if the device supports it.
-        compare: Whether to train the noise of the paper on the same vectors too.
+        compare: Whether to train with the noise of the DPNR paper too, on the same vectors.
         keep_pieces: Number of WordPieces in the bundle, those of the training texts first; ``None`` for all.
         license: License of the bundle, for the card.
         source: Source and license of the data, for the card.
@@ -102,9 +102,9 @@ class TrainedVectorBundle:
     """A finished vector bundle, and its accuracies.
 
     Attributes:
-        encoder: The bundle, opened with the code of devices.
+        encoder: The bundle, loaded with the runtime that devices use.
         measured: Accuracy on the test texts by name of the noise: the results of ``measure_accuracy``.
-        without_noise: Accuracy of the tuned encoder without bound and noise, from 0 to 1.
+        without_noise: Accuracy of the tuned encoder if its vectors are neither clipped nor noisy, from 0 to 1.
     """
 
     encoder: "Encoder"
@@ -317,7 +317,7 @@ def _compare_noise(
     folder: Path,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Train a head under the noise of the paper on the stored features, and measure its accuracy."""
+    """Train a head with the noise of the DPNR paper (mode ``box``), and measure its accuracy for comparison."""
     if (folder / COMPARED).is_file():
         return json.loads((folder / COMPARED).read_text("utf-8"))
     model, _ = read_checkpoint(folder / CLEAN)
@@ -348,7 +348,7 @@ def train_and_measure_head(
 ) -> dict[str, Any]:
     """Train a head on stored features under a recipe's noise, and measure its accuracy.
 
-    Vectors are released with the code of devices.
+    Vectors are released with the code that devices run.
 
     Args:
         recipe: Recipe of kind ``dpnr``.

@@ -176,7 +176,7 @@ def fit_to_teacher(
 
 
 def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
-    """Return the row index of each word of each text, with the tokenizer of devices.
+    """Return the row index of each word of each text, with the tokenizer that devices use.
 
     Args:
         texts: The texts.

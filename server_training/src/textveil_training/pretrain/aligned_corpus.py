@@ -30,7 +30,7 @@ def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
 
 
 class StringPieces:
-    """Table of a corpus's distinct words and punctuation strings, with a number and WordPieces for each.
+    """Table of a corpus's distinct words and punctuation strings, with an id and WordPieces for each.
 
     Args:
         tokenizer: Tokenizer of the encoder.
@@ -38,17 +38,17 @@ class StringPieces:
 
     def __init__(self, tokenizer: EncoderTokenizer) -> None:
         self._tokenizer = tokenizer
-        self._number: dict[str, int] = {}
+        self._ids: dict[str, int] = {}
         self._strings: list[str] = []
         self._pieces: list[list[int]] = []
         self._contractions: list[int] = []
         self._flat: tuple[IntArray, IntArray] | None = None
 
-    def get_number(self, string: str) -> int:
-        """Return the number of a string; a new string is added and gets a new number."""
-        found = self._number.get(string)
+    def get_id(self, string: str) -> int:
+        """Return the id of a string; a new string is added and gets a new id."""
+        found = self._ids.get(string)
         if found is None:
-            found = self._number[string] = len(self._strings)
+            found = self._ids[string] = len(self._strings)
             self._strings.append(string)
             self._pieces.append(self._tokenizer.split_into_pieces(string).pieces.tolist())
             if fold_word(string) == "n't":  # in upper or lower case, with any kind of apostrophe
@@ -56,13 +56,13 @@ class StringPieces:
             self._flat = None
         return found
 
-    def get_string(self, number: int) -> str:
-        """Return the string with a number."""
-        return self._strings[number]
+    def get_string(self, string_id: int) -> str:
+        """Return the string with an id."""
+        return self._strings[string_id]
 
-    def has_pieces(self, number: int) -> bool:
+    def has_pieces(self, string_id: int) -> bool:
         """Return whether a string has WordPieces in the encoder; white space has none."""
-        return bool(self._pieces[number])
+        return bool(self._pieces[string_id])
 
     @property
     def flat_pieces(self) -> tuple[IntArray, IntArray]:
@@ -76,19 +76,19 @@ class StringPieces:
         return self._flat
 
     def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
-        """Split contractions with *n't* like BERT's tokenizer: ``do|n't`` becomes ``don|'t``.
+        """Move the split in contractions with *n't* to where BERT's tokenizer splits: ``do|n't`` becomes ``don|'t``.
 
         BERT's tokenizer splits at apostrophes, so *n't* is the only clitic whose WordPieces depend on the word before
         it.
 
         Args:
-            items: Numbers of strings, of any number of texts.
+            items: String ids of one or several texts, one text after the other.
             attached: Whether an item is a word that directly follows another word, without a gap.
             randomized: Whether the words are outputs of a mechanism. Then *n't* after a word that is not an auxiliary
                 verb is written as *not*.
 
         Returns:
-            Numbers of strings, one for each item.
+            String ids, one for each item.
         """
         found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):
@@ -96,10 +96,10 @@ class StringPieces:
             for place in found.tolist():
                 clitic = self._strings[items[place]]
                 if randomized and self._strings[items[place - 1]].lower() not in AUXILIARIES:
-                    items[place] = self.get_number("not")
+                    items[place] = self.get_id("not")
                     continue
-                items[place - 1] = self.get_number(self._strings[items[place - 1]] + clitic[0])
-                items[place] = self.get_number(clitic[1:])
+                items[place - 1] = self.get_id(self._strings[items[place - 1]] + clitic[0])
+                items[place] = self.get_id(clitic[1:])
         return items
 
 
@@ -108,7 +108,7 @@ class AlignedCorpus:
 
     Args:
         texts: The texts; texts without a word are omitted.
-        strings: Table of the numbers and WordPieces of all items.
+        strings: Table of the ids and WordPieces of all items.
         randomizer: Mechanism that tokenizes and sanitizes the texts; ``None`` to tokenize only.
 
     Attributes:
@@ -143,7 +143,7 @@ class AlignedCorpus:
         del self._read_inputs, self._read_whole, self._read_tokens
         self._input_starts = np.concatenate([[0], np.cumsum(self._tokens)])
         if randomizer is not None:
-            self._symbols = np.array([strings.get_number(symbol) for symbol in randomizer.bundle.vocabulary], np.int64)
+            self._symbols = np.array([strings.get_id(symbol) for symbol in randomizer.bundle.vocabulary], np.int64)
         _, begins = strings.flat_pieces
         sizes = np.concatenate([[0], np.cumsum(np.diff(begins)[self.items])])
         self.lengths = np.diff(sizes[self._starts])
@@ -156,7 +156,7 @@ class AlignedCorpus:
         joins_clitics = self._randomizer is not None and self._randomizer.plan.joins_lone_clitics
         for segment in split_text(text, lone_clitics=joins_clitics):
             if is_gap(segment):
-                number = self._strings.get_number(segment.strip())
+                number = self._strings.get_id(segment.strip())
                 if self._strings.has_pieces(number):
                     items.append(number)
                     words.append(False)
@@ -165,7 +165,7 @@ class AlignedCorpus:
                 after_word = False
                 continue
             for spelled in self._read_words(segment):
-                items.append(self._strings.get_number(spelled))
+                items.append(self._strings.get_id(spelled))
                 words.append(True)
                 attached.append(after_word)
                 after_word = True
@@ -201,7 +201,7 @@ class AlignedCorpus:
         return expand_ranges(self._starts[texts], counts), counts
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Sanitize some texts with new randomness, and return the numbers of their items.
+        """Sanitize some texts with new randomness, and return the ids of their items.
 
         Args:
             places: Positions of the texts' items, from ``locate_items``.
@@ -224,7 +224,8 @@ class AlignedCorpus:
 class ModeTexts:
     """Sanitizer of public texts in a protection mode, for training with the originals as targets.
 
-    The modes names, words and all depend on the text around a word, so they cannot sanitize a text word by word.
+    The modes ``names``, ``words`` and ``all`` depend on the text around a word, so they cannot sanitize a text word by
+    word.
 
     Args:
         sanitizer: Sanitizer of a bundle.
@@ -253,7 +254,7 @@ class AlignedPairs(AlignedCorpus):
 
     Args:
         texts: The original texts; a text is omitted if it or its sanitized form has no word.
-        strings: Table of the numbers and WordPieces of all items.
+        strings: Table of the ids and WordPieces of all items.
         mode: Sanitizer in a protection mode.
     """
 
@@ -263,7 +264,7 @@ class AlignedPairs(AlignedCorpus):
         read = [(original, shown) for original, shown in pairs if has_word(shown)]
         super().__init__([shown for _, shown in read], strings, None)
         source = AlignedCorpus([original for original, _ in read], strings, None)
-        nothing = strings.get_number("")
+        nothing = strings.get_id("")
         self._shown = self.items
         parts = [np.zeros(0, np.int64)]
         for number in range(len(read)):
@@ -272,7 +273,7 @@ class AlignedPairs(AlignedCorpus):
         self.items = np.concatenate(parts)
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Return the numbers of the stored sanitized items; the function releases nothing new.
+        """Return the ids of the stored sanitized items; the function releases nothing new.
 
         Args:
             places: Positions of the items, from ``locate_items``.
@@ -294,9 +295,9 @@ def align_items(original: IntArray, shown: IntArray, nothing: int) -> IntArray:
     word.
 
     Args:
-        original: Numbers of the items of the original text.
-        shown: Numbers of the items of the sanitized text.
-        nothing: Number of a string without WordPieces.
+        original: Ids of the items of the original text.
+        shown: Ids of the items of the sanitized text.
+        nothing: Id of a string without WordPieces.
     """
     found = np.full(len(shown), nothing, np.int64)
     matcher = SequenceMatcher(None, original.tolist(), shown.tolist(), autojunk=False)

@@ -38,9 +38,9 @@ class MaskedBatch:
     targets: Tensor = field(repr=False)
 
     def take_part(self, number: int, parts: int) -> "MaskedBatch":
-        """Return every ``parts``-th text from the text ``number`` on, without columns of padding alone.
+        """Return every ``parts``-th text from the text ``number`` on, without columns that contain only padding.
 
-        If there is no such text, the result is the first text without targets, since every process must compute each
+        If there is no such text, the result is text 0 with its targets removed, since every process must compute each
         step.
 
         Args:

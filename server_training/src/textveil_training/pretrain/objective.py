@@ -23,7 +23,7 @@ class PretrainingObjective:
     Args:
         model: The networks, on their device.
         corpus: Training texts.
-        masker: Creates masked batches.
+        masker: Object that creates masked batches.
         accumulate: Number of parts into which each process divides its share of a batch.
         precision: ``float32`` or ``bfloat16``.
         sanitize: Whether to sanitize a text with new randomness at each use; otherwise raw text is masked.

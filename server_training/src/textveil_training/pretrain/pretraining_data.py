@@ -169,7 +169,7 @@ def split_pretraining_texts(
         texts: The texts.
         percent: Share of held-out texts in percent.
         seed: Seed of the division.
-        strings: Table that collects numbers and WordPieces of all items.
+        strings: Table that collects the ids and WordPieces of all items.
         randomizer: Mechanism whose tokenization to use, or mode that sanitizes whole texts; ``None`` to tokenize only.
 
     Raises:

@@ -180,7 +180,9 @@ def measure_attribute_privacy(study: PublishedStudy, inputs: ReproductionInputs)
     part = load_vector_task(study, inputs)
     present = get_attributes(part.task)
     if not all(bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
-        raise RecipeError("each split needs texts with and texts without every attribute: pass data with more rows")
+        raise RecipeError(
+            "for each attribute, each split needs texts that have it and texts that do not: pass data with more rows"
+        )
     settings = AttributeAttackSettings()
     stored = {name: found[0].numpy() for name, found in part.features.items()}
     leaks = {

@@ -11,7 +11,7 @@ from textveil_training.attacks.words import (
     NOTHING,
     RANDOMIZED,
     SURROGATE,
-    WordNumbers,
+    WordIds,
     make_constant_release,
     make_raw_release,
     make_word_release,
@@ -25,7 +25,7 @@ TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs!
 def test_texts_are_read_as_the_product_reads_them(visible: bool) -> None:
     of = plan(visible=visible)
     documents = [split_text(TEXT), split_text("Cat.")]
-    ours = make_word_release(WordNumbers(), of).read(documents)
+    ours = make_word_release(WordIds(), of).read(documents)
     reader = cut.SegmentReader(of)
     product = TokenArrays(of, reader.read_segments(documents), reader.segments)
     hidden = np.isin(ours.role, (RANDOMIZED, SURROGATE))
@@ -36,7 +36,7 @@ def test_texts_are_read_as_the_product_reads_them(visible: bool) -> None:
 
 
 def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
-    made = make_word_release(WordNumbers(), plan())
+    made = make_word_release(WordIds(), plan())
     reading = made.read([split_text(TEXT)])
     outputs = made.draw(reading)
     shown = np.isin(reading.role, (KEPT, MARK))
@@ -51,7 +51,7 @@ def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
 
 
 def test_consistent_draws_are_equal_within_a_document_only() -> None:
-    made = make_word_release(WordNumbers(), plan(consistent=True))
+    made = make_word_release(WordIds(), plan(consistent=True))
     reading = made.read([split_text("dog dog " * 40)] * 60)
     outputs = made.draw(reading).reshape(60, -1)
     assert (outputs == outputs[:, :1]).all()

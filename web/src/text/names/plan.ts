@@ -1,5 +1,6 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
+import type { NamesLists } from "../../bundle/namesFiles.js";
 import type { ReplyRules } from "../../bundle/replyRules.js";
 import type { TextBundle } from "../../bundle/textBundle.js";
 import { DEFAULT_FACTS, FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
@@ -27,7 +28,8 @@ import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { ChunkTokenizer } from "./tokenizer.js";
 import { GAP, type NamesToken } from "./tokens.js";
 
-const [NO_FACTS] = FACTS;
+const [NO_FACTS, PLAIN_FACTS] = FACTS;
+type FactsLevel = (typeof FACTS)[number];
 const APOSTROPHES = "'\u2019\u2018";
 
 /**
@@ -60,6 +62,15 @@ interface ReadPart {
 const KEY_END = /^"[ \t\r\n]*:/;
 
 /** Return the parts of a text that are not copied. */
+/**
+ * Return the value of the option `facts`: at most the value for which the language has words. This is `none` without
+ * words before secrets and in addresses, and `plain` without words before headings.
+ */
+function chooseFacts(lists: NamesLists, level: FactsLevel): FactsLevel {
+  if (!lists.hasFactWords) return NO_FACTS;
+  return level === NO_FACTS || lists.hasUsefulWords ? level : PLAIN_FACTS;
+}
+
 const listReadParts = (parts: readonly JsonPart[]): ReadPart[] =>
   parts.flatMap(({ partType, text }, index) => {
     if (partType === COPIED) return [];
@@ -143,7 +154,7 @@ export class NamesPlan {
         `keep supports only types that a list or a pattern defines, not ${unlisted.join(", ")}: keep single words with allow`,
       );
     }
-    const facts = lists.hasFactWords ? (options.facts ?? DEFAULT_FACTS) : NO_FACTS;
+    const facts = chooseFacts(lists, options.facts ?? DEFAULT_FACTS);
     this.style = {
       usesTags: options.style === "tag",
       consistent: options.consistent ?? true,
@@ -286,11 +297,12 @@ export class NamesPlan {
     });
     let isSecret = false; // whether the last key of JSON names a secret
     return finders.map((finder, index): ReadText => {
-      const { isFirst, isKey, isWhole } = parts[index] as ReadPart;
+      const { text, isFirst, isKey, isWhole } = parts[index] as ReadPart;
       if (isFirst) isSecret = false;
+      const keepsCommon = hasCapitals || (isKey && /^[A-Za-z]+$/.test(text)); // a key of one word
       const elements = classifier.mergeKept(
         finder
-          .iterateElements(hasCapitals)
+          .iterateElements(keepsCommon)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
       if (this.facts.level === NO_FACTS || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };

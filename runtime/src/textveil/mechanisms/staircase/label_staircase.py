@@ -30,7 +30,7 @@ from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_ra
 MAX_LABELS = 256
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelStaircase(Staircase):
     """The mechanism of one randomizer at one level (epsilon), from labels to labels.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.randomizer import Randomizer
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotStaircases:
     """The two staircase mechanisms of one level, with equal parameters but different possible outputs.
 

@@ -10,7 +10,7 @@ from textveil.mechanisms.randomizer import Randomizer
 from textveil.mechanisms.staircase.staircase import Staircase
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StaircaseRandomizer(Randomizer):
     """The output distribution of a staircase mechanism.
 

@@ -14,7 +14,7 @@ from itertools import compress, dropwhile, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import Lexicon, may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -26,9 +26,9 @@ from textveil.text.names.tokens import (
     CLITIC,
     DIGITS,
     ENDS_IN_INITIAL,
+    IBAN_HEAD,
     INITIAL,
     INITIALS,
-    INWARD,
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
@@ -52,7 +52,6 @@ from textveil.text.names.tokens import (
     create_tuple,
     find_connectors_end,
     find_member_end,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -67,8 +66,8 @@ _MIN_HEADLINE_WORDS = 7
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
 _MIN_LETTERS_TO_END = 2
-#: Number of strings that one ``join`` joins, and number of kept texts and spans per block.
-_JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
+#: Number of strings that one ``join`` joins; of kept texts and spans per block; and the token in place of a freed one.
+_JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, "", "")
 
 
 class SpanFinder:
@@ -93,7 +92,8 @@ class SpanFinder:
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
         self._plain_range = range(0)  # words that were checked and begin no address
         self._spellings, self._special_indices = list[str](), array("I")
-        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
+        #: First word of these lines; first word after the last span; and first word whose token is not freed.
+        self._first_word = self._after_last_span = self._freed_words = 0
         self._kept: list[str] = []  # text of earlier lines since the last span
         self._last_list_number: tuple[int, ...] = ()  # last list number that was kept
         self.kept_count: int = 0
@@ -120,10 +120,9 @@ class SpanFinder:
         if last:
             words[0], spellings[2] = last[0], self._spellings[-1]
         self._words, self._gaps, self._hidden = words, spellings[::2], bytearray(len(words))
-        self._plain_range = range(0)
         self._hidden[: len(last)] = hidden
-        self._spellings, self._first_word = spellings, len(last)
-        self._after_last_span = self._first_word
+        self._spellings, self._first_word, self._plain_range = spellings, len(last), range(0)
+        self._after_last_span, self._freed_words = self._first_word, 0
         self.kept_count += len(words) - self._first_word
 
     def _iterate_lines(self) -> Iterator[tuple[int, int]]:
@@ -139,11 +138,8 @@ class SpanFinder:
         words, gaps, special = self._words, self._gaps, self._special_indices
         if self._has_breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
-        if self._rules.dates.links or self._rules.dates.day_stop:
-            months = [index for index in special if words[index].entity_type == "month"]
-            numbers.mark_digits_beside_months(
-                words, gaps, months, start, end, self._rules.dates, self._has_readable_key
-            )
+        if (dates := self._rules.dates).links or dates.day_stop:
+            numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitalized:
@@ -152,6 +148,7 @@ class SpanFinder:
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
+                self._free_words()
             if index < self._after_last_span:
                 continue
             token = words[index]
@@ -176,14 +173,9 @@ class SpanFinder:
                 stop = self._append_digits(index, start, end, elements)
             elif token.layout == RANDOMIZED and token.entity_type == "word":
                 elements.append(self._randomized_spans[token])
-            elif (
-                token.flags & OUTWARD and index + 1 < end and gaps[index + 1] == " " and words[index + 1].flags & INWARD
-            ):
-                stop = index + 2
-                elements.append(self._make_span("postcode", LOWER, "", index, stop))
-            elif iban_end := numbers.find_iban_end(words, gaps, index, end):
-                stop = iban_end
-                elements.append(self._make_span("iban", LOWER, "", index, stop))
+            elif token.flags & (OUTWARD | IBAN_HEAD) and (code := numbers.find_grouped_code(words, gaps, index, end)):
+                stop = code.stop
+                elements.append(self._make_span(code.entity_type, LOWER, "", index, stop))
             else:
                 elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
                 takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
@@ -195,6 +187,12 @@ class SpanFinder:
             self.kept_count -= stop - index
             self._after_last_span = stop
             yield from elements
+
+    def _free_words(self) -> None:
+        """Free the tokens that no later decision reads. All tokens of a long line would need much memory."""
+        stop = max(self._freed_words, self._after_last_span - 1)  # the word before a span may affect it
+        self._words[self._freed_words : stop] = [_FREED_WORD] * (stop - self._freed_words)
+        self._freed_words = stop
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the kept text between the last span and the span at ``index``."""
@@ -211,11 +209,9 @@ class SpanFinder:
             return self._find_address_end(index, end) == index
         if token.token_class == REPLACED:
             return token.flags > 0 and self._is_common_in_context(index)
-        return (
-            self._has_capitals
-            if token.token_class == KEPT_WITH_CAPITALS
-            else token.token_class >= CAPITALIZED and not self._hidden[index]
-        )
+        if token.token_class == KEPT_WITH_CAPITALS:
+            return self._has_capitals
+        return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
         """Return whether a word is listed and kept. Only then may a decision depend on the word itself."""
@@ -259,7 +255,7 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether an opener that is also a name (``Hope``) precedes no kept lower-case word after a blank."""
+        """Return whether a word that may begin a sentence, such as ``Hope``, is a first name here."""
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -305,18 +301,16 @@ class SpanFinder:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
         The method changes the class of these particles to ``CAPITALIZED``, and all other particles to unlisted words.
-        So a run has the same spans with or without a particle before it.
+        So the other words of a run form the same spans, whether or not a particle precedes them.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
             token = words[index]
             if token.token_class == REPLACED and token.entity_type == "particle":
                 after = index + 1
-                precedes_name = (
-                    after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
-                )
+                is_name = after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
                 token = words[index] = (
-                    token._replace(token_class=CAPITALIZED) if precedes_name else token._replace(entity_type="word")
+                    token._replace(token_class=CAPITALIZED) if is_name else token._replace(entity_type="word")
                 )
             if token.token_class >= CAPITALIZED:
                 capitalized.append(index)
@@ -336,7 +330,7 @@ class SpanFinder:
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
         """Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them."""
         words = self._words
-        title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
+        title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
             is_replaced = [
                 not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
@@ -431,11 +425,13 @@ class SpanFinder:
 
     def _find_member_end(self, index: int, end: int) -> int:
         """Return the index after a word of a run (name) and after lower-case words that hyphens join to it."""
+        if self._gaps[index + 1] != "-":
+            return index + 1
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
         """Append the span of the run (name) that begins at ``start``, and return the index after its end."""
-        index, first = start + 1 if self._gaps[start + 1] != "-" else self._find_member_end(start, end), start
+        index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
             if after is None:
@@ -445,7 +441,7 @@ class SpanFinder:
         case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
-        title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))
+        title_case_words = 0 if has_lower else sum(map(is_title_case, tokens))
         preceding_word, gap = "", self._gaps[start]
         if gap == " " and start > self._after_last_span and self._words[start - 1].token_class == KEPT:
             preceding_word = self._words[start - 1].key
@@ -463,6 +459,8 @@ class SpanFinder:
             return index if hidden[index] and self._joins_run(start, index) else None
         if hidden[index]:
             return index
+        if words[index].token_class == KEPT and words[index].key not in self._rules.connectors:
+            return None
         after = find_connectors_end(words, gaps, index, end, self._rules.connectors)
         return after if index < after < end and hidden[after] else None
 
@@ -487,11 +485,15 @@ class SpanFinder:
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 
-def _is_title_case(token: NamesToken) -> bool:
-    """Return whether a token is a capitalized word in Title case."""
-    return token.token_class == CAPITALIZED and token.case == TITLE
-
-
 def _is_emphasized(token: NamesToken) -> bool:
     """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
     return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
+
+    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    """
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER

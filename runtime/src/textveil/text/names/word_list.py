@@ -34,7 +34,7 @@ _NAME_LISTS = (
 _MAX_REPORTED = 5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordListRandomizer:
     """The words of a list, and the mechanism that randomizes them.
 

@@ -57,7 +57,7 @@ class PrintableWords(NamedTuple):
         return printed_words
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanitizingPlan:
     """The objects that sanitize texts under one set of options. All calls with these options share them.
 

@@ -1,4 +1,4 @@
-"""Attack the hidden words of the modes names, words and all, given the template and the other outputs.
+"""Attack the hidden words of the modes ``names``, ``words`` and ``all``, given the template and the other outputs.
 
 **Most frequent word.** The trivial baseline. For each type (``person``, ``city``, ``word`` for a randomized word) the
 attacker counts the hidden words of raw texts of the same kind, and guesses the most frequent one for every hidden word
@@ -7,9 +7,9 @@ knows.
 
 **Mask inference** (Yue et al. 2021, section 5.3). [MASK] replaces the output of one hidden word, and a masked language
 model predicts it from the rest of the sanitized text. Its likeliest WordPiece is compared with the original, as in
-``masked_lm_attacks``. In the mode names a surrogate depends on the type and form of the word alone, so masking the
-output costs the attacker little. In the modes words and all the output depends on the word: the attack ``words`` uses
-this.
+``masked_lm_attacks``. In the mode ``names`` a surrogate depends on the type and form of the word alone, so masking the
+output costs the attacker little. In the modes ``words`` and ``all`` the output depends on the word: the attack
+``words`` uses this.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Read the templates of texts in the modes names, words and all, with each hidden word and its output.
+"""Read the templates of texts in the modes ``names``, ``words`` and ``all``, with each hidden word and its output.
 
 A hidden word is a word of the text that the mode replaces by a surrogate or randomizes. The template is the public part
 of the text: kept words, gaps, and the type of each hidden word.
@@ -85,7 +85,7 @@ def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
 
 
 def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[str]]) -> TemplateRelease:
-    """Sanitize texts with the code of devices, and align each output with the template of its text.
+    """Sanitize texts with the code that devices run, and align each output with the template of its text.
 
     Args:
         subject: A mechanism of one of the modes.

@@ -1,6 +1,6 @@
 """Infer private attributes from the vectors that a checkpoint of ``textveil-train dpnr`` releases.
 
-Vectors are released with the code of devices, with new noise in every draw.
+Vectors are released with the code that devices run, with new noise in every draw.
 """
 
 import warnings

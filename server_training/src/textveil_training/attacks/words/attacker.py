@@ -53,7 +53,7 @@ class WordAttacker:
     Args:
         cut: Raw texts that are similar to the attacked ones, split into segments.
         prior: Public texts that are similar to the attacked ones, split into segments.
-        releases: Mechanisms on whose outputs the network is trained; all use the same ``WordNumbers``.
+        releases: Mechanisms on whose outputs the network is trained; all use the same ``WordIds``.
         vectors: Words with their initial vectors in the network; ``None`` for random vectors.
         trigrams_alone: Whether to train no network, so that only trigrams use the context of a word.
         report: Called with the number of trained parts and the total.
@@ -255,7 +255,7 @@ class WordTargets:
 
         Args:
             reading: The attacked texts as arrays of elements (words and punctuation).
-            guess: Guessed word number of each element.
+            guess: Guessed word id of each element.
         """
         found = np.ones(len(self.words), dtype=bool)
         np.logical_and.at(found, reading.segment, guess == reading.word)
@@ -266,7 +266,7 @@ class WordTargets:
 
         Args:
             reading: The attacked texts as arrays of elements (words and punctuation).
-            guess: Guessed word number of each element.
+            guess: Guessed word id of each element.
         """
         right = self.mark_right(reading, guess)
         return {name: float(right[mask].mean()) for name, mask in self.masks.items()}
@@ -287,7 +287,7 @@ def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElement
             them.
 
     Returns:
-        By name of the attack, its guess for every element, as word numbers. ``unchanged`` guesses that the output is
+        By name of the attack, its guess for every element, as word ids. ``unchanged`` guesses that the output is
         the original.
     """
     considered, weights = attacker.prepare_release(release)

@@ -28,7 +28,7 @@ class Candidates:
 
     Attributes:
         places: Indices of the hidden elements, shape ``(n,)``.
-        words: Candidates of each hidden element as word numbers, the most probable first, padded with -1, shape
+        words: Candidates of each hidden element as word ids, the most probable first, padded with -1, shape
             ``(n, COUNT)``.
         likelihood: Log probability of the output given the candidate, -inf for padding, shape ``(n, COUNT)``.
         prior: Log probability of the candidate among words that are hidden in the same way, shape ``(n, COUNT)``.
@@ -50,7 +50,7 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """Word number of each hidden element's most probable original, without context."""
+        """Id of each hidden element's most probable original, without context."""
         return self.words[:, 0]
 
 
@@ -116,7 +116,7 @@ class CandidateFinder:
 
         Args:
             lower: Whether the outputs are used in lower case only.
-            outputs: Word numbers of the outputs.
+            outputs: Ids of the outputs.
 
         Returns:
             All outputs so far, ascending; and for each of them the candidates, their log likelihoods and log priors.
@@ -154,7 +154,7 @@ class CandidateFinder:
         over the outputs whose x(y) is a content word, divided by the prior of all content words.
 
         Args:
-            content: True for the word numbers of content words.
+            content: True for the word ids of content words.
         """
         mask = content[self._words]
         if self._release.randomizers is None:

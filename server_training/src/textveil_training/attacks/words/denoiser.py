@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from textveil_training.attacks.words.candidates import Candidates
-from textveil_training.attacks.words.word_release import ReadElements, WordNumbers
+from textveil_training.attacks.words.word_release import ReadElements, WordIds
 
 Ints = NDArray[Any]
 #: Number of candidates of an element that are ranked, and number that are used in training.
@@ -44,7 +44,7 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
         yield word, numbers
 
 
-def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
+def make_word_vectors(words: WordIds, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
     """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is for hidden words.
 
     Args:

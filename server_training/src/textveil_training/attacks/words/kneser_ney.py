@@ -1,6 +1,6 @@
 """Estimate trigram probabilities by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999).
 
-With ``c`` the count of a trigram and, for shorter n-grams, the number of contexts in which they occur:
+With ``c`` the count of a trigram or, of a shorter n-gram, the number of different words before it:
 ``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g``
 redistributes the probability that the discounts ``D`` removed. Each order has three discounts, for counts of 1, of 2,
 and of more. The tables are sorted arrays.
@@ -43,7 +43,7 @@ class NgramShares:
 
         Args:
             keys: N-grams as integers, ascending. The key of an n-gram is the key of its context times ``words``, plus
-                the number of its last word.
+                the id of its last word.
             counts: Count of each n-gram.
             words: Number of words.
         """
@@ -90,8 +90,8 @@ class TrigramModel:
     """Model of the probability of an element (word or punctuation mark) after two others.
 
     Args:
-        texts: Raw texts as word numbers. The model adds two edge markers before each text, and one after it.
-        size: Number of word numbers. Larger numbers, and words that no text has, count as one unknown word.
+        texts: Raw texts as word ids. The model adds two edge markers before each text, and one after it.
+        size: Number of known words. Ids from ``size`` on, and words that occur in no text, count as one unknown word.
     """
 
     def __init__(self, texts: ReadElements, size: int) -> None:
@@ -117,7 +117,7 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Map word numbers to the model's own ids; a number below 0 becomes the edge of a text."""
+        """Map word ids to the model's own ids; a number below 0 becomes the edge of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:

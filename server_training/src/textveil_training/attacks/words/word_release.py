@@ -1,7 +1,8 @@
 """Convert texts to arrays of words, and draw the outputs of a mechanism for them.
 
-Template and random draws come from the code of devices (``SanitizingPlan``). The module does not write the final text,
-so that a corpus of 600,000 words can be released a hundred times. All words are in lower case: no attack uses case.
+Template and random draws come from the code that devices run (``SanitizingPlan``). The module does not write the final
+text, so that a corpus of 600,000 words can be released a hundred times. All words are in lower case: no attack uses
+case.
 """
 
 from collections.abc import Callable
@@ -22,15 +23,15 @@ MARK, KEPT, SURROGATE, RANDOMIZED = range(4)
 NOTHING = -1
 
 
-class WordNumbers:
-    """Table that assigns a number to every word of a text or an output."""
+class WordIds:
+    """Table that assigns an id to every word of a text or an output."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self.spellings: list[str] = []
 
     def get_id(self, word: str) -> int:
-        """Return the number of a word; a new word gets a new number."""
+        """Return the id of a word; a new word gets a new id."""
         found = self.ids.setdefault(word, len(self.spellings))
         if found == len(self.spellings):
             self.spellings.append(word)
@@ -81,14 +82,14 @@ class WordRelease:
     """A mechanism with its options, in a form that works on arrays of words.
 
     Attributes:
-        words: Numbers of words.
+        words: Table of the ids of words.
         list_elements: Function that returns role, index, word, ``whole_words`` and ``lower`` (see ``ReadElements``) of
             the elements of a segment. Its arguments are the segment, and whether the segment starts a sentence.
         starts_sentence: Function that returns, for the gap before a segment (``None`` for the first segment), whether
             the segment starts a sentence.
         draw_words: Function that draws output words for input ids, given ``whole_words`` and whether only lower-case
             words may be outputs.
-        printed: Word number of every symbol of the vocabulary.
+        printed: Id of every symbol of the vocabulary.
         symbols: Number of symbols.
         randomizers: The output distributions of randomized words, with a capital and in lower case, or ``None``.
         rule: Name of the template rule. Mechanisms with equal rules divide every text into the same elements and roles.
@@ -96,7 +97,7 @@ class WordRelease:
         draw_surrogates: Function that draws surrogates for entity type indices.
     """
 
-    words: WordNumbers
+    words: WordIds
     list_elements: Callable[[str, bool], list[ReadElement]]
     draw_words: Callable[[Ints, Ints, Ints], Ints]
     printed: Ints
@@ -139,7 +140,7 @@ class WordRelease:
         )
 
     def draw(self, reading: ReadElements) -> Ints:
-        """Draw the output of every element: a word number, or ``NOTHING`` for a deleted element.
+        """Draw the output of every element: a word id, or ``NOTHING`` for a deleted element.
 
         Args:
             reading: The texts as arrays of elements.
@@ -193,11 +194,11 @@ def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
     return np.bincount(copies, weights=~lower) == 0
 
 
-def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
+def make_word_release(words: WordIds, plan: SanitizingPlan) -> WordRelease:
     """Convert a sanitizer's plan to a mechanism on arrays of words.
 
     Args:
-        words: Table of word numbers, which the function extends.
+        words: Table of word ids, which the function extends.
         plan: Rule, mechanism and options of the sanitizer.
     """
 
@@ -241,7 +242,7 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Return a copy of a mechanism whose output for every hidden word is the word number ``output``."""
+    """Return a copy of a mechanism whose output for every hidden word is the word id ``output``."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
