@@ -31,7 +31,7 @@ def answering(up: Upstream) -> Iterator[Upstream]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_invented_tags_are_counted_in_the_log_line(tagging: Server, answering: Upstream, path: str) -> None:
+def test_invented_tags_are_counted_whole_and_streamed(tagging: Server, answering: Upstream, path: str) -> None:
     answering.cut, answering.reply = list, lambda text: f"{text} Ask [person 98] or [person 99], [person 98]."
     body: Any = asked(path, "Anna Novak called.", "hostile")
     counts = "skipped=0 unknown_tags=2"
@@ -39,7 +39,6 @@ def test_invented_tags_are_counted_in_the_log_line(tagging: Server, answering: U
     assert (status, text_of(path, reply)) == (200, "Anna Novak called. Ask [person 98] or [person 99], [person 98].")
     assert headers["x-textveil-counts"].endswith(counts)
     assert f"{counts}\n" in stream(tagging, path, body)
-    assert tagging.said.count(f"{counts}\n") >= 2
 
 
 @pytest.mark.skipif(not FILE.exists(), reason="no replies here")
