@@ -58,7 +58,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a replaced string decides whether a line is a headline": (
         SpanFinder,
         "_hide_capitalized",
-        ("_is_title_case(words[place]) for", "_is_title_case(words[place]) and words[place].key < 'm' for"),
+        ("is_title_case(words[place]) for", "is_title_case(words[place]) and words[place].key < 'm' for"),
     ),
     "a surname that is a common word stays in a list of persons": (
         spans,
@@ -90,6 +90,11 @@ READ_FAULTS: dict[str, Fault] = {
         EntityClassifier,
         "_find_end_type",
         ("and not is_pair", 'and not is_pair and span.tokens[name_start].key < "n"'),
+    ),
+    "a person before a place is told by its first letter": (
+        EntityClassifier,
+        "_is_person_before_place",
+        ("first not in self._given or", 'first < "n" and'),
     ),
     "letters with a slash are kept by their form": (
         tokenizer.ChunkTokenizer,

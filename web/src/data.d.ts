@@ -8,7 +8,7 @@ export interface NumberWords {
   readonly words: readonly string[];
 }
 
-/** A pattern of strings; a name in braces stands for another pattern. */
+/** A pattern of strings. A name in braces is a reference to another pattern. */
 export interface PatternData {
   readonly any_case: boolean;
   readonly text: string;
@@ -74,6 +74,7 @@ export type FactWordKey =
   | "secret_words"
   | "start_followers"
   | "starts"
+  | "street_leads"
   | "units"
   | "version_words"
   | "weak_address_words";

@@ -30,7 +30,7 @@ export function includesWord(list: readonly string[], word: string): boolean {
   return words.has(word);
 }
 
-/** Return the text of a pattern in which other patterns replace their names. */
+/** Return the text of a pattern, with each reference `{other}` replaced by the text of that pattern. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
   return patterns[name].text.replace(
     /\{([a-z_]+)\}/g,
@@ -79,6 +79,7 @@ const FACT_WORD_KEYS = {
   startFollowers: "start_followers",
   starts: "starts",
   units: "units",
+  streetLeads: "street_leads",
   versionWords: "version_words",
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;
