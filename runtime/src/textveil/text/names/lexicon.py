@@ -391,9 +391,9 @@ def is_plainly_kept(token: NamesToken) -> bool:
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
-def is_emphasized(token: NamesToken) -> bool:
-    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
-    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
+def is_title_case(token: NamesToken) -> bool:
+    """Return whether a token is a capitalized word in Title case."""
+    return token.token_class == CAPITALIZED and token.case == TITLE
 
 
 def may_join_name(token: NamesToken) -> bool:

@@ -14,7 +14,7 @@ from itertools import compress, dropwhile, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import Lexicon, is_emphasized, may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -32,6 +32,7 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
+    KEPT_FOR_EMPHASIS,
     KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
@@ -119,9 +120,8 @@ class SpanFinder:
         if last:
             words[0], spellings[2] = last[0], self._spellings[-1]
         self._words, self._gaps, self._hidden = words, spellings[::2], bytearray(len(words))
-        self._plain_range = range(0)
         self._hidden[: len(last)] = hidden
-        self._spellings, self._first_word = spellings, len(last)
+        self._spellings, self._first_word, self._plain_range = spellings, len(last), range(0)
         self._after_last_span, self._freed_words = self._first_word, 0
         self.kept_count += len(words) - self._first_word
 
@@ -138,8 +138,7 @@ class SpanFinder:
         words, gaps, special = self._words, self._gaps, self._special_indices
         if self._has_breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
-        dates = self._rules.dates
-        if dates.links or dates.day_stop:
+        if (dates := self._rules.dates).links or dates.day_stop:
             numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
@@ -309,11 +308,9 @@ class SpanFinder:
             token = words[index]
             if token.token_class == REPLACED and token.entity_type == "particle":
                 after = index + 1
-                precedes_name = (
-                    after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
-                )
+                is_name = after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
                 token = words[index] = (
-                    token._replace(token_class=CAPITALIZED) if precedes_name else token._replace(entity_type="word")
+                    token._replace(token_class=CAPITALIZED) if is_name else token._replace(entity_type="word")
                 )
             if token.token_class >= CAPITALIZED:
                 capitalized.append(index)
@@ -333,7 +330,7 @@ class SpanFinder:
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
         """Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them."""
         words = self._words
-        title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
+        title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
             is_replaced = [
                 not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
@@ -396,11 +393,11 @@ class SpanFinder:
         elif words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            is_kept = all(is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
+            is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
             indices = () if is_kept else indices
         if not self._follows_title(first):
             indices = [*dropwhile(lambda at: words[at].flags & KEPT_NOUN, indices)]
-        if not all(is_emphasized(words[at]) for at in indices):
+        if not all(_is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
@@ -444,7 +441,7 @@ class SpanFinder:
         case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
-        title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))
+        title_case_words = 0 if has_lower else sum(map(is_title_case, tokens))
         preceding_word, gap = "", self._gaps[start]
         if gap == " " and start > self._after_last_span and self._words[start - 1].token_class == KEPT:
             preceding_word = self._words[start - 1].key
@@ -462,6 +459,8 @@ class SpanFinder:
             return index if hidden[index] and self._joins_run(start, index) else None
         if hidden[index]:
             return index
+        if words[index].token_class == KEPT and words[index].key not in self._rules.connectors:
+            return None
         after = find_connectors_end(words, gaps, index, end, self._rules.connectors)
         return after if index < after < end and hidden[after] else None
 
@@ -486,9 +485,9 @@ class SpanFinder:
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 
-def _is_title_case(token: NamesToken) -> bool:
-    """Return whether a token is a capitalized word in Title case."""
-    return token.token_class == CAPITALIZED and token.case == TITLE
+def _is_emphasized(token: NamesToken) -> bool:
+    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
+    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
