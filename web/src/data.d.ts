@@ -49,6 +49,7 @@ export type FactWordKey =
   | "comma_words"
   | "counters"
   | "currencies"
+  | "label_nouns"
   | "decimal_marks"
   | "determined_nouns"
   | "determiners"
@@ -74,6 +75,7 @@ export type FactWordKey =
   | "secret_words"
   | "start_followers"
   | "starts"
+  | "street_leads"
   | "units"
   | "version_words"
   | "weak_address_words";

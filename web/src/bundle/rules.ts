@@ -53,6 +53,7 @@ const FACT_WORD_KEYS = {
   commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
+  labelNouns: "label_nouns",
   decimalMarks: "decimal_marks",
   determinedNouns: "determined_nouns",
   determiners: "determiners",
@@ -79,6 +80,7 @@ const FACT_WORD_KEYS = {
   startFollowers: "start_followers",
   starts: "starts",
   units: "units",
+  streetLeads: "street_leads",
   versionWords: "version_words",
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;

@@ -41,11 +41,13 @@ class FactWords:
         language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
         determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
+        label_nouns: Nouns before a letter that labels them, as in ``option B`` and ``vitamin C``.
         error_words: Words before the code of an error, such as ``error`` and ``status``.
         version_words: Words before the number of a version, such as ``version`` and ``python``.
         phone_labels: Short forms before a telephone number, such as ``tel``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
         institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
+        street_leads: Words before a street or a place, such as *on*, in addition to ``names.place_prepositions``.
         comma_words: Common words before a comma and a name that are family names too, but mean something else there,
             such as ``best``.
         name_leads: Words before the name of a person, as in ``my name is``.
@@ -78,11 +80,13 @@ class FactWords:
     language_varieties: frozenset[str] = _NONE
     determined_nouns: frozenset[str] = _NONE
     determiners: frozenset[str] = _NONE
+    label_nouns: frozenset[str] = _NONE
     error_words: frozenset[str] = _NONE
     version_words: frozenset[str] = _NONE
     phone_labels: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
     institution_ends: frozenset[str] = _NONE
+    street_leads: frozenset[str] = _NONE
     comma_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
