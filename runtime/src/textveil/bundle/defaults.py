@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "8c963ecc1040bf67f1b82a0cd0bb33ccf0b43ed1ec1eacab4ebe219e9b03e792"
+DEFAULT_BUNDLE_ID = "06334119910dabcda90414babeaabcf5e4864b6fb7d5baf982e8262b6247b3e1"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")
