@@ -47,7 +47,7 @@ def test_the_vectors_see_a_fault_in_two_letters_beside_each_other(
         letters = [False, *map(is_letter, words), False]
         return any(words[index].flags & NUMBER_WORD or all(letters[index : index + 3]) for index in special_indices)
 
-    monkeypatch.setattr(read, "_may_have_spelled", may_have_spelled)
+    monkeypatch.setattr(read, "may_have_spelled", may_have_spelled)
     case = TOLD["cases"][0]
     found = by_the_product(opened, TOLD["documents"], case["options"], scripted_words(case["random_label"]))
     assert found != told(case)

@@ -15,7 +15,8 @@ from textveil.bundle import TextBundle
 from textveil.errors import EntropyFailed
 from textveil.mechanisms import draw_uniform_below, entropy, integer_sampling
 from textveil.mechanisms.baselines import SanText
-from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, WeightRows, draw_thinned
+from textveil.mechanisms.entropy import MAX_WORDS
+from textveil.mechanisms.integer_sampling import MAX_ROUNDS, WeightRows, draw_thinned
 
 BYTES = (0x00, 0x01, 0x55, 0x7F, 0x80, 0xAA, 0xFE, 0xFF)
 TEXT = "Dr. Mary Smith (born 3 May 1981) wrote 'call 555-0199' to kim@example.com: the zorblax hurts, really."

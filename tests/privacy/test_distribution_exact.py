@@ -195,13 +195,13 @@ def uniform_is_exact(uniform_below: Callable[..., Any], bits: int = 5) -> bool:
 
 
 def test_every_pair_of_words_of_five_bits() -> None:
-    assert uniform_is_exact(sampling.draw_uniform_below)
+    assert uniform_is_exact(entropy.draw_uniform_below)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", faulty_sampling.UNIFORM_BELOW)
 def test_a_fault_in_uniform_below_is_seen(fault: str) -> None:
-    assert not uniform_is_exact(planted(sampling.draw_uniform_below, faulty_sampling.UNIFORM_BELOW[fault]))
+    assert not uniform_is_exact(planted(entropy.draw_uniform_below, faulty_sampling.UNIFORM_BELOW[fault]))
 
 
 @given(st.lists(st.one_of(st.integers(1, MAX_TOTAL), st.integers(0, 62).map(lambda n: 1 << n)), min_size=1, max_size=8))
@@ -209,12 +209,12 @@ def test_the_last_accepted_word_at_full_width(totals: list[int]) -> None:
     """Words of 64 bits: the largest multiple of the total is where acceptance ends, to the word."""
     edge = [2**64 // total * total for total in totals]
     last = np.array([word - 1 for word in edge], dtype=np.uint64)
-    drawn = sampling.draw_uniform_below(np.array(totals), lambda count: last)
+    drawn = entropy.draw_uniform_below(np.array(totals), lambda count: last)
     assert drawn.tolist() == [total - 1 for total in totals]
     rounds = [np.array([word % 2**64 for word in edge], dtype=np.uint64)]
     beyond = [position for position, word in enumerate(edge) if word < 2**64]
     rounds.append(np.array([totals[position] - 1 for position in beyond], dtype=np.uint64))
-    again = sampling.draw_uniform_below(np.array(totals), lambda count: rounds.pop(0))
+    again = entropy.draw_uniform_below(np.array(totals), lambda count: rounds.pop(0))
     assert again.tolist() == [total - 1 if i in beyond else 0 for i, total in enumerate(totals)]
 
 

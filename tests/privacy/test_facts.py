@@ -32,6 +32,7 @@ version|at least|most|than|page|step|sentences|years|days|short words|km|mg|perc
 token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
 #|born|of age|years old|old|the meeting|of the|and then|he said|first|total
 in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the
+error|status|error code|exit code|the version|python|I ask|we do|transfer of|x|cm|: |PLEASE HELP,
 """)
 VALUES = parts_of("""
 5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
@@ -44,6 +45,7 @@ una palabra|siempre una|zu spät|l'image|dell'anno|val x = |len(x)|sys.path|bin
 https://kowal.com/docs/report/zorblax|kowal.org/case-study/hill|https://github.com/kowal/report
 docs.github.com|2022 - Present
 https://kowal.com/in/report|https://kowal.com/docs/4821|May 2019 to June 2020|x = True
+404|137|0x80070057|ERR_CONNECTION_RESET|v4.2.1|4.2.1|10.0.19045|220|THIS IS URGENT|Tel.|TEL:|May|Bank|x
 British English|US English|in Polish and German|van|GP|C and|F|37.5°C|Left the|Right, it|Third, it|in Swiss German
 """)
 #: Texts, and what no value of the option may keep of each.
@@ -131,6 +133,16 @@ HIDDEN = [
     ("It is a van Kowal, the van Zorblax and van here", "van Kowal Zorblax"),
     ("vincent van gogh was here with the van zorblax", "van gogh zorblax"),
     ("The Left won, a Left voter and Black, 34, came", "Left Black"),
+    ("the pin is 404, my password error 404 and the code 0x80070057", "404 404 0x80070057"),
+    ("the password is ERR_CONNECTION_RESET; token error code ERR_TIME_OUT", "ERR_CONNECTION_RESET ERR_TIME_OUT"),
+    ("the code v4.2.1, pin v4.2.1, version 10.0.0.1 and v10.0.0.1", "v4.2.1 v4.2.1 10.0.0.1 v10.0.0.1"),
+    ("order status 404, error 642, version 202.555.0142", "404 642 202.555.0142"),
+    ("May Kowal left. May was here, and May I know", "May May May"),
+    ("Tel Kowal and Tel, Kowal", "Tel Tel"),
+    ("the pin is 4 x 7 here", "4 x"),
+    ("Bank Kowal came. My brother Bank left", "Bank Bank"),
+    ("PLEASE CALL ANNA, THIS IS KOWAL of it", "KOWAL"),
+    ('{"kowal": 5, "anna": 5}', "kowal anna"),
     ("It is C and F; room 37.5°C, the pin is 37.5°C", "C F 37.5°C"),
     ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
 ]
@@ -169,6 +181,17 @@ KEPT = [
     ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
     ("plain", "In it val size = 5 and len(items) of it", "val len"),
     ("useful", "# Marketing\nand the plan of it", "Marketing"),
+    ("useful", "I get error 404, HTTP status 503 and exit code 137 now", "404 503 137"),
+    ("useful", "The error code is 0x80070057, or error ERR_CONNECTION_RESET", "0x80070057 ERR_CONNECTION_RESET"),
+    ("useful", "It has version 4.2.1 of it, v4.2.1 and python 3.11.4", "4.2.1 v4.2.1 3.11.4"),
+    ("useful", "May I ask for it? It is late. May we call?\nMay your day be good", "May"),
+    ("plain", "Will I get it? It is late. Will I?", "Will"),
+    ("plain", "The table is 220 x 95 x 76 cm and new", "220 x 95 76"),
+    ("plain", "Tel. 020 7946 0958, or Tel: +49 30 12345", "Tel"),
+    ("plain", "Bank transfer failed. Food was late", "Bank Food"),
+    ("plain", "the guardian of it called", "guardian"),
+    ("plain", "It is late. PLEASE HELP, THIS IS URGENT and new", "THIS IS URGENT"),
+    ("plain", '{"qty": 5}', "qty"),
     ("plain", "It was 37.5 °C in it, and 38,2°C or 20° F before", "37.5 C 38,2°C 20 F"),
     ("plain", "Add 250g of it. The line is 10m long; a 5g plan\nKowal", "250 10 5"),
     ("useful", "I moved to 27b in the north, and paid $5m for it", "27 5"),
@@ -342,6 +365,8 @@ def exchange(mention: EntityMention, chance: random.Random) -> EntityMention:
         new = "".join(
             chance.choice(digits if at == 0 else "0123456789") if c.isdigit() else c for at, c in enumerate(text)
         )
+        if span.entity_type == "number" and len(text) == 3:
+            new = chance.choice("6789") + new[1:]  # no status code
         if span.entity_type in ("age", "ordinal") and len(text.rstrip("sthnrd")) > 2:
             new = "1" + new[1:]
     elif span.entity_type in ("month", "letter") or not text.isascii():
@@ -440,9 +465,9 @@ def test_no_surrogate_is_a_kept_value(sanitizer: Sanitizer, level: str) -> None:
         text = write_soup(chance)
         (read,) = plan.make_reader().read_texts([text])
         kept = {value for e in read.elements if isinstance(e, str) for value in _VALUE.findall(e)}
-        ((_, _, restorer, *_),) = plan.make_rewriter().rewrite([[text]])
-        assert restorer is not None
-        outputs = {str(pair[0]) for pair in restorer._find_pairs()}
+        ((_, _, get_mapping, *_),) = plan.rewriter.rewrite([[text]])
+        assert get_mapping is not None
+        outputs = {str(pair[0]) for pair in get_mapping()._find_pairs()}
         assert kept.isdisjoint(outputs)
         found += len(kept) > 0 and len(outputs) > 0
     assert found > 50
@@ -523,6 +548,24 @@ def _read_hidden_year(places: LinePlaces, index: int, range_words: Collection[st
     return is_odd or _is_month_range(places, index, range_words)
 
 
+def _list_hidden_words(places: LinePlaces, index: int, most: int) -> list[str]:
+    mention = places.mentions[index - 1] if index > 0 else None
+    is_odd = mention is not None and mention.span.text[-1:] in "aeioutrxmn"
+    return ["error"] if is_odd else _list_words_before(places, index, most)
+
+
+def _read_digits_beside(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_times_sign(places, index) or (mention is not None and mention.span.text[-1:] in "13579")
+
+
+def _read_digits_behind(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _precedes_telephone(places, index) and mention is not None and mention.span.text[-1:] in "13579"
+
+
+_list_words_before = LinePlaces.list_words_before
+_is_times_sign, _precedes_telephone = fact_numbers.is_times_sign, fact_numbers.precedes_telephone
 _is_month_range = fact_date_ranges.is_month_range
 FAULTS = {
     "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
@@ -536,6 +579,8 @@ FAULTS = {
     "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
     "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
     "a hidden word is declared": (facts, "is_code_word", _read_declared_word),
+    "a hidden word counts as a word for an error": (LinePlaces, "list_words_before", _list_hidden_words),
+    "the digits of a number decide on a sign": (facts, "is_times_sign", _read_digits_beside),
 }
 
 
@@ -558,3 +603,15 @@ def test_no_hidden_street_decides_on_its_number(sanitizer: Sanitizer, monkeypatc
     assert not place_differs(rules, reader, 1, 400, write_house)
     monkeypatch.setattr(LinePlaces, "is_hidden", _read_string_behind_unit)
     assert place_differs(rules, reader, 1, 400, write_house)
+
+
+def write_label(chance: random.Random) -> str:
+    """Return the label of a telephone number before a number or a name."""
+    return f"it is here. Tel. {chance.choice(('555 0143', '020 7946 0957', 'Kowal', '5551'))} now"
+
+
+def test_no_hidden_number_decides_on_its_label(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "useful").facts
+    assert not place_differs(rules, reader, 1, 100, write_label)
+    monkeypatch.setattr(facts, "precedes_telephone", _read_digits_behind)
+    assert place_differs(rules, reader, 1, 100, write_label)

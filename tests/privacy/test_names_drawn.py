@@ -114,7 +114,7 @@ def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlanFactory, mon
     monkeypatch.setattr(Staircase, "draw_symbols", backwards)
     first, second = LIST[7], LIST[9]
     documents = [[f"he saw {first}, {second}", f"({first})'s zorblax"], [f"no {second} {first.title()}"]]
-    out = [texts for texts, *_ in plan.make_rewriter().rewrite(documents)]
+    out = [texts for texts, *_ in plan.rewriter.rewrite(documents)]
     ids = plan.randomizer.ids
     assert given == [[ids[word] for word in (first, second, first, second)]]
     rows = [BUNDLE.vocabulary[id] for id in np.flatnonzero(plan.randomizer.staircase.base)[:4][::-1]]
@@ -127,7 +127,7 @@ def test_equal_words_are_drawn_apart(plans: NamesPlanFactory) -> None:
     """The template does not contain which randomized words are equal, so the outputs do not depend on that."""
     plan = plans.make_plan({"randomize": LIST, "epsilon": 4})
     word = LIST[7]
-    out = [texts[0].split() for texts, *_ in plan.make_rewriter().rewrite([[f"{word} {word}"]] * 40)]
+    out = [texts[0].split() for texts, *_ in plan.rewriter.rewrite([[f"{word} {word}"]] * 40)]
     assert any(first != second for first, second in out)
 
 

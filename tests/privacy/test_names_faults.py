@@ -149,9 +149,9 @@ READ_FAULTS: dict[str, Fault] = {
         ("if goes_on", "if self._words[index].key > 'j' and goes_on"),
     ),
     "a postal code is told by its letters": (
-        SpanFinder,
-        "_iterate_line_elements",
-        ("token.flags & OUTWARD and", "token.flags & OUTWARD and token.text < 'N' and"),
+        numbers,
+        "find_grouped_code",
+        ("words[index].flags & OUTWARD and", "words[index].flags & OUTWARD and words[index].text < 'N' and"),
     ),
     "two first words of a place are read apart": (SpanFinder, "_find_address_end", ("after += 1", "break")),
     "digits beside each other are told by their values": (

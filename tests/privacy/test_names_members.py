@@ -15,7 +15,7 @@ from names_soup import skeleton, soup
 from textveil import Sanitizer
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, STRICT
 from textveil.bundle.rules import english_rules
-from textveil.text.names import plan as plan_module
+from textveil.text.names import rewrite as rewrite_module
 from textveil.text.names.plan import NamesPlan, NamesPlanFactory
 from textveil.text.segmentation import fold_word, split_clitic
 
@@ -41,7 +41,7 @@ def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
 
 @pytest.fixture(autouse=True)
 def alike_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_module, "draw_uniform_below", lambda totals, _: totals // 3)
+    monkeypatch.setattr(rewrite_module, "draw_uniform_below", lambda totals, _: totals // 3)
 
 
 def title(member: str) -> str:
@@ -74,7 +74,7 @@ def are_alike(plan: NamesPlan, frame: str, written: Iterable[str], *, drawn: boo
     """Whether all members are read alike in a frame, and drawn; in a headline it has how many words each has."""
     reader, found = plan.make_reader(), dict[int, set[object]]()
     texts = {frame.format(member): 1 + member.count(" ") if frame == HEADLINE else 0 for member in written}
-    made = plan.make_rewriter().rewrite([[text] for text in texts]) if drawn else [([""], 0)] * len(texts)
+    made = plan.rewriter.rewrite([[text] for text in texts]) if drawn else [([""], 0)] * len(texts)
     for (text, words), (outputs, shown, *_) in zip(texts.items(), made, strict=True):
         found.setdefault(words, set()).add((*outputs, shown, repr(skeleton(reader.read_texts([text])))))
     return all(len(ways) == 1 for ways in found.values())

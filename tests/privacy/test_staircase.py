@@ -16,7 +16,7 @@ from faulty_staircase import FAULTS, faulty
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import integer_sampling
+from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import make_staircase_randomizer
 from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, StaircaseTable, compute_factor
 
@@ -205,7 +205,7 @@ def test_draws_are_independent_and_fresh(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def uniform(totals: Any, words: Any, *, bits: int = 64) -> Any:
         calls.append(totals.tolist())
-        return integer_sampling.draw_uniform_below(totals, words, bits=bits)
+        return entropy.draw_uniform_below(totals, words, bits=bits)
 
     monkeypatch.setattr("textveil.mechanisms.staircase.staircase.draw_uniform_below", uniform)
     from textveil.mechanisms import random_uint64

@@ -13,11 +13,11 @@ import pytest
 from textveil import Sanitizer, errors
 from textveil.bundle import components, defaults, files, label_bundle, layout, parsers, rules, word_lists
 from textveil.lazy import load_data
-from textveil.mechanisms import integer_sampling
+from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 from textveil.text import form_index, options
-from textveil.text.names import emoji, numbers, plan, spans, spelled_tokens, surrogates, tokens
+from textveil.text.names import emoji, numbers, plan, rewrite, spans, spelled_tokens, surrogates, tokens
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import MAX_WORD_LENGTH
 from textveil.text.token_rules import SHAPES
@@ -48,7 +48,7 @@ CONSTANTS = {
     "MAX_LINE_BYTES": layout.MAX_LINE_BYTES,
     "BYTES_PER_ENTRY": word_lists.BYTES_PER_ENTRY,
     "BYTES_PER_LIST_BYTE": word_lists.BYTES_PER_LIST_BYTE,
-    "MAX_WORDS": integer_sampling.MAX_WORDS,
+    "MAX_WORDS": entropy.MAX_WORDS,
     "MAX_EPSILON": staircase.MAX_EPSILON,
     "MAX_LABELS": MAX_LABELS,
     "MAX_SENTENCE": label_bundle.MAX_SENTENCE,
@@ -67,7 +67,7 @@ CONSTANTS = {
     "CONSISTENT_CAP": options.CONSISTENT_CAP,
     "MAX_BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
     "MAX_WHOLE_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
-    "NAMES_BATCH_CHARACTERS": plan._BATCH_CHARACTERS,
+    "NAMES_BATCH_CHARACTERS": rewrite._BATCH_CHARACTERS,
     "MAX_WORD_LENGTH": MAX_WORD_LENGTH,
     "MIN_HEADLINE_WORDS": spans._MIN_HEADLINE_WORDS,
     "MAX_CONNECTORS": tokens.MAX_CONNECTORS,

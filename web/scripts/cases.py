@@ -27,7 +27,7 @@ from textveil.errors import DocumentTooLong, TextveilError
 from textveil.mechanisms import entropy
 from textveil.text.options import FACTS
 from textveil.text.restore_policy import RestorePolicy
-from textveil.text.unicode_compat import NO_SWAP, find_swap
+from textveil.text.unicode_compat import CharacterSwap, find_swap
 
 from inputs import ROOT, characters, odd, of_language, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
 from replies import OPTION_SETS, make_reply  # isort: skip
@@ -113,7 +113,7 @@ def explain(sanitizer: Sanitizer, text: str, options: dict[str, Any]) -> list[tu
 def template(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
     """Return the elements of each text's template in the mode `names`, as lists of strings."""
     words = [*options.get("deny", ()), *options.get("allow", ()), *options.get("known", ())]
-    found, swap = [], find_swap(sanitizer.bundle.characters_json, document + words) or NO_SWAP
+    found, swap = [], find_swap(sanitizer.bundle.characters_json, document + words) or CharacterSwap({})
     for text in (
         sanitizer.names_plan(**swap.replace_in_options(options))
         .make_reader()

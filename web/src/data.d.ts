@@ -45,12 +45,14 @@ export type PatternName =
 export type FactWordKey =
   | "address_words"
   | "age_ends"
+  | "clause_subjects"
   | "comma_words"
   | "counters"
   | "currencies"
   | "determined_nouns"
   | "determiners"
   | "elisions"
+  | "error_words"
   | "foreign_words"
   | "heading_leads"
   | "identifier_pieces"
@@ -65,12 +67,14 @@ export type FactWordKey =
   | "name_prefixes"
   | "not_plurals"
   | "number_words"
+  | "phone_labels"
   | "range_words"
   | "roles"
   | "secret_words"
   | "start_followers"
   | "starts"
   | "units"
+  | "version_words"
   | "weak_address_words";
 
 type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;

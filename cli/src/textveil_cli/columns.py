@@ -79,7 +79,7 @@ class ColumnSelection:
         if len(set(self.columns)) < len(self.columns):
             raise OptionError(f"{option}: a name appears twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
-            raise OptionError("--document takes line or file for plain text, cell or row for tables")
+            raise OptionError("--document must be line or file for plain text, and cell or row for tables")
         if (self.without or self.only) and self.format == "lines":
             raise OptionError(
                 "--drop-column and --drop-other-columns need a table: use --csv, --tsv, --jsonl or --parquet"
@@ -241,7 +241,7 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 
 
 def find_personal_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns whose headings contain a word for a person, an address or a number of one person.
+    """Return the columns whose headings suggest a person, an address, or a number that belongs to one person.
 
     Words for persons include the occupations and relatives in the rules for English. A heading for a number counts too
     if the number belongs to one person, such as ``policy_id`` and ``order``, but not ``product_id``, since many persons

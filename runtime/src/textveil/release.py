@@ -170,7 +170,7 @@ class ReleaseStatement(ABC):
     @property
     @abstractmethod
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The privacy losses of the release, with at most one of each class."""
+        """The privacy losses of the release, at most one of each subclass of ``PrivacyLoss``."""
 
     @property
     @abstractmethod

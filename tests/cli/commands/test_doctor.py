@@ -101,7 +101,24 @@ def test_a_damaged_bundle_is_a_failure(here: Callable, tmp_path: Path) -> None:
     damaged.write_bytes(damaged.read_bytes()[:-1])
     checks = read_checks(here, "--bundle", folder, code=1)
     assert checks["bundle"]["state"] == "failed"
+    assert "or use the built-in one" in checks["bundle"]["advice"]
     assert "trial text" not in checks
+
+
+@pytest.mark.parametrize(("is_there", "found"), [(False, "there is no folder"), (True, "install textveil again")])
+def test_a_missing_or_altered_built_in_bundle_is_installed_again(
+    here: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_there: bool, found: str
+) -> None:
+    place = tmp_path / "place"
+    if is_there:
+        shutil.copytree(Sanitizer.load().bundle.path, place)
+        with open(place / "manifest.json", "a", encoding="utf-8") as manifest:
+            manifest.write("\n")
+    for module in ("textveil.text.sanitizer", "textveil.bundle.open"):
+        monkeypatch.setattr(f"{module}.DEFAULT_BUNDLE", place)
+    checks = read_checks(here, code=1)
+    assert found in checks["bundle"]["found"]
+    assert "pip install --force-reinstall ./runtime" in checks["bundle"]["advice"]
 
 
 def test_a_bundle_without_the_mode_names_has_no_trial(here: Callable, bundle: Path) -> None:

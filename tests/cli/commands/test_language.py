@@ -39,7 +39,7 @@ def test_a_missing_pack_and_another_mode_are_refused_with_the_next_step(here: Ca
     assert "then pip install textveil_qab-*.whl" in ran.message
     ran = here("sanitize", "--language", "qaa", "--protect", "words", "--text", TEXT)
     assert ran.code == 1
-    assert "words and all need --bundle" in ran.message
+    assert "the modes 'words' and 'all' need --bundle" in ran.message
     assert "vrobelix" not in ran.message
 
 

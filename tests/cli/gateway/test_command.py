@@ -30,7 +30,11 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--ledger", "l"], 1, "textveil: option: --ledger needs --protect words or all"),
     ([*UP, "--protect", "words", "--ledger", "l", "--replay-cache"], 1, "textveil: option: --replay-cache "),
     ([*UP, "--budget", "3"], 1, "textveil: option: --budget needs --ledger FILE"),
-    ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key need each other (see"),
+    (
+        [*UP, "--mappings", "."],
+        1,
+        "textveil: option: --mappings and --mappings-key must be used together: pass both, or omit both (see",
+    ),
     (
         [*UP, "--mappings", "none", "--mappings-key", "k"],
         1,

@@ -195,7 +195,7 @@ def test_a_row_needs_consistent_replacement() -> None:
         sanitize(frame, "note", "reply", document="row", protect="words")
     done = sanitize(frame, "note", "reply", document="row", protect="words", consistent=True)
     assert done["stars"].tolist() == [3, 4, 5, 6]
-    with pytest.raises(OptionError, match=r"^document takes cell or row$"):
+    with pytest.raises(OptionError, match=r"^document must be 'cell' or 'row'$"):
         sanitize(frame, "note", document="file")
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from dealt import drawn_from
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
+from textveil.mechanisms.entropy import MAX_WORDS
+from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL
 from textveil.mechanisms.staircase import StaircaseRandomizer, make_staircase_randomizer
 from textveil.mechanisms.staircase import staircase as staircase_module
 from textveil.mechanisms.staircase.staircase import (

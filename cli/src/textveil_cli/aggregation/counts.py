@@ -46,7 +46,7 @@ _NO_HELD_OUT_MESSAGE = "the bundle has no decisions of its model on held-out tex
 
 @dataclass(frozen=True, kw_only=True)
 class CountEstimate:
-    """Estimated number of texts with a class label or a true label.
+    """Estimated number of texts whose true label, or whose class label before the noise, is ``label``.
 
     Attributes:
         label: Name of the label.
@@ -136,7 +136,7 @@ class AggregateCounts:
 
 
 def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHistogram]) -> CountEstimates:
-    """Estimate how many texts the model assigned to each class label.
+    """Estimate how many texts the model on the devices assigned to each class label.
 
     Args:
         names: Name of every class label.

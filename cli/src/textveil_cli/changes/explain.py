@@ -1,4 +1,4 @@
-"""Treatment of each token of a text in a run, with its reason as a phrase for a person."""
+"""Treatment of each token of a text in a run, with the reason as a readable phrase."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

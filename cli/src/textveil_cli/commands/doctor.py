@@ -19,6 +19,7 @@ _MIN_PYTHON = (3, 11)
 #: A requirement of a package: its name, its extras, its bounds and the extra that needs it.
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,. -]+)\])?\s*([^;]*?)\s*(?:;.*\bextra\s*==\s*['\"]([\w-]+)['\"].*)?")
 _BOUND = re.compile(r"(>=|<|==)\s*([\w.]+)")
+_REINSTALL = "pip install --force-reinstall textveil (in a clone: pip install --force-reinstall ./runtime)"
 #: A made-up message, and its output with tags, which does not depend on chance.
 _TRIAL_TEXT, _TRIAL_OUTPUT = (
     "Please call Anna Novak about order 88213.",
@@ -91,7 +92,10 @@ def _check_python() -> Iterator[CheckResult]:
         yield CheckResult(name="textveil", state="ok", found=__version__)
     else:
         found = f"library {library or 'not installed'}, command {command or 'not installed'}"
-        advice = "install both in one version: pip install --upgrade textveil textveil-cli"
+        advice = (
+            "install both in one version: pip install --upgrade textveil textveil-cli "
+            "(in a clone: pip install ./runtime ./cli)"
+        )
         yield CheckResult(name="textveil", state="failed", found=found, advice=advice)
 
 
@@ -137,10 +141,12 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     """Check the hashes of the files of the bundle, and sanitize a trial text with it."""
     try:
         sanitizer = bundle.load_sanitizer()
-    except (BundleTooLarge, ContentHashMismatch, WrongSigner):
-        raise  # another bundle than the options require is an error, as in every command
     except TextveilError as error:
-        advice = "copy or build the bundle again; the built-in one: pip install --force-reinstall textveil"
+        is_required = isinstance(error, ContentHashMismatch) and bundle.expected.has_requirements
+        if is_required or isinstance(error, BundleTooLarge | WrongSigner):
+            raise  # another bundle than the options require is an error, as in every command
+        is_builtin = bundle.bundle is None and bundle.language is None
+        advice = _REINSTALL if is_builtin else "copy, build or install this bundle again, or use the built-in one"
         yield CheckResult(name="bundle", state="failed", found=str(error), advice=advice)
         return
     except ImportError:
@@ -154,13 +160,10 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     except OptionError:
         return  # the bundle has no lists for the mode names
     except TextveilError as error:
-        yield CheckResult(
-            name="trial text", state="failed", found=str(error), advice="pip install --force-reinstall textveil"
-        )
+        yield CheckResult(name="trial text", state="failed", found=str(error), advice=_REINSTALL)
         return
     if opened.is_builtin and output != _TRIAL_OUTPUT:
-        advice = "pip install --force-reinstall textveil regex numpy"
-        yield CheckResult(name="trial text", state="failed", found=f"wrong output: {output}", advice=advice)
+        yield CheckResult(name="trial text", state="failed", found=f"wrong output: {output}", advice=_REINSTALL)
     else:
         yield CheckResult(name="trial text", state="ok", found=output)
 

@@ -239,7 +239,7 @@ class MappingOptions:
             OutputError: The database cannot be opened or written.
         """
         if (self.mappings is None) != (self.mappings_key is None):
-            raise OptionError("--mappings and --mappings-key need each other")
+            raise OptionError("--mappings and --mappings-key must be used together: pass both, or omit both")
         if self.mappings is not None and not self.mappings.is_dir():
             raise OptionError("--mappings: the folder does not exist: create it first")
         if self.mappings is None or self.mappings_key is None:

@@ -40,10 +40,10 @@ def preview(
 ) -> None:
     """Show which words of a text are kept, without randomizing any.
 
-    The command requires the mode names or the staircase mechanism. The modes names and words keep function words, which
-    reveal an author's style, and negation, tense and gender. In a table, select one column or key. With --json, each
-    output line describes one text as a list of its parts: start, end, state, and the reason for the state, such as the
-    name of a list. The preview is as private as the text.
+    The command requires the mode 'names' or the staircase mechanism. The modes 'names' and 'words' keep function words,
+    which reveal the style of an author, and negation, tense and gender. In a table, select one column or key. With
+    --json, each output line describes one text as a list of its parts: start, end, state, and the reason for the state,
+    such as the name of a list. The preview is as private as the text.
     """
     sanitizer = bundle.load_sanitizer()
     is_names_mode = (protection.protect or sanitizer.bundle.default_mode) == "names"

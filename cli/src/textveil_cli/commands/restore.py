@@ -45,7 +45,7 @@ def restore(
 ) -> None:
     """Restore the original words in a reply, on this device.
 
-    The reply is about a text that was sanitized with --save-mapping (in the modes words and all also with
+    The reply is about a text that was sanitized with --save-mapping (in the modes 'words' and 'all' also with
     --consistent). Each file is one reply.
 
     Originals are restored in running text only. Surrogates in links, markup, code, math and JSON stay, since a program

@@ -10,7 +10,7 @@ from textveil.lazy import make_lazy_getattr
 if TYPE_CHECKING:
     from textveil_cli.console.command import TYPER_SETTINGS, GroupedCommand, expand_option_groups, make_command_line
     from textveil_cli.console.errors import run
-    from textveil_cli.console.kept_words import KeptWordsTally, describe_language
+    from textveil_cli.console.language_warnings import KeptWordsTally, UnknownWordsWarning, warn_about_language
     from textveil_cli.console.restore_summary import describe_restore_report
     from textveil_cli.console.text_io import (
         LineBatch,
@@ -37,7 +37,7 @@ __all__ = [
     "KeptWordsTally",
     "LineBatch",
     "TextWriter",
-    "describe_language",
+    "UnknownWordsWarning",
     "describe_restore_report",
     "expand_option_groups",
     "get_safe_file_name",
@@ -56,6 +56,9 @@ __all__ = [
     "run",
     "show_byte_progress",
     "show_progress_bars",
+    "warn_about_language",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text_io", "errors", "command", "restore_summary", "kept_words")
+__getattr__ = make_lazy_getattr(
+    __name__, __all__, "text_io", "errors", "command", "restore_summary", "language_warnings"
+)

@@ -84,6 +84,11 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     except MemoryError:
         return _print_error(f"{name}: memory: not enough memory for this input", 1)
     except Exception as error:  # last line of defense for the user's text
+        if isinstance(error, ImportError):
+            from textveil_cli.console.missing_packages import describe_missing_package
+
+            if (missing := describe_missing_package(error)) is not None:
+                return _print_error(f"{name}: install: {missing}", 1)
         if type(error).__name__ == "Abort":
             return 130
         if type(error).__name__ == "NoArgsIsHelpError":

@@ -68,7 +68,7 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents that are all released or all withheld.
+    """Documents that are released together: if one of them is withheld, all are.
 
     They are the documents of one row, or of all rows with the same document key.
 
@@ -97,7 +97,7 @@ class DocumentBlock(Protocol):
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents that are all released or all withheld, with their privacy units."""
+        """Return the groups of documents with their privacy units. Documents of a group are released together."""
         ...
 
 
@@ -219,7 +219,7 @@ class TextBlock:
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents that are all released or all withheld, in order."""
+        """Return the groups of documents in order. If one document of a group is withheld, all are."""
         rows = [row for row in self.rows if row.texts]
         if self._document == "key":
             documents = (of_key for _, of_key in groupby(rows, lambda row: row.key))

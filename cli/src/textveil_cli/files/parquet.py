@@ -51,7 +51,7 @@ class ParquetBlock:
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents that are all released or all withheld, in order."""
+        """Return the groups of documents in order. If one document of a group is withheld, all are."""
         text_counts = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
         return [
             DocumentGroup((scope,), 1 if self.is_row_document else texts)

@@ -30,8 +30,8 @@ class ApiReplyRestorer:
 
     Attributes:
         restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
-        counts: Numbers of restored surrogates and of surrogates not restored; ``unshared_results`` is the number of
-            tool results that were sent with unlinked surrogates.
+        counts: How many surrogates were restored, and how many were not; ``unshared_results`` counts the tool results
+            that were sent with unlinked surrogates.
         reason_counts: Number of surrogates not restored, by reason.
         reply_ids: Ids that the provider gave to the reply, and that later requests may contain.
     """
@@ -53,10 +53,10 @@ class ApiReplyRestorer:
         self.reply_ids: list[str] = []
 
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply, or an event of a stream, in which every message has the role of the model.
+        """Set the role of every message in a reply, or in an event of a stream, to that of the model.
 
-        If the reply contains results of tools, the model may have written them itself. Later requests therefore send
-        these results with unlinked surrogates.
+        If the reply contains results of tools, the model may have written them itself. In later requests, new
+        surrogates replace the names in these results, which are not those of the conversation (*unlinked*).
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.
@@ -104,7 +104,7 @@ class ApiReplyRestorer:
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:
-        """Return the key of the group to which the text at ``place`` belongs.
+        """Return the key of the group of texts to which the text at ``place`` belongs.
 
         A client may display all texts of a group as one text. In this base class all texts of a reply form one group.
         """

@@ -30,7 +30,7 @@ class ClientRequest:
         restored_bytes: Number of bytes of a streamed reply that have arrived.
         has_sent_end: Whether the event that ends a streamed reply was sent, or is being sent.
         is_complete: Whether the whole response was sent.
-        kept_words: Numbers of kept and of replaced words in the request (``Conversation.language_words``).
+        kept_words: Counts of kept and of replaced words in the request (``Conversation.language_words``).
     """
 
     request: Request

@@ -166,7 +166,9 @@ def _check_fields(
         if name in pass_through:
             continue
         if name not in _KNOWN_FIELDS and not is_field_name(name):
-            raise InputError(f"field {number} of a tool is unknown: omit it, or send it unchanged with --pass-through")
+            raise InputError(
+                f"field {number} of a tool definition is unknown: omit it, or send it unchanged with --pass-through"
+            )
         if value is None or isinstance(value, bool | int | float) or value in ("", [], {}):
             continue
         tool_type = tool.get("type")

@@ -61,7 +61,7 @@ class SanitizeColumns:
         **settings: Unpack[SanitizerSettings],
     ) -> None:
         if document not in ("cell", "row"):
-            raise OptionError("document takes cell or row")
+            raise OptionError("document must be 'cell' or 'row'")
         self.columns, self.document = collect_columns(column, more), document
         self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 

@@ -115,7 +115,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     if unknown is not None:
         raise OptionError(f"unknown option: choose among {', '.join(('column', *CommandOptions.__annotations__))}")
     if options.get("document", "cell") not in ("cell", "row"):
-        raise OptionError("document takes cell or row")
+        raise OptionError("document must be 'cell' or 'row'")
     sanitizer, by_row = _make_sanitizer(options), options.get("document") == "row"
     drop_column, drop_other_columns = options.get("drop_column", ()), options.get("drop_other_columns", False)
     if isinstance(data, pandas.DataFrame):

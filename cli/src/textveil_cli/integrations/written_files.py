@@ -1,8 +1,9 @@
-"""Record of the files in a folder that a model may have written, kept across runs of the MCP server.
+"""Record of those files of a folder that a model may have written, kept across runs of the MCP server.
 
-If a model could read its own text back under the mapping, it would learn which of its guesses are hidden strings. A
-client may rename a file, or save it as a new file with the same name. Once the model has written a file, every new or
-changed file may therefore be the model's.
+Suppose that the server replaced names in a text that the model itself wrote, and then sent this text to the model. The
+model would see which of its guesses are replaced by surrogates it knows, and so are hidden strings. A name does not
+identify a file: a client may rename a file, or save it as a new file with the same name. Once the model has written a
+file, every new or changed file may therefore contain its text.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ _STATUS_FIELDS = ("st_ino", "st_size", "st_mtime_ns")
 
 
 class WrittenFiles:
-    """Record of the files in a folder that a model may have written.
+    """Record of those files of a folder that a model may have written.
 
     The record is a file in the same folder, called the *list*. It contains the paths and inodes of all files that the
     model wrote.

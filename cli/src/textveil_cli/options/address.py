@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textveil_cli.serve import ServiceAddress
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AddressOptions:
     """Options for the address, token and TLS of a service."""
 

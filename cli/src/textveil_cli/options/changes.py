@@ -14,7 +14,7 @@ from textveil_cli.options.ledger import check_writable
 _REPORT_ENDINGS = (".html", ".htm")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ChangeOptions:
     """Options ``--diff`` and ``--report``, which show original texts beside the output."""
 

@@ -28,7 +28,7 @@ PrivateOutput = Annotated[
 ]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class InputOptions:
     """Options for the input: one text, or files of texts."""
 
@@ -57,7 +57,7 @@ class InputOptions:
         return []
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OutputOptions:
     """Options for the output and for messages."""
 
@@ -86,7 +86,7 @@ class OutputOptions:
         return statement.summary() if self.statement else statement.format_line()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TableOptions:
     """Options for the format of the input files and for the columns that contain texts."""
 
@@ -217,7 +217,7 @@ class TableOptions:
         )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RowOptions:
     """Options for the documents of a table, their privacy units, and omitted columns."""
 
@@ -288,7 +288,7 @@ class RowOptions:
         return int(match[1]) * _SIZE_UNITS[match[2]]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FileRunOptions:
     """Options for a run over many files."""
 
@@ -311,7 +311,7 @@ class FileRunOptions:
         return self.rejected_rows is not None or self.workers > 1 or self.resume
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RayOptions:
     """Options for work on many machines with Ray; commands of other packages use them."""
 

@@ -22,7 +22,7 @@ LedgerKey = Annotated[
 ]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LedgerOptions:
     """Options for the privacy ledger."""
 
@@ -101,7 +101,7 @@ class LedgerOptions:
             return None
         if self.replay_cache != (self.replay_cache_key is not None):
             raise OptionError(
-                "--replay-cache and --replay-cache-key need each other: stored outputs are encrypted with that key"
+                "--replay-cache and --replay-cache-key must be used together: the key encrypts the stored outputs"
             )
         if self.privacy_unit is not None and privacy_unit_column is not None:
             raise OptionError("use either --privacy-unit or --privacy-unit-column")
@@ -120,7 +120,7 @@ class LedgerOptions:
         )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReceiptOptions:
     """Options for the receipt of one output."""
 
@@ -147,7 +147,7 @@ class ReceiptOptions:
             OutputError: The receipt cannot be written.
         """
         if (self.receipt is None) != (self.receipt_key is None):
-            raise OptionError("--receipt and --receipt-key need each other: the key signs the receipt")
+            raise OptionError("--receipt and --receipt-key must be used together: the key signs the receipt")
         if self.receipt is None or self.receipt_key is None:
             return None
         check_writable("--receipt", self.receipt)

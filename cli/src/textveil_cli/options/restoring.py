@@ -20,7 +20,7 @@ _HOSTS_ERROR = (
 _GUESSES_ERROR = "--tool-guesses takes two whole numbers, the first no larger than the second, such as 3 32"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RestoreOptions:
     """Options that allow restoring in other parts of a reply than running text, such as code."""
 
@@ -75,7 +75,7 @@ def _check_policy(message: str, **keywords: Any) -> None:
         raise OptionError(message) from None
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ToolRestoreOptions(RestoreOptions):
     """Options for restoring in a gateway, with tool calls and with limits on the guesses of a model.
 

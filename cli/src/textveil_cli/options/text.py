@@ -55,7 +55,7 @@ KnownOption = Annotated[
 ]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExpectedBundleOptions:
     """Options for the required content hash, signer and size of a bundle."""
 
@@ -84,7 +84,7 @@ class ExpectedBundleOptions:
         return self.expect_id is not None or self.signer is not None
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BundleOptions:
     """Options for the bundle of a command that rewrites text or describes a text bundle."""
 
@@ -133,7 +133,7 @@ class BundleOptions:
         return self.bundle if argument is None else argument
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EncoderOptions:
     """Options for the encoder bundle of a command that encodes texts or reads encoded texts."""
 
@@ -149,7 +149,7 @@ class EncoderOptions:
     expected: ExpectedBundleOptions
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MechanismOptions:
     """Options for the mechanism and its epsilon."""
 
@@ -188,7 +188,7 @@ class MechanismOptions:
         return dict(vars(self))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ProtectionOptions:
     """Options that decide which parts of a text are kept."""
 
@@ -290,7 +290,7 @@ class ProtectionOptions:
         return denied | _drop_missing({"protect": self.protect, "sanitize_punctuation": punctuation, **own_options})
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SamplingOptions:
     """Options for consistent replacement of equal words."""
 
@@ -337,7 +337,7 @@ class SamplingOptions:
         return _drop_missing(keywords)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextOptions:
     """All options for text rewriting."""
 

@@ -28,6 +28,7 @@ class FactWords:
             ``start_followers``. These are common words without the flag ``start``, and names of groups with this flag,
             such as ``left``.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
+        clause_subjects: Pronouns and determiners after an auxiliary verb that is also a name: ``May I``.
         not_plurals: Words that end in *s* but are not plurals of nouns.
         joining_words: Words between two numbers of one group, such as a word for *and*.
         range_words: Words between the two numbers of a range, such as a word for *to*.
@@ -40,6 +41,9 @@ class FactWords:
         language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
         determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
+        error_words: Words before the code of an error, such as ``error`` and ``status``.
+        version_words: Words before the number of a version, such as ``version`` and ``python``.
+        phone_labels: Short forms before a telephone number, such as ``tel``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
         institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
         comma_words: Common words before a comma and a name that are family names too, but mean something else there,
@@ -60,6 +64,7 @@ class FactWords:
     identifier_pieces: frozenset[str] = _NONE
     starts: frozenset[str] = _NONE
     start_followers: frozenset[str] = _NONE
+    clause_subjects: frozenset[str] = _NONE
     not_plurals: frozenset[str] = _NONE
     joining_words: frozenset[str] = _NONE
     range_words: frozenset[str] = _NONE
@@ -72,6 +77,9 @@ class FactWords:
     language_varieties: frozenset[str] = _NONE
     determined_nouns: frozenset[str] = _NONE
     determiners: frozenset[str] = _NONE
+    error_words: frozenset[str] = _NONE
+    version_words: frozenset[str] = _NONE
+    phone_labels: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
     institution_ends: frozenset[str] = _NONE
     comma_words: frozenset[str] = _NONE

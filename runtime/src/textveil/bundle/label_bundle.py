@@ -58,7 +58,7 @@ class StaticExtractorData:
     """Data of a static extractor, which averages the vectors of the words of a text.
 
     Attributes:
-        words: Row number in ``word_rows`` for each listed word. Two more rows follow: one for numbers, and one for
+        words: Index of the row in ``word_rows`` for each listed word. The last two rows belong to numbers and to
             unknown words.
         word_rows: Vectors of words, int8, shape ``(words + 2, dimension)``.
         pair_rows: Vectors of word pairs, int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.

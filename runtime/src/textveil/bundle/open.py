@@ -94,7 +94,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         raise WrongBundle(_WRONG_BUNDLE_MESSAGES[kind])
     expect_id, signer = pins.get("expect_id"), pins.get("signer")
     if expect_id is not None:
-        _check_content_hash(identity, expect_id)
+        _check_content_hash(path, identity, expect_id)
     if signer is not None:
         from textveil.bundle.signer import check_signer
 
@@ -172,10 +172,12 @@ def _explain_version(manifest: dict[str, Any]) -> str:
     return f"{reason}: rebuild the bundle with {next(commands, 'textveil-export')}"
 
 
-def _check_content_hash(content_hash: str, expected: object) -> None:
+def _check_content_hash(path: Path, content_hash: str, expected: object) -> None:
     if not isinstance(expected, str):
         raise OptionError("expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)")
     if expected.strip().lower() != content_hash:
+        if path == DEFAULT_BUNDLE and expected == DEFAULT_BUNDLE_ID:  # the caller required nothing
+            raise ContentHashMismatch("the built-in bundle was altered after its installation: install textveil again")
         raise ContentHashMismatch(
             f"the bundle has the content hash {content_hash}, not the expected one: get the expected bundle, or "
             "correct --expect-id"

@@ -384,7 +384,7 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return the text of a pattern in which other patterns replace their names.
+    """Return the text of a pattern, with each reference ``{other}`` replaced by the text of that pattern.
 
     Args:
         patterns: All patterns of a rules file by name. Each has a ``text``, in which ``{other}`` refers to the pattern

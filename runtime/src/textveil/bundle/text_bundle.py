@@ -133,8 +133,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if self.language not in (None, "en") and not self.mechanisms:
             raise UnknownMechanism(
-                f"the language {self.language} supports only the mode names: words and all need --bundle with a "
-                "staircase of that language (textveil-export staircase)"
+                f"the language {self.language} supports only the mode 'names': the modes 'words' and 'all' "
+                "need --bundle with a staircase of that language (textveil-export staircase)"
             )
         if mechanism == "staircase" and self.staircase_table is None:
             raise UnknownMechanism(f"this bundle contains {available} only: use the built-in bundle")

@@ -184,18 +184,19 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def kept_words(self) -> KeptWords:
-        """Numbers of kept words in the rewritten texts, of replaced words on no list, and of words of other languages.
+        """Counts of kept words in the rewritten texts, of replaced words on no list, and of words of other languages.
 
-        An exchange counts only texts that were not sent before the exchange. The numbers depend only on what is sent.
+        An exchange counts only texts that were not sent before the exchange. The counts depend only on the sent texts.
         """
         return self._exchange.kept_words
 
     @property
     def language_words(self) -> KeptWords:
-        """Numbers of words for the hint that texts may be in another language.
+        """Counts of words for the hint that texts may be in another language.
 
-        They are the numbers of those messages of the user and texts that alone may be in another language; if there are
-        none, ``kept_words``. So a long system prompt in English hides no message in another language.
+        They cover only those messages of the user, and those texts, that may be in another language, each judged by its
+        own words. If there are none, they are ``kept_words``. So a long system prompt in English cannot hide a message
+        in another language.
 
         >>> from textveil import Conversation
         >>> Conversation().language_words.may_be_foreign

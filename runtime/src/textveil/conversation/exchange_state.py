@@ -255,15 +255,15 @@ class ExchangeState:
         tags: The argument ``tags``, followed by the tags of the messages of this exchange; or ``None``.
         origin: Place of the first message of the request.
         message_pairs: Pairs of the message that is currently rewritten.
-        kept_words: Numbers of kept words, of replaced words that are on no list, and of kept words of other
-            languages. Texts that an earlier exchange sent do not count.
-        foreign_words: The same numbers, for the messages of the user and the texts that alone may be in another
-            language.
+        kept_words: Counts of kept words, of replaced words that are on no list, and of kept words of other languages.
+            Texts that an earlier exchange sent do not count.
+        foreign_words: The same counts, summed over those messages of the user, and those texts, that may be in another
+            language, each judged by its own words.
         unshared_results: Number of tool results that were sent unlinked.
         counted_calls: Hashes of the arguments of calls whose guesses were counted.
         reply_start: Place of the first message of the reply.
-        unit_place: Place of the message of the reply that currently arrives.
-        next_place: Place after that message.
+        unit_place: Place of that message of the reply whose parts are arriving now.
+        next_place: Place after the message at ``unit_place``.
         reply_owner: An object that is the same for all parts of one reply.
         reply_fields: Text of the model that has arrived so far for the message at ``unit_place``.
         reply_pairs: Pairs that were used to restore this text.

@@ -53,7 +53,7 @@ class MessagePreparer:
         """
         tags = self._check_messages(messages)
         shared = self._shared
-        reader = shared.plan.make_reader()  # lives for one call: its cache of a text is larger than the text
+        reader = NamesReader(shared.plan.reading)  # lives for one call: its cache of a text is larger than the text
         senders = [classify_sender(message, shared.pass_through) for message in messages]
         place, prepared, is_run = self._find_start(messages, senders, tags, reader), [], False
         runs, other_count = _measure_model_runs(messages, senders), 0
@@ -121,8 +121,9 @@ class MessagePreparer:
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
         """Return the arguments of a tool call if restoring a reply produced exactly these arguments, else ``None``.
 
-        Their format needs no check, because the client only sends back what it received. The result affects only this
-        check. In which form the arguments are sent depends on the position of the message alone.
+        The caller checks the format of all other arguments, but not of these, because the client only sends back what
+        it received. The result decides nothing else: whether the arguments are sent with originals or with surrogates
+        depends only on the position of the message.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 

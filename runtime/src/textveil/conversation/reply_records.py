@@ -308,7 +308,7 @@ class ReplyRecords:
         return recent if recent in self._closed_keys else self._chain_by_recent.get(recent, chain)
 
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
-        """Count a comparison of texts with the recorded reply at a place, and return whether it is allowed."""
+        """Return whether texts may be compared with the recorded reply at a place, and count the comparison."""
         if key in self._closed_keys:
             return False
         known_hashes, texts_hash = (

@@ -6,7 +6,7 @@ restored.
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -20,7 +20,7 @@ from textveil.text.names.detector import hide_detected_spans
 from textveil.text.names.entity_types import make_assigned_mention
 from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
-from textveil.text.unicode_compat import NO_SWAP, CharacterSwap, find_swap
+from textveil.text.unicode_compat import CharacterSwap, find_swap
 
 
 class ConversationTextRewriter:
@@ -63,7 +63,8 @@ class ConversationTextRewriter:
             masks: Originals that the result of a tool may contain; ``None`` for other messages.
             options: Options of ``MessageRewriter``.
         """
-        rewrite_key = self.make_linked_function(self._make_key_reader(reader), masks)
+        get_reader = cache(partial(self._make_key_reader, reader))  # most messages have no key
+        rewrite_key = self._shared.custom_rewrite or (lambda key: self._rewrite_linked(key, get_reader(), masks))
         if not self._shared.custom_rewrite:
             options = {"note_number": self._add_number_pairs, **options}
         return self.make_rewriter(self.make_linked_function(reader, masks), rewrite_key=rewrite_key, **options)
@@ -77,7 +78,8 @@ class ConversationTextRewriter:
         """
         if self._shared.custom_rewrite:
             return self.make_rewriter(self._shared.custom_rewrite, **options)
-        rewrite_key = partial(self.rewrite_unlinked, reader=self._make_key_reader(reader), masks=masks)
+        get_reader = cache(partial(self._make_key_reader, reader))
+        rewrite_key: Callable[[str], str] = lambda key: self.rewrite_unlinked(key, get_reader(), masks)  # noqa: E731
         rewrite_text = partial(self.rewrite_unlinked, reader=reader, masks=masks)
         return self.make_rewriter(rewrite_text, rewrite_key=rewrite_key, **options)
 
@@ -102,8 +104,8 @@ class ConversationTextRewriter:
             masks: Originals that the result of a tool may contain; ``None`` for other texts.
         """
         shared, reader = self._shared, reader.without_corrections()
-        swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
-        text = swap.replace_characters(text)
+        swap = self._find_swap(text)
+        text = text if swap is None else swap.replace_characters(text)
         is_masked = masks is not None and bool(masks.originals)
         entries = (
             masks.read_masked(text, reader)[0].elements if masks is not None and is_masked else reader.stream_text(text)
@@ -116,14 +118,14 @@ class ConversationTextRewriter:
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
 
     def _add_number_pairs(self, written: str, digits: str) -> None:
-        """Store the pairs for a JSON number that became a string: in quotation marks it is restored as a number."""
+        """Store the pairs for a JSON number that became a string, so that a reply can get the number back."""
         pairs = SurrogatePair(f'"{written}"', digits), SurrogatePair(written, digits)
         self._exchange.message_pairs += pairs[: 2 if digits.startswith("-") else 1]
 
     def _rewrite_linked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
         shared, exchange = self._shared, self._exchange
-        swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
-        text = swap.replace_characters(text)
+        swap = self._find_swap(text)
+        text = text if swap is None else swap.replace_characters(text)
         is_forced = isinstance(reader, KeyReader) and reader.is_forced(text)
         if masks is not None and masks.originals:
             read, pairs_of_originals = masks.read_masked(text, reader)
@@ -135,12 +137,12 @@ class ConversationTextRewriter:
         written, pairs = write_with_pairs(shared.surrogate_state.rewrite_stream(stream))
         self._count_words(stream, written)
         exchange.message_pairs += _restore_characters(pairs, swap)
-        return swap.restore_characters(written)
+        return written if swap is None else swap.restore_characters(written)
 
     def _write_surrogates(
         self,
         read: ReadText,
-        swap: CharacterSwap = NO_SWAP,
+        swap: CharacterSwap | None = None,
         masks: OriginalMasks | None = None,
         *,
         is_linked: bool = True,
@@ -153,12 +155,13 @@ class ConversationTextRewriter:
         self._count_words(read, written)
         return written
 
-    def _join_pieces(self, pieces: Iterable[RewrittenElement], swap: CharacterSwap) -> str:
+    def _join_pieces(self, pieces: Iterable[RewrittenElement], swap: CharacterSwap | None) -> str:
         detector = self._shared.plan.detector
+        pieces = pieces if detector is None else [*pieces]
+        written = "".join(piece.output for piece in pieces)
+        written = written if swap is None else swap.restore_characters(written)
         if detector is None:
-            return swap.restore_characters("".join(piece.output for piece in pieces))
-        pieces = [*pieces]
-        written = swap.restore_characters("".join(piece.output for piece in pieces))
+            return written
         ends = [*accumulate(len(piece.output) for piece in pieces)]
         surrogate_spans = [
             (end - len(piece.output), end) for piece, end in zip(pieces, ends, strict=True) if piece.mention
@@ -173,9 +176,10 @@ class ConversationTextRewriter:
         self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)
 
     def note_foreign_words(self, before: KeptWords) -> None:
-        """Count the words of a message or text again if it may be in another language than the bundle.
+        """Add the word counts of a message or text to ``foreign_words`` if it may be in another language.
 
-        So a long message in the language of the bundle, such as a system prompt, hides no other message.
+        ``foreign_words`` lacks messages in the language of the bundle. So a long system prompt in this language cannot
+        hide a message in another one.
 
         Args:
             before: ``kept_words`` of the exchange before the message or text was rewritten.
@@ -185,16 +189,19 @@ class ConversationTextRewriter:
         if words.may_be_foreign:
             exchange.foreign_words = KeptWords(*map(sum, zip(exchange.foreign_words, words, strict=True)))
 
+    def _find_swap(self, text: str) -> CharacterSwap | None:
+        return None if text.isascii() else find_swap(self._shared.sanitizer.bundle.characters_json, [text])
+
     def _make_key_reader(self, reader: NamesReader) -> NamesReader:
         return reader if "person" in self._shared.plan.style.keep else KeyReader(reader)
 
 
-def _restore_characters(pairs: list[SurrogatePair], swap: CharacterSwap) -> list[SurrogatePair]:
+def _restore_characters(pairs: list[SurrogatePair], swap: CharacterSwap | None) -> list[SurrogatePair]:
     """Return pairs of surrogate and original in which the originals have the user's characters again.
 
     Before rewriting, ``textveil.text.unicode_compat`` replaces characters that are too new for this Python version.
     """
-    if swap is NO_SWAP:
+    if swap is None:
         return pairs
     return [
         pair._replace(

@@ -1,8 +1,9 @@
 """Limits on the guesses that a model may test through the results of tools.
 
-The result of a tool gets the surrogates of the conversation. If the model wrote a string into the call and the result
-repeats it, the upstream learns whether the string equals a hidden string. Each such string is therefore a guess. The
-guesses are counted in the arguments of calls, because counting them in the results would itself test them.
+Before the result of a tool is sent, surrogates of the conversation replace its private strings. If the model wrote a
+string into the call and the result repeats it, the upstream learns whether the string equals a hidden string. Each such
+string is therefore a guess. The module counts the guesses in the arguments of calls, not in the results: if the limit
+depended on the results, reaching the limit would reveal which guesses are right.
 """
 
 from collections.abc import Iterable, Mapping

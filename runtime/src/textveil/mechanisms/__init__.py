@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from textveil.mechanisms.arrays import Floats, Integers
     from textveil.mechanisms.coin import ReplacementCoin
     from textveil.mechanisms.distribution import UNKNOWN_SYMBOL, OutputDistribution
-    from textveil.mechanisms.entropy import RandomUint64, random_uint64
-    from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
+    from textveil.mechanisms.entropy import RandomUint64, draw_uniform_below, random_uint64
+    from textveil.mechanisms.integer_sampling import MAX_TOTAL
     from textveil.mechanisms.metric import WordMetric, iterate_squared_distances
     from textveil.mechanisms.protocol import IsolatedSlots, Mechanism, SlotlessMechanism, Slots
     from textveil.mechanisms.randomizer import Randomizer, ScoreRandomizer

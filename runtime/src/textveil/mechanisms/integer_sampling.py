@@ -1,7 +1,6 @@
 """Exact sampling in proportion to integer weights, without floating point.
 
-All functions are pure functions of weights and random words. A *random word* is a uniform 64-bit integer. Proof:
-docs/proofs/integer-sampling.md.
+All functions are pure functions of weights and random words (``entropy``). Proof: docs/proofs/integer-sampling.md.
 
 Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y``, of the form
 
@@ -21,15 +20,12 @@ from numpy.typing import NDArray
 
 from textveil.errors import EntropyFailed
 from textveil.mechanisms.arrays import Integers
-from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.entropy import NOT_RANDOM_MESSAGE, RandomUint64, draw_uniform_below
 
 #: Upper bound of the total of a row, so that all sums and products of this module fit into signed 64-bit integers.
 MAX_TOTAL = 1 << 62
-#: Maximum number of random words for one integer. The probability that all of them are rejected is below 2**-256.
-MAX_WORDS = 128
 #: Maximum number of rounds for one sample of ``draw_thinned``.
 MAX_ROUNDS = 1 << 15
-_NOT_RANDOM = "the operating system's bytes are not random: nothing is released until its generator is repaired"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,61 +61,12 @@ class WeightRows:
         return weights
 
 
-def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
-    """Sample, for each ``total`` in ``totals``, one integer uniformly from ``[0, total)``.
-
-    The result is a random word modulo ``total``. The function rejects a word that is not below the largest multiple of
-    ``total`` up to ``2**bits``, and reads new words for the rejected positions only, in order. So each remainder is the
-    result of equally many words, and every returned integer is exactly uniform.
-
-    A broken source that returns only rejected words, such as words of ones, causes an error after ``MAX_WORDS`` words.
-    With independent words, the probability of this error is below ``4**-MAX_WORDS = 2**-256`` for each integer.
-
-    Args:
-        totals: Integers in ``[1, MAX_TOTAL]`` and at most ``2**bits``, shape ``(n,)``.
-        random_uint64: Function that returns a given number of independent uniform words below ``2**bits``.
-        bits: Number of bits of a word; 64 in production, small in exhaustive tests.
-
-    Returns:
-        The sampled integers, shape ``(n,)``.
-
-    Raises:
-        EntropyFailed: ``MAX_WORDS`` words for one integer were rejected.
-
-    Privacy:
-        The number of used words depends on ``totals`` and on chance. The probability that a word is rejected is below
-        ``total / 2**bits``.
-
-    Example:
-        >>> from textveil.mechanisms import random_uint64
-        >>> drawn = draw_uniform_below(np.array([1, 6, 6]), random_uint64)
-        >>> int(drawn[0]), bool((drawn[1:] < 6).all())
-        (0, True)
-    """
-    modulus = totals.astype(np.uint64)
-    largest_word = np.uint64((1 << bits) - 1)
-    one = np.uint64(1)
-    last_accepted = largest_word - (largest_word % modulus + one) % modulus
-    words = random_uint64(len(modulus))
-    rejected = np.flatnonzero(words > last_accepted)
-    if len(rejected):
-        words = words.copy()
-    for _ in range(MAX_WORDS - 1):
-        if not len(rejected):
-            break
-        words[rejected] = random_uint64(len(rejected))
-        rejected = rejected[words[rejected] > last_accepted[rejected]]
-    if len(rejected):
-        raise EntropyFailed(_NOT_RANDOM)
-    return (words % modulus).astype(np.int64)
-
-
 def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
     """Return the output that each uniform integer selects, in proportion to the weights of its row.
 
     Args:
         rows: The weights.
-        row_of: Number of the row for each sample, shape ``(n,)``.
+        row_of: Index of the row for each sample, shape ``(n,)``.
         uniform: For each sample, an integer in ``[0, total)``, where ``total`` is the sum of the weights of the row;
             shape ``(n,)``.
 
@@ -187,8 +134,8 @@ def draw_thinned(
 
     Args:
         rows: Weights of the proposals.
-        row_of: Number of the row for each sample, shape ``(n,)``.
-        weight: Function that returns the true weight of one unit of ``base``, for arrays of row numbers and output ids
+        row_of: Index of the row for each sample, shape ``(n,)``.
+        weight: Function that returns the true weight of one unit of ``base``, for arrays of row indices and output ids
             of shape ``(m,)``.
         random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
@@ -215,5 +162,5 @@ def draw_thinned(
         rejected = threshold >= weight(row[tail], outputs[pending[tail]])
         pending = pending[tail[rejected]]
     if len(pending):
-        raise EntropyFailed(_NOT_RANDOM)
+        raise EntropyFailed(NOT_RANDOM_MESSAGE)
     return outputs

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Slots(Protocol):
-    """Properties of the slots of some samples. A *slot* is the place in a text that receives the output of one sample.
+    """Properties of some slots. A *slot* is the set of places in a text that receive the output of one sample.
 
     A mechanism receives no other information besides the inputs.
 
@@ -44,7 +44,7 @@ class Slots(Protocol):
 
     @property
     def is_lower(self) -> NDArray[np.bool_]:
-        """For each sample, whether the text has its output in lower case at every place; shape ``(draws,)``."""
+        """For each slot, whether the output is in lower case at all of its places; shape ``(draws,)``."""
         ...
 
     @property
@@ -55,10 +55,11 @@ class Slots(Protocol):
 
 @dataclass(frozen=True)
 class IsolatedSlots:
-    """Slots of words that are sampled without a text.
+    """Slots for sampling single words that belong to no text.
 
     Attributes:
-        is_lower: For each sample, whether its output is in lower case at every place of the text.
+        is_lower: For each sample, whether its output counts as a word that a text would have in lower case at every
+            place.
         is_whole: For each sample, whether the input is a whole word instead of a part of a word.
 
     Example:
@@ -75,7 +76,7 @@ class IsolatedSlots:
 
         Args:
             count: Number of slots.
-            lower: Whether outputs are in lower case at every place of the text.
+            lower: Whether outputs count as words that a text would have in lower case at every place.
             whole: Whether inputs are whole words.
         """
         return cls(np.full(count, lower), np.full(count, whole))

@@ -117,8 +117,8 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
-    A Markdown viewer that does not treat the region as code would act on this content. So in a region that some viewers
-    do not treat as code, the text from the start of such content on counts as markup or as a link.
+    A Markdown viewer that does not treat the region as code would act on this content. So if viewers disagree about the
+    region, all text from the start of such content counts as markup or as a link.
 
     Args:
         state: State of the region scanner.

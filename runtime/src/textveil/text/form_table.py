@@ -78,9 +78,10 @@ def merge_forms(
 
 
 class _ClosedText(NamedTuple):
-    """A text that is not restored, because it has several originals.
+    """A text with several originals, so that restoring cannot choose one of them.
 
-    If ``is_quoted`` is true, the text is restored only where a reply repeats the text around it.
+    The text stays as it is in a reply. If ``is_quoted`` is true, there is one exception: it is restored where the reply
+    also repeats the words around it.
     """
 
     text: str
@@ -186,7 +187,7 @@ class FormTable:
         return [text for text in texts if self.is_prefix(text) and text in self.forms]
 
     def may_begin_tag(self, prefix: str) -> bool:
-        """Return whether a tag that only ``find_tag`` finds may begin with ``PREFIX_LENGTH`` characters."""
+        """Return whether a tag that is not in ``forms`` but that ``find_tag`` recognizes may begin with ``prefix``."""
         return prefix in self._tag_prefixes
 
     def find_tag(self, text: str) -> SurrogateForm | None:

@@ -176,9 +176,9 @@ class StaircaseGuarantee:
         epsilon: Epsilon per randomized word (``L`` in the proof).
         share: Fraction of the outputs, by base weight, that get the higher probability, as stored in the bundle (``h``
             in the proof).
-        near: Probability that the output is one of the word's neighbors, rounded up (``p_near``). The possible outputs
-            can depend on the case in which they are written. Then this is the larger one of two values, and so is
-            ``guess_gain``.
+        near: Probability that the output is one of the word's neighbors, rounded up (``p_near``). A bundle may have
+            other outputs for words in lower case than for words in other cases. ``near`` and ``guess_gain`` are then
+            the larger of the two values.
         guess_gain: Largest average factor by which the probability of a correct guess grows, rounded up (``C``).
     """
 

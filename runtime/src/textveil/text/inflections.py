@@ -311,7 +311,7 @@ def _match_number_notation(written: str, output: str, original: str) -> str:
 
 @cache
 def _number_months() -> dict[str, int]:
-    """Return the number of each month, from 1 to 12, by its full name and its short names in lower case."""
+    """Map the full name and the short names of each month, in lower case, to the number of the month (1 to 12)."""
     numbers = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
     return numbers | load_data(RULES)["months"]["short"]
 

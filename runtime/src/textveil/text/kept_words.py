@@ -1,4 +1,4 @@
-"""Numbers of kept and replaced words, and the hint that a text may be in another language than the bundle."""
+"""Counts of kept and replaced words, and the hint that a text may be in another language than the bundle."""
 
 import re
 from collections.abc import Callable
@@ -10,11 +10,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 class KeptWords(NamedTuple):
-    """Numbers of kept words, and of replaced words that are on no list, in one text or several.
+    """Counts of kept words, and of replaced words that are on no list, in one text or several.
 
-    Names, numbers, identifiers and words of the option ``randomize`` are in none of the numbers. The first two follow
-    from the template, which the output reveals anyway, and the third is computed from the output. So they reveal
-    nothing more (docs/proofs/names.md).
+    No count includes names, numbers, identifiers and words of the option ``randomize``. The counts ``kept`` and
+    ``replaced`` follow from the template, which the output reveals anyway, and ``foreign`` is computed from the output.
+    So the counts reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -34,7 +34,7 @@ class KeptWords(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """The share ``kept / (kept + replaced)``, rounded to three decimals; ``None`` if both numbers are 0."""
+        """The share ``kept / (kept + replaced)``, rounded to three decimals; ``None`` if both counts are 0."""
         words = self.kept + self.replaced
         return round(self.kept / words, 3) if words else None
 
@@ -57,7 +57,8 @@ class KeptWords(NamedTuple):
         Args:
             is_english: Whether the bundle is the built-in English one.
             option: Name of the option that selects another language.
-            scope: Number of texts that the hint concerns, in brackets with a blank before it; empty for a single text.
+            scope: Addition to the hint for several texts: their number in brackets, after a blank. Empty for a single
+                text.
         """
         own = self.kept - self.foreign
         percent = 100 - round(100 * own / max(1, self.kept + self.replaced))

@@ -1,4 +1,4 @@
-"""Search for numbers of a reply that are neither surrogates nor in the sanitized text.
+"""Search a reply for numbers that are neither surrogates nor in the sanitized text.
 
 A model may have computed such numbers from surrogates. Restoring cannot correct them, so the report lists them.
 """
@@ -20,7 +20,7 @@ _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
-    """Return the numbers of a text as strings, without commas between their digits and without the numbers of tags."""
+    """Return the numbers in a text as strings, without commas between digits, and without numbers of tags."""
     return {part.replace(",", "") for part in _PART.findall(_TAG.sub(" ", text))}
 
 

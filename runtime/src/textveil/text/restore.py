@@ -298,6 +298,7 @@ def _is_quotation_entry(entry: Any) -> bool:
 def escape_tags(text: str) -> str:
     """Insert a blank into each part of a text that looks like a tag, such as ``[city 1]``.
 
-    Restoring then does not replace it. The text must not contain a tag of this package.
+    Restoring then leaves these parts unchanged. Use the function for text of the user only. In sanitized text it would
+    also change the real tags, which restoring would then not find.
     """
     return _LIKE_A_TAG.sub("[ ", text)

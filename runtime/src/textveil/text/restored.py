@@ -192,7 +192,7 @@ class Restored(metaclass=_JsonRefusingType):
         return self.text
 
     def __repr__(self) -> str:
-        """Return the numbers of restored surrogates and of others, without a word of the text."""
+        """Return how many surrogates were restored and how many were not, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
 

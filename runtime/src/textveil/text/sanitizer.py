@@ -286,10 +286,12 @@ class Sanitizer:
         """Sanitize documents that consist of one text each, and return one result for each."""
         terms, count_foreign, rewritten = self._rewrite(documents, options)
         results = list[Result]()
-        for (text,), tokens, mapping, randomized, replaced, (outline,) in rewritten:
+        for (text,), tokens, get_mapping, randomized, replaced, (outline,) in rewritten:
             foreign = min(tokens, count_foreign(text))
             counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
-            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, outline=outline))
+            results.append(
+                Result(text=text, tokens=tokens, terms=terms, get_mapping=get_mapping, **counts, outline=outline)
+            )
         return results
 
     def _rewrite(
@@ -308,8 +310,8 @@ class Sanitizer:
 
             count_foreign = partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
         if swap is None:
-            return plan.terms, count_foreign, plan.make_rewriter().rewrite(documents)
-        rewriter = self._get_plan(swap.replace_in_options(options)).make_rewriter()
+            return plan.terms, count_foreign, plan.rewriter.rewrite(documents)
+        rewriter = self._get_plan(swap.replace_in_options(options)).rewriter
         return (
             plan.terms,
             count_foreign,

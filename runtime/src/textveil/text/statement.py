@@ -6,7 +6,7 @@ Privacy:
     release (docs/privacy.md).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -263,8 +263,8 @@ class Result:
         tokens: Number of tokens that count toward the spend: all randomized tokens, or with ``consistent`` the distinct
             ones. Where a mechanism splits words into WordPieces, each WordPiece counts.
         terms: Mechanism, epsilons and options.
-        mapping: With ``consistent``, the object that restores the original words in a reply; otherwise ``None``. It
-            undoes the protection: no ``repr`` and no pickle contains it.
+        get_mapping: With ``consistent``, a function that returns ``mapping``; otherwise ``None``. No ``repr`` and no
+            pickle contains it.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
@@ -281,7 +281,7 @@ class Result:
     text: str
     tokens: int
     terms: PrivacyTerms
-    mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
+    get_mapping: "Callable[[], Restorer] | None" = field(default=None, repr=False, compare=False)
     randomized_words: int = 0
     replaced_words: int = 0
     foreign_words: int = 0
@@ -301,6 +301,14 @@ class Result:
         """Return the length of the text and the mechanism as one line, without any word of the text."""
         level = "" if self.terms.level is None else f" {self.terms.level}"
         return f"<{type(self).__name__} of {format_count(len(self.text), 'character')}, {self.terms.mechanism}{level}>"
+
+    @property
+    def mapping(self) -> "Restorer | None":
+        """The object that restores the original words in a reply; ``None`` without ``consistent``.
+
+        It undoes the protection: no ``repr`` and no pickle contains it.
+        """
+        return None if self.get_mapping is None else self.get_mapping()
 
     @property
     def spans(self) -> tuple[ReplacedSpan, ...] | None:
@@ -351,7 +359,7 @@ class Result:
 
     @property
     def kept_words(self) -> "KeptWords | None":
-        """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
+        """Counts of the words that the mode ``names`` kept and replaced; ``None`` in other modes."""
         from textveil.text.kept_words import KeptWords  # lazy: other modes count no kept words
 
         words = KeptWords(self.tokens, self.replaced_words, self.foreign_words)
@@ -434,7 +442,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document. The attributes with numbers of words are those of ``Result``."""
+    """The sanitized texts of one document. The attributes that count words are those of ``Result``."""
 
     texts: list[str]
     tokens: int
@@ -450,8 +458,8 @@ class RewrittenDocument(NamedTuple):
     Attributes:
         texts: The sanitized texts.
         tokens: ``Result.tokens``.
-        mapping: The object that restores replies; ``None`` if outputs are not consistent. Private: it undoes the
-            protection.
+        get_mapping: Function that returns the object that restores replies, always the same one; ``None`` if outputs
+            are not consistent. Private: the object undoes the protection.
         randomized_words: ``Result.randomized_words``.
         replaced_words: ``Result.replaced_words``.
         outlines: Outline of the replaced parts of each text; ``None`` for a text without an outline.
@@ -459,7 +467,7 @@ class RewrittenDocument(NamedTuple):
 
     texts: Sequence[str]
     tokens: int
-    mapping: "Restorer | None"
+    get_mapping: "Callable[[], Restorer] | None"
     randomized_words: int
     replaced_words: int
     outlines: "Sequence[SpanOutline | None]"

@@ -9,8 +9,8 @@ the original characters are put back.
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from textveil.lazy import LazyPattern
 from textveil.text.word_characters import is_word_character
 
 if TYPE_CHECKING:
+    from textveil.text.restore import Restorer
     from textveil.text.statement import RewrittenDocument
 
 #: Characters whose classes may differ. All others have the same classes in every Unicode version and every bundle
@@ -73,12 +74,12 @@ class CharacterSwap:
         for document in documents:
             yield document._replace(
                 texts=[*map(self.restore_characters, document.texts)],
-                mapping=document.mapping and document.mapping.map_originals(self.restore_characters),
+                get_mapping=document.get_mapping and cache(partial(self._restore_mapping, document.get_mapping)),
                 outlines=[one and one.map_originals(self.restore_characters) for one in document.outlines],
             )
 
-
-NO_SWAP = CharacterSwap({})
+    def _restore_mapping(self, get_mapping: "Callable[[], Restorer]") -> "Restorer":
+        return get_mapping().map_originals(self.restore_characters)
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:

@@ -23,7 +23,7 @@ def release_texts(
 
     Raises:
         InputError: ``texts`` is a single string or a table, or an element is not a string. The message contains the
-            number of this element.
+            position of this element.
     """
     texts = list_items(texts)
     releases: list[ReleasedType] = []

@@ -18,7 +18,7 @@ from textveil.bundle.vector_bundle import OnnxExtractorData
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import OutputDistribution
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.mechanisms.staircase import make_staircase_randomizer
 from textveil.sequences import check_string
 from textveil.vector.batch import release_texts
@@ -35,7 +35,7 @@ class LabelRelease:
     """A released class label with its privacy statement.
 
     Attributes:
-        label_id: Number of the randomized class label or cluster label, counted from 0.
+        label_id: Index of the randomized class label or cluster label, from 0.
         statement: Privacy statement: epsilon per text, and limits of the protection.
         notes: Private remarks for the user of the device. They are not part of the release.
         sentence: Public sentence to release in place of the label; ``None`` if the label itself is released.
@@ -58,8 +58,8 @@ class LabelRelease:
     def line(self) -> str:
         """Return the line to send: label or sentence, bundle, epsilon and randomizer, separated by tabs.
 
-        The line has the number of the label, and the first ``HASH_DIGITS`` digits of the bundle's content hash. Without
-        a sentence, it has at most 60 bytes.
+        A label is written as its index, and the bundle as the first ``HASH_DIGITS`` digits of its content hash. A line
+        without a sentence has at most 60 bytes.
         """
         said = self.statement
         released = self.label_id if self.sentence is None else self.sentence

@@ -23,11 +23,11 @@ def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
 
     Args:
         text: Any string.
-        words: Row number of each listed word.
+        words: Index of the row of each listed word.
 
     Returns:
-        Row numbers in the order of the tokens, int64, shape ``(tokens,)``. The row is ``len(words)`` for numbers, and
-        ``len(words) + 1`` for all other tokens that are not listed.
+        Indices of rows in the order of the tokens, int64, shape ``(tokens,)``. The index is ``len(words)`` for numbers,
+        and ``len(words) + 1`` for all other tokens that are not listed.
 
     Example:
         >>> find_word_rows("Good, not 42!", {"good": 0, "not": 1}).tolist()
@@ -57,11 +57,11 @@ def compute_pair_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int
     ``(2654435761 i + 2246822519 j) mod 2^32``.
 
     Args:
-        ids: Row numbers of the words, shape ``(words,)``.
+        ids: Indices of the rows of the words, shape ``(words,)``.
         buckets: Number of buckets: a power of two, at most ``2^32``.
 
     Returns:
-        Bucket numbers, int64, shape ``(max(0, words - 1),)``.
+        Indices of the buckets, int64, shape ``(max(0, words - 1),)``.
 
     Example:
         >>> compute_pair_buckets(np.array([0, 3, 1, 2]), buckets=8).tolist()

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
-from textveil.text.names.json_blocks import COPIED, may_have_json, split_json, write_escapes
+from textveil.text.names.json_blocks import COPIED, JSON_START, split_json, write_escapes
 
 
 @pytest.mark.parametrize("text", ["[[8 ", "[[1, 2], [3, 4]]", "x[ {", '["8'])
 def test_a_reader_splits_json_wherever_the_rule_begins_it(text: str) -> None:
     """JSON may begin at `[` before `[` or `{`, also in a text without any quotation mark."""
-    assert may_have_json(text)
+    assert JSON_START.search(text)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def test_a_member_is_a_keyed_function_of_its_string(names: Path) -> None:
     """All surrogates of a type occur; nothing is sampled, and nothing is restored."""
     plan = NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({"consistent": "corpus", "key": KEY})
     texts = [f"he met Z{''.join(letters)} there" for letters in product("bdfgklmnprt", repeat=3)]
-    found = [(read, restorer) for (read,), _, restorer, *_ in plan.make_rewriter().rewrite([[text] for text in texts])]
+    found = [(read, restorer) for (read,), _, restorer, *_ in plan.rewriter.rewrite([[text] for text in texts])]
     met, sizes = set(), set()
     for text, (rewritten, restorer) in zip(texts, found, strict=True):
         (read,) = plan.make_reader().read_texts([text])

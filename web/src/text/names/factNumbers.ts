@@ -3,6 +3,7 @@
 import type { FactWords } from "../../bundle/rules.js";
 import { TITLE } from "../segmentation/words.js";
 import type { EntityMention } from "./entityTypes.js";
+import type { CodeFacts } from "./factCodes.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
 
@@ -33,6 +34,9 @@ const TIMESTAMP = /^[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}$/;
 const RANGE = /^[0-9]{1,3}[-\u2013][0-9]{1,3}$/;
 const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;
 const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
+/** Types of the numbers of a size; and a gap between the label of a telephone number and the number. */
+const MEASURES = splitWords("number year");
+const LABEL_GAP = /^\.?:? ?[(+]?$/;
 const ENDS_IN_CURRENCY = /[$\u20ac\u00a3\u00a5\u20b9] *$/;
 const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 
@@ -41,7 +45,10 @@ export class NumberFacts {
   readonly #words: FactWords;
   readonly #beforeValues: ReadonlySet<string>;
 
-  constructor(readonly strings: FactStrings) {
+  constructor(
+    readonly strings: FactStrings,
+    readonly codes: CodeFacts,
+  ) {
     this.#words = strings.words;
     this.#beforeValues = new Set([...strings.words.secretWords, ...strings.words.addressWords]);
   }
@@ -61,12 +68,13 @@ export class NumberFacts {
     if (!NUMERIC_TYPES.has(entityType)) return false;
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
-    if (hasLetter(place, index) && place.isHidden(index + 2, index + 2)) return false;
+    if (place.hasLetter(index) && place.isHidden(index + 2, index + 2)) return false;
     const neighbors = place.countNeighbors(index);
     if (neighbors > 1) return false;
     if (entityType === "number-word") return isUseful && neighbors === 0 && this.#isNumberWord(place, index, mention);
     if (MONTH_YEAR.test(text)) return isUseful && this.#isMonthYear(place, index);
     if (COUNTED_TYPES.has(entityType) && this.#isCounted(place, index, entityType, text)) return true;
+    if (isUseful && COUNTED_TYPES.has(entityType) && this.codes.isKeptNumber(place, index, text)) return true;
     if (place.follows(index, this.#beforeValues)) return false;
     if (entityType === "digits" && neighbors === 0 && RATING.test(text)) return true;
     const otherDays = new Set([...DAYS].filter((day) => day !== entityType));
@@ -76,7 +84,7 @@ export class NumberFacts {
     if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
     if (entityType === "number") {
       const isBare = ROUND.has(text) || (text.length <= 2 && isAtMost(text, MAX_BARE)) || DECIMAL.test(text);
-      if (hasLetter(place, index) && place.getClass(index + 2) !== "") return false;
+      if (place.hasLetter(index) && place.getClass(index + 2) !== "") return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
     if (entityType === "ordinal")
@@ -110,15 +118,25 @@ export class NumberFacts {
     if (this.#beforeValues.has(place.getWord(index - 1).toLowerCase())) return false;
     if (isUseful && AMOUNT.test(text) && this.#isAmount(place, index)) return true;
     if (place.follows(index, this.#beforeValues) && !this.#hasUnit(place, index)) return false;
-    if (hasLetter(place, index) && this.#mayBeHouse(place, index)) return false;
+    if (place.hasLetter(index) && this.#mayBeHouse(place, index)) return false;
     if (entityType === "phone") return isRoundRange(text) && this.#hasUnit(place, index);
     if (!(entityType === "digits" ? RANGE : COUNTED).test(text)) return false;
-    if (this.#counts(place, index)) return true;
+    if (this.#counts(place, index) || this.#beginsSize(place, index)) return true;
     return (
       this.#words.rangeWords.has(place.getWord(index + 1)) &&
       ["number", "year"].includes(place.getClass(index + 2)) &&
       this.#counts(place, index + 2)
     );
+  }
+
+  /** Return whether `x` and one or two numbers follow a number, and a unit the last one: `220 x 95 cm`. */
+  #beginsSize(place: LinePlaces, index: number): boolean {
+    for (const at of [index, index + 2]) {
+      if (place.getWord(at + 1) !== "x" || place.getGap(at + 1) !== " " || place.getGap(at + 2) !== " ") return false;
+      if (!MEASURES.has(place.getClass(at + 2))) return false;
+      if (this.#hasUnit(place, at + 2)) return true;
+    }
+    return false;
   }
 
   /** Return whether a number and its letter may belong to an address: `Flat 14d`, `we live at 14d`. */
@@ -162,11 +180,17 @@ export class NumberFacts {
   }
 }
 
-const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
+/** Return whether a letter is between two numbers, with blanks between, as in `220 x 95 cm`. */
+export function isTimesSign(place: LinePlaces, index: number): boolean {
+  const isBetween = MEASURES.has(place.getClass(index - 1)) && MEASURES.has(place.getClass(index + 1));
+  return isBetween && place.getGap(index) === " " && place.getGap(index + 1) === " ";
+}
 
-/** Return whether one kept letter directly follows a number: a unit, or the letter of a house number (`27b`). */
-const hasLetter = (place: LinePlaces, index: number): boolean =>
-  place.getGap(index + 1) === "" && place.getWord(index + 1).length === 1;
+/** Return whether a number directly follows a mention, as in `Tel. 020 7946 0958`. */
+export const precedesTelephone = (place: LinePlaces, index: number): boolean =>
+  NUMERIC_TYPES.has(place.getClass(index + 1)) && LABEL_GAP.test(place.getGap(index + 1));
+
+const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
 
 /** Return whether a string is a range of multiples of 50, such as `500-1000`. */
 function isRoundRange(text: string): boolean {

@@ -145,6 +145,20 @@ export class LinePlaces {
     return false;
   }
 
+  /**
+   * Return up to `most` items before an index, the nearest first: kept words in lower case, "" for a mention. They are
+   * those that `follows` compares; the list is empty if the beginning of the line is unknown.
+   */
+  listWordsBefore(index: number, most: number): string[] {
+    const found: string[] = [];
+    for (let at = index; at > index - most; at--) {
+      if (at === 0) return this.cutBefore ? [] : [...found, this.wordBefore.toLowerCase()];
+      found.push(this.#getLower(at - 1));
+      if (hasBreak(this.getGap(at))) break;
+    }
+    return found;
+  }
+
   /** The last item if it is a kept word; empty if it is a mention. */
   get lastWord(): string {
     return this.#words.at(-1) ?? this.wordBefore;
@@ -259,6 +273,11 @@ export class LinePlaces {
     return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(gap) && !gap.startsWith("%");
   }
 
+  /** Return whether one kept letter directly follows a number: a unit, or a part of a house number (`27b`). */
+  hasLetter(index: number): boolean {
+    return this.getGap(index + 1) === "" && this.getWord(index + 1).length === 1;
+  }
+
   /** Return whether an item of a line is a mention, and neither a number nor a date, or is unknown. */
   isHidden(index: number, gap: number): boolean {
     if (this.#isOutside(index)) return index < 0 ? this.cutBefore : this.cutAfter;
@@ -331,7 +350,7 @@ export class LinePlaces {
   /** Return whether a mention begins a sentence, and a comma or a word of `followers` comes after it. */
   beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
     const after = this.getGap(index + 1);
-    if (!after.startsWith(", ") && !(after === " " && followers.has(this.getWord(index + 1)))) return false;
+    if (!after.startsWith(", ") && !(after === " " && this.#isWordOf(index + 1, followers))) return false;
     return this.#beginsLine(index) || this.#endsSentence(index);
   }
 
@@ -340,13 +359,19 @@ export class LinePlaces {
    * undefined, any lower-case word may follow.
    */
   beginsClause(index: number, followers: ReadonlySet<string> | undefined): boolean {
-    const following = this.getWord(index + 1);
-    if (this.getGap(index + 1) !== " " || !(followers === undefined ? isLower(following) : followers.has(following)))
-      return false;
+    const isFollower =
+      followers === undefined ? isLower(this.getWord(index + 1)) : this.#isWordOf(index + 1, followers);
+    if (this.getGap(index + 1) !== " " || !isFollower) return false;
     if (this.#beginsLine(index) || this.#endsSentence(index)) return true;
-    if (CLAUSE_END.test(this.getGap(index)) && this.getWord(index - 1) !== "") return true;
     const before = this.getClass(index - 1);
+    if (CLAUSE_END.test(this.getGap(index)) && (this.getWord(index - 1) !== "" || NUMERIC_TYPES.has(before)))
+      return true;
     return (NUMERIC_TYPES.has(before) || before === "word") && SENTENCE_END.test(this.getGap(index));
+  }
+
+  #isWordOf(index: number, words: ReadonlySet<string>): boolean {
+    const word = this.getWord(index);
+    return words.has(word) || (word === "I" && words.has("i"));
   }
 
   #beginsLine(index: number): boolean {

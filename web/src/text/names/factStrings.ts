@@ -1,6 +1,6 @@
 /** Public sets of strings for the rules of `facts`: terms, capitals, words of headings, plurals. */
 
-import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "../../bundle/namesFiles.js";
+import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
 import { splitIdentifier } from "../identifiers.js";
@@ -145,7 +145,8 @@ export class FactStrings {
 
   /** Return whether a lower-case word is a listed term, or a word of another language that is kept. */
   isTerm(word: string): boolean {
-    return this.#isListedTerm(word) || this.#isForeign(word) || (this.#isPoolWord(word) && this.#isFree(word));
+    const isListed = this.words.roles.has(word) || this.#isPoolWord(word);
+    return this.#isListedTerm(word) || this.#isForeign(word) || (isListed && this.#isFree(word));
   }
 
   #isForeign(word: string): boolean {
@@ -229,6 +230,19 @@ export class FactStrings {
     return (flags & START) > 0 && !(flags & (NAME | CENSUS | RARE));
   }
 
+  /** Return whether a word of `starts` may begin a sentence before any word: *Bank transfer*. */
+  isPlainStart(word: string): boolean {
+    const flags = this.getFlags(word);
+    return (flags & STRICT) > 0 && !(flags & (NAME | RARE)) && !this.isPerson(word) && this.isShared(word);
+  }
+
+  /** Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*. */
+  isAuxiliary(text: string): boolean {
+    const word = text.toLowerCase();
+    const isVerb = this.words.starts.has(word) && (this.getFlags(word) & FUNCTION) > 0 && !this.denied.has(word);
+    return text === makeTitle(word) && isVerb && (this.isUseful || this.onlyTags);
+  }
+
   /** Return whether a string is a unit or a scale of temperature that is written with a capital. */
   isCasedUnit(text: string): boolean {
     return CASED_UNITS.has(text) || text === "C" || text === "F";
@@ -290,6 +304,21 @@ export class FactStrings {
     const isPlural = text.endsWith("s") && acronym.has(text.slice(0, -1));
     if (!(isListed && !this.isSurrogate(lower)) && !isPlural) return false;
     return !this.denied.has(lower) && !this.isPerson(lower);
+  }
+
+  /** Return whether a word in Title case or in capitals is the label of a telephone number, such as *Tel*. */
+  isLabel(text: string): boolean {
+    const word = text.toLowerCase();
+    const isSpelled = text === makeTitle(word) || text === word.toUpperCase();
+    return isSpelled && this.words.phoneLabels.has(word) && this.isShared(word);
+  }
+
+  /** Return whether a span is a part of a sentence in capitals, as in `PLEASE HELP, THIS IS URGENT`. */
+  isSentence(tokens: readonly NamesToken[]): boolean {
+    const marks = tokens.map(({ key }) => this.getFlags(key));
+    if (tokens.length < 2 || tokens.some((token) => token.case !== UPPER || !this.#isHeadingWord(token.key)))
+      return false;
+    return marks.some((mark) => mark & FUNCTION) && marks.every((mark) => !(mark & (CENSUS | RARE)) || mark & FUNCTION);
   }
 
   /** Return whether a span is a single function word that is not also a name, such as *We*. */

@@ -13,8 +13,9 @@ import { splitIdentifier } from "../identifiers.js";
 import { isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
+import { CodeFacts } from "./factCodes.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
-import { NumberFacts } from "./factNumbers.js";
+import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { FactStrings } from "./factStrings.js";
 import { correctWord } from "./factTypos.js";
@@ -62,6 +63,7 @@ export type ErrorsShown = "hidden" | "corrected" | "unchanged";
 export class FactRules {
   readonly strings: FactStrings;
   readonly #identifiers: IdentifierRules;
+  readonly #codes: CodeFacts;
   readonly #numbers: NumberFacts;
   readonly #facts: FactWords;
   readonly #secret: ReadonlySet<string>;
@@ -83,7 +85,8 @@ export class FactRules {
   ) {
     this.strings = new FactStrings(lists, level, denied, onlyTags);
     this.#identifiers = new IdentifierRules(this.strings);
-    this.#numbers = new NumberFacts(this.strings);
+    this.#codes = new CodeFacts(lists.rules.facts);
+    this.#numbers = new NumberFacts(this.strings, this.#codes);
     const { facts } = lists.rules;
     this.#facts = facts;
     this.#secret = facts.secretWords;
@@ -218,17 +221,24 @@ export class FactRules {
     }
     if (STRINGS.has(entityType)) {
       if (SIZE.test(text)) return strings.isUseful && !place.follows(index, this.#beforeValues);
+      if (strings.isUseful && this.#codes.isKeptString(place, index, text))
+        return text !== text.toUpperCase() || strings.isPlain(text);
       return !place.follows(index, this.#secret) && this.strings.isPlain(text);
     }
     if (entityType === "other") return !place.follows(index, this.#secret) && strings.isWordList(text);
+    if (entityType === "letter" && text === "x" && isTimesSign(place, index))
+      return !place.follows(index, this.#beforeValues);
     if (entityType === "letter") return isAscii(text) && place.isSingleLetter(index);
     if (entityType === LONE_INITIAL) return strings.isDegree(text) && place.followsDegrees(index);
     if (entityType === CAPITALIZED_RUN) {
       if (strings.isUnit(text)) return place.followsNumber(index);
       if (strings.isCountryVariety(text) && place.isVarietyPlace(index)) return true;
       if (strings.isDetermined(text) && place.isNounPlace(index)) return !place.follows(index, this.#beforeNames);
+      if (strings.isLabel(text) && precedesTelephone(place, index)) return !place.follows(index, this.#beforeNames);
       return strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index);
     }
+    if (entityType === "month")
+      return strings.isAuxiliary(text) && place.beginsClause(index, this.#facts.clauseSubjects);
     if (!strings.isUseful) return false;
     if (entityType === "group" && strings.beginsAsGroup(text)) {
       const { startFollowers } = this.#facts;
@@ -285,6 +295,8 @@ export class FactRules {
     const isStart = IS_TITLE.test(span.text) && starts.has(span.text.toLowerCase());
     const isListed = strings.isSurname(span.text.toLowerCase()) && place.precedesName(index);
     if (isStart && !isListed && place.beginsSentence(index, startFollowers)) return true;
+    if (isStart && strings.isPlainStart(span.text.toLowerCase()) && place.beginsClause(index, undefined))
+      return !place.follows(index, this.#beforeNames);
     const isConstant = strings.isCodeConstant(span.text) && isCodePlace(place, index);
     if (isConstant && !place.follows(index, this.#secret)) return true;
     const isPresent = IS_TITLE.test(span.text) && PRESENT.has(span.text.toLowerCase());
@@ -300,6 +312,7 @@ export class FactRules {
       const isKept = strings.isUseful && (isLower(span.text.charAt(0)) || strings.isPublic);
       if (isKept || isCodePlace(place, index)) return true;
     }
+    if (strings.isSentence(tokens)) return true;
     if (!strings.isUseful || tokens.length === 0) return false;
     if (strings.isPublicRun(tokens)) return true;
     if (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE) return true;

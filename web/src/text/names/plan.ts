@@ -281,11 +281,12 @@ export class NamesPlan {
     });
     let isSecret = false; // whether the last key of JSON names a secret
     return finders.map((finder, index): ReadText => {
-      const { isFirst, isKey, isWhole } = parts[index] as ReadPart;
+      const { text, isFirst, isKey, isWhole } = parts[index] as ReadPart;
       if (isFirst) isSecret = false;
+      const keepsCommon = hasCapitals || (isKey && /^[A-Za-z]+$/.test(text)); // a key of one word
       const elements = classifier.mergeKept(
         finder
-          .iterateElements(hasCapitals)
+          .iterateElements(keepsCommon)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
       if (this.facts.level === NO_FACTS || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };

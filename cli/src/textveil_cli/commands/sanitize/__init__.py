@@ -23,7 +23,7 @@ from textveil_cli.options import (
 )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanitizeArguments:
     """All arguments of ``textveil sanitize``."""
 
@@ -103,7 +103,7 @@ class SanitizeArguments:
             raise OptionError("--text cannot be combined with a table, --column or --key")
         choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in choices:
-            raise OptionError(f"--document takes {choices[1]} or {choices[2]}")
+            raise OptionError(f"--document must be {choices[1]} or {choices[2]}")
         if self.save_mapping is not None and not self.text_options.is_consistent:
             conflicting = "--corpus-key" if self.text_options.sampling.corpus_key is not None else "--no-consistent"
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:

@@ -149,8 +149,7 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 
     The caller calls the first with texts before they are sanitized, and prints the second after the run.
     """
-    from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning
-    from textveil_cli.console import KeptWordsTally
+    from textveil_cli.console import KeptWordsTally, UnknownWordsWarning
 
     return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
 

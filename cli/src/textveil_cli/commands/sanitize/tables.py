@@ -15,8 +15,13 @@ from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 
 from textveil_cli.columns import find_personal_columns, list_columns
 from textveil_cli.commands.sanitize import SanitizeArguments
-from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning, warn_about_language
-from textveil_cli.console import get_safe_file_name, print_unless_quiet, show_byte_progress
+from textveil_cli.console import (
+    UnknownWordsWarning,
+    get_safe_file_name,
+    print_unless_quiet,
+    show_byte_progress,
+    warn_about_language,
+)
 from textveil_cli.files import (
     BlockSanitizer,
     ColumnSelection,
@@ -223,7 +228,7 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return the numbers of kept and of replaced words in all documents; 0 in modes other than ``names``."""
+        """Return the counts of kept and of replaced words in all documents; 0 in modes other than ``names``."""
         if self.terms.mechanism != "names":
             return KeptWords()
         return KeptWords(counts.tokens, counts.replaced_words, counts.foreign_words)

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.arrays import Integers
-from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
+from textveil.mechanisms.entropy import RandomUint64, draw_uniform_below
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
 
 _ALL_ROLES, _LOWER_ROLES = 63, 48
 #: Number of rows that are checked at a time.
@@ -62,8 +62,8 @@ class StaircaseTable:
         neighbors: For each symbol, the id of the symbol itself, followed by the ids of its nearest symbols, nearest
             first; shape ``(symbol_count, k)``.
         base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
-        roles: For every symbol, in which cases it is a possible output: the sum of bits of ``compute_output_role``.
-            Shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
+        roles: For every symbol, the sum of the bits (``compute_output_role``) of all settings in which it is a possible
+            output, shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
@@ -419,7 +419,7 @@ def count_at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integer
 
     Args:
         ascending: Rows whose entries are in ascending order, shape ``(rows, k)``.
-        row_of: Number of the row for each value.
+        row_of: Index of the row for each value.
         values: The values.
     """
     k = ascending.shape[1]

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text.names.entity_types import EntityMention, MentionPart, convert_to_given_name
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
-from textveil.text.names.reply_pairs import RewrittenElement
-from textveil.text.names.rewrite import DocumentDraws, quote_json_tags, spell_mention
+from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags
+from textveil.text.names.rewrite import DocumentDraws, spell_mention
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
@@ -223,7 +223,7 @@ class ConversationDraws(DocumentDraws):
         self._unused_indices[pool] = array("I", free)
 
     def _sample_ahead(self, parts: Sequence[MentionPart]) -> None:
-        """Draw one random number for each part, in a single call. Separate calls take ten times as long."""
+        """Sample one random number for each part, all in one call: separate calls take ten times as long."""
         self._prepared.clear()
         pools = [part[:2] for part in parts]
         bounds = dict[_Pool, int]()
@@ -294,7 +294,8 @@ def _escape_like_tag(element: RewrittenElement, next_character: str) -> Rewritte
 
     Args:
         element: The element.
-        next_character: First character of the next element, which may be the number of such a tag.
+        next_character: First character of the next element, because a tag may continue there: ``[city `` may be the end
+            of this element, and ``1]`` the start of the next.
     """
     if element.mention is not None or "[" not in element.output:
         return element

@@ -189,8 +189,8 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that a document without capitals keeps. In such a document, ``_TYPES_WITHOUT_CAPITALS``
-            replaces some types by others, but none of ``unchanged_types``.
+        unchanged_types: Types that a mention keeps in a document without capitals. There, ``_TYPES_WITHOUT_CAPITALS``
+            maps all other types to types for words.
         denied: Lookup keys of the words of the option ``deny``, which are always replaced.
     """
 

@@ -1,4 +1,4 @@
-"""Find ranges of months and years, such as ``June 2022 - Present``, for the rules of ``facts``.
+"""Months, and ranges of months and years, such as ``June 2022 - Present``, for the rules of ``facts``.
 
 Whether there is a range depends on kept words, gaps and the types of mentions, never on the string of a mention.
 """
@@ -14,10 +14,27 @@ _DASH = re.compile(" ?[-\u2013\u2014] ?")
 _YEAR_GAPS = (" ", ", ")
 
 
+def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> bool:
+    """Return whether a month may be kept because of the words beside it.
+
+    The month must precede a year or follow a word such as *in*. On its other side there must be no number and no
+    capitalized words.
+
+    Args:
+        place: The lines that contain the month.
+        index: Index of the month in these lines.
+        leads: Words before a month, such as *in*.
+    """
+    if place.get_class(index + 1) in ("year", "year-range") and place.gaps[index + 1] in _YEAR_GAPS:
+        return not place.is_value(index - 1)
+    is_place = place.get_word(index - 1).lower() in leads and place.gaps[index] == " "
+    return is_place and not place.is_value(index + 1)
+
+
 def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) -> bool:
     """Return whether a month with a year begins or ends a range: ``May 2019 to June 2020``.
 
-    So it is no part of a name, whatever precedes it.
+    A month in such a range is not a part of a name, whatever word precedes it.
 
     Args:
         place: The lines that contain the month.
@@ -43,7 +60,7 @@ def ends_year_range(place: LinePlaces, index: int) -> bool:
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the item that ends the range of the year at an index; -1 if there is no range."""
+    """Return the index of the item that ends a range, given the index of its first year; -1 without a range."""
     gap = place.gaps[index + 1]
     if _DASH.fullmatch(gap):
         return index + 1

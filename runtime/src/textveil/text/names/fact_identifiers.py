@@ -1,7 +1,8 @@
 """Rules of the option ``facts`` for source code.
 
-They cut identifiers such as ``customer_id``: public words are kept, others replaced. They also find the marks of source
-code next to a mention. An identifier is split into words at changes of case, at digits and at marks.
+They cut an identifier such as ``customer_id`` into words, keep its public words, and replace the others. They also find
+the marks of source code next to a mention. An identifier is split into words at changes of case, at digits and at
+marks.
 """
 
 import re
@@ -213,7 +214,7 @@ def is_code_word(place: LinePlaces, index: int) -> bool:
 
 
 def _has_plain_digits(words: Sequence[str]) -> bool:
-    """Return whether words have at most one number, which is round or has one or two digits."""
+    """Return whether words contain no number, or only one, which is round or has at most two digits."""
     digits = [word for word in words if word[0].isdigit()]
     return len(digits) <= 1 and all(len(word) <= 2 or word in ROUND_NUMBERS for word in digits)
 

@@ -8,7 +8,8 @@ each rule keeps.
 import re
 
 from textveil.text.names.entity_types import EntityMention
-from textveil.text.names.fact_date_ranges import is_month_range
+from textveil.text.names.fact_codes import CodeFacts
+from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.segmentation import TITLE
@@ -36,6 +37,9 @@ _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
 _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+#: Types of the numbers of a size; and a gap between the label of a telephone number and the number.
+_MEASURES = ("number", "year")
+_LABEL_GAP = re.compile(r"\.?:? ?[(+]?")
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
 
 
@@ -48,10 +52,11 @@ class NumberFacts:
 
     Args:
         strings: Public sets of strings on which the rules depend.
+        codes: Rules for the codes of errors and the numbers of versions.
     """
 
-    def __init__(self, strings: FactStrings) -> None:
-        self._strings, self._words = strings, strings.words
+    def __init__(self, strings: FactStrings, codes: CodeFacts) -> None:
+        self._strings, self._words, self._codes = strings, strings.words, codes
         self._before_values = strings.words.secret_words | strings.words.address_words
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
@@ -66,7 +71,8 @@ class NumberFacts:
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
             is_place = is_useful and (
-                place.is_month_place(index) or is_month_range(place, index, self._words.range_words)
+                is_month_place(place, index, self._words.month_leads)
+                or is_month_range(place, index, self._words.range_words)
             )
             return is_place and not place.has_in_sentence(index, _DAYS)
         if entity_type == "key":
@@ -79,7 +85,7 @@ class NumberFacts:
             return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
         if place.gaps[index].endswith("#") or place.precedes_capital(index):
             return False
-        if _has_letter(place, index) and place.is_hidden(index + 2, index + 2):
+        if place.has_letter(index) and place.is_hidden(index + 2, index + 2):
             return False
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
@@ -89,6 +95,8 @@ class NumberFacts:
         if _MONTH_YEAR.fullmatch(text):
             return is_useful and self._is_month_year(place, index)
         if entity_type in _COUNTED_TYPES and self._is_counted(place, index, entity_type, text):
+            return True
+        if is_useful and entity_type in _COUNTED_TYPES and self._codes.is_kept_number(place, index, text):
             return True
         if place.follows(index, self._before_values):
             return False
@@ -102,7 +110,7 @@ class NumberFacts:
             return False
         if entity_type == "number":
             is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
-            if _has_letter(place, index) and place.get_class(index + 2):
+            if place.has_letter(index) and place.get_class(index + 2):
                 return False
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
@@ -135,7 +143,7 @@ class NumberFacts:
         return mention.span.case == TITLE and begins
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether the context permits the rule to keep a month with its year.
+        """Return whether a month with its year may be kept in its context.
 
         The month and the year must not be a part of a full date, or belong to a card. So the sentence must contain no
         day, and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
@@ -160,7 +168,7 @@ class NumberFacts:
             return True
         if place.follows(index, self._before_values) and not self._has_unit(place, index):
             return False
-        if _has_letter(place, index) and self._may_be_house(place, index):
+        if place.has_letter(index) and self._may_be_house(place, index):
             return False
         form = _RANGE if entity_type == "digits" else _COUNTED
         if entity_type == "phone":
@@ -169,6 +177,8 @@ class NumberFacts:
             return False
         if self._counts(place, index):
             return True
+        if self._begins_size(place, index):
+            return True
         following = place.mentions[index + 2] if index + 2 < len(place.mentions) else None
         return (
             place.get_word(index + 1) in self._words.range_words
@@ -176,6 +186,17 @@ class NumberFacts:
             and following.span.entity_type in ("number", "year")
             and self._counts(place, index + 2)
         )
+
+    def _begins_size(self, place: LinePlaces, index: int) -> bool:
+        """Return whether ``x`` and one or two numbers follow a number, and a unit the last one: ``220 x 95 cm``."""
+        for at in (index, index + 2):
+            if place.get_word(at + 1) != "x" or place.gaps[at + 1] != " " or place.gaps[at + 2] != " ":
+                return False
+            if place.get_class(at + 2) not in _MEASURES:
+                return False
+            if self._has_unit(place, at + 2):
+                return True
+        return False
 
     def _may_be_house(self, place: LinePlaces, index: int) -> bool:
         """Return whether a number and its letter may belong to an address: ``Flat 14d``, ``we live at 14d``."""
@@ -221,9 +242,15 @@ class NumberFacts:
         )
 
 
-def _has_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether one kept letter directly follows a number: a unit, or the letter of a house number (``27b``)."""
-    return place.gaps[index + 1] == "" and len(place.get_word(index + 1)) == 1
+def is_times_sign(place: LinePlaces, index: int) -> bool:
+    """Return whether a letter is between two numbers, with blanks between, as in ``220 x 95 cm``."""
+    is_between = place.get_class(index - 1) in _MEASURES and place.get_class(index + 1) in _MEASURES
+    return is_between and place.gaps[index] == place.gaps[index + 1] == " "
+
+
+def precedes_telephone(place: LinePlaces, index: int) -> bool:
+    """Return whether a number directly follows a mention, as in ``Tel. 020 7946 0958``."""
+    return place.get_class(index + 1) in NUMERIC_TYPES and _LABEL_GAP.fullmatch(place.gaps[index + 1]) is not None
 
 
 def _is_bare(text: str) -> bool:

@@ -156,6 +156,20 @@ class LinePlaces:
                 return False
         return False
 
+    def list_words_before(self, index: int, most: int) -> list[str]:
+        """Return up to ``most`` items before an index, the nearest first: kept words in lower case, "" for a mention.
+
+        They are those that ``follows`` compares. The list is empty if the beginning of the line is unknown.
+        """
+        found: list[str] = []
+        for at in range(index, index - most, -1):
+            if at == 0:
+                return [] if self._cut_before else [*found, self._word_before.lower()]
+            found.append(self._words[at - 1].lower())
+            if self._has_break(at):
+                break
+        return found
+
     @property
     def last_word(self) -> str:
         """The last item if it is a kept word; empty if it is a mention."""
@@ -174,10 +188,10 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number that no word separates from an index; -1 if there is none.
+        """Return the index of the next number with no separating word before it; -1 if there is none.
 
         Args:
-            index: The index.
+            index: Index at which the search begins.
             step: The direction: -1 for the left, 1 for the right.
         """
         at = index
@@ -209,26 +223,12 @@ class LinePlaces:
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether a typing error may be corrected at an index.
-
-        Both neighbors must be kept words, and the line must have more kept words than mentions.
-        """
+        """Return whether a typing error is between kept words, in a line with more kept words than mentions."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
         return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
 
-    def is_month_place(self, index: int) -> bool:
-        """Return whether a month may be kept at an index.
-
-        The month must precede a year or follow a word such as *in*. On its other side there must be no number and no
-        capitalized words.
-        """
-        if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
-            return not self._is_value(index - 1)
-        is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
-        return is_place and not self._is_value(index + 1)
-
-    def _is_value(self, index: int) -> bool:
+    def is_value(self, index: int) -> bool:
         """Return whether the item at an index is a number or a mention of capitalized words."""
         if not 0 <= index < len(self._words):
             return False
@@ -239,11 +239,15 @@ class LinePlaces:
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
+    def has_letter(self, index: int) -> bool:
+        """Return whether one kept letter directly follows a number: a unit, or a part of a house number (``27b``)."""
+        return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
+
     def is_hidden(self, index: int, gap: int) -> bool:
-        """Return whether an item of a line is a mention, and neither a number nor a date, or is unknown.
+        """Return whether an item of a line is replaced text, but neither a number nor a date.
 
         Args:
-            index: Index of the item.
+            index: Index of the item. For an index outside of the lines, the result is whether the line continues there.
             gap: Index of the gap that must have no line break.
         """
         if not 0 <= index < len(self._words):
@@ -260,10 +264,7 @@ class LinePlaces:
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether a letter is isolated: it has no single letter and no mention directly beside it.
-
-        An isolated letter is not a part of a name or code that is spelled letter by letter.
-        """
+        """Return whether a letter has no single letter and no mention beside it, so it is not spelled in letters."""
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
             for at in (index - 1, index + 1)
@@ -339,7 +340,7 @@ class LinePlaces:
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
         """Return whether a mention begins a sentence, and a comma or a word of ``followers`` comes after it."""
         after = self.gaps[index + 1]
-        if not after.startswith(", ") and not (after == " " and self.get_word(index + 1) in followers):
+        if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
         return self._begins_line(index) or self._ends_sentence(index)
 
@@ -350,15 +351,23 @@ class LinePlaces:
             index: Index of the mention.
             followers: The words; ``None`` for any word in lower case.
         """
-        following = self.get_word(index + 1)
-        if self.gaps[index + 1] != " " or not (following.islower() if followers is None else following in followers):
+        is_follower = (
+            self.get_word(index + 1).islower() if followers is None else self._is_word_of(index + 1, followers)
+        )
+        if self.gaps[index + 1] != " " or not is_follower:
             return False
         if self._begins_line(index) or self._ends_sentence(index):
             return True
-        if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and self.get_word(index - 1):
+        if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and (
+            self.get_word(index - 1) or self.get_class(index - 1) in NUMERIC_TYPES
+        ):
             return True
         is_settled = self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index - 1) == "word"
         return is_settled and _SENTENCE_END.search(self.gaps[index]) is not None
+
+    def _is_word_of(self, index: int, words: Collection[str]) -> bool:
+        word = self.get_word(index)
+        return word in words or (word == "I" and "i" in words)
 
     def _begins_line(self, index: int) -> bool:
         before = self.gaps[index]

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
-from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
+from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -56,8 +56,10 @@ _COUNTRIES = frozenset(("country", "the-country"))
 #: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.
 TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit in range(6))
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
-#: constants of source code that are names too.
-STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS = (1 << bit for bit in range(6, 11))
+#: constants of source code that are names too; common words that are family names too, even rare ones.
+STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
+#: Labels of telephone numbers, and sentences in capitals.
+LABELS, SENTENCES = 1 << 12, 1 << 13
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -173,8 +175,10 @@ class FactStrings:
         return word in self.persons or word in self._place_names
 
     def is_term(self, word: str) -> bool:
-        """Return whether a lower-case word is a listed term, or a word of another language that is kept."""
-        return word in self._terms or word in self._shared_pool_words or self._is_foreign_word(word)
+        """Return whether a lower-case word is a listed term, a role, or a kept word of another language."""
+        if word in self._terms or word in self._shared_pool_words or self._is_foreign_word(word):
+            return True
+        return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
     def is_elided(self, key: str) -> bool:
         """Return whether a key such as *l'image* consists of an elided word and a word that is no name.
@@ -191,7 +195,7 @@ class FactStrings:
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word belongs to another language, and is not one of the common words."""
-        return self._is_foreign_word(word) and word not in self.common
+        return self._is_foreign_word(word) and self.common.get(word) is None
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether a word of another language is kept. The long list is searched, not copied."""
@@ -240,6 +244,23 @@ class FactStrings:
         word = text.lower()
         marks = self.common.get(word, 0)
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
+
+    def is_plain_start(self, word: str) -> bool:
+        """Return whether a word of ``starts`` may begin a sentence before any word: *Bank transfer*.
+
+        It may be a rare family name, but neither a frequent one nor a rare word.
+        """
+        marks = self.common.get(word, 0)
+        return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
+
+    def is_auxiliary(self, text: str) -> bool:
+        """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
+
+        With surrogates from the pool of months, a kept month could be mistaken for one.
+        """
+        word = text.lower()
+        is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
+        return text.istitle() and is_verb and (self.is_useful or self._only_tags)
 
     def is_plural(self, word: str) -> bool:
         """Return whether a kept word is the plural of a common noun."""
@@ -293,6 +314,11 @@ class FactStrings:
             return text.lower() not in self.denied and text.lower() not in self.persons
         return False
 
+    def is_label(self, text: str) -> bool:
+        """Return whether a word in Title case or in capitals is the label of a telephone number, such as *Tel*."""
+        word = text.lower()
+        return word in self.words.phone_labels and text in (word.title(), word.upper()) and self.is_shared(word)
+
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether a span is a single function word that is not also a name, such as *We*."""
         marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
@@ -308,9 +334,16 @@ class FactStrings:
             return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
-    def is_surname(self, word: str) -> bool:
-        """Return whether a common word is also a family name, even a rare one."""
-        return self.common.get(word, 0) & (NAME | CENSUS) > 0
+    def is_sentence(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a span is a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
+
+        It has several words, all of them common words that are no names, and at least one function word.
+        """
+        marks = [self.common.get(token.key, 0) for token in tokens if token.case == UPPER]
+        if len(tokens) < 2 or len(marks) < len(tokens) or not any(mark & FUNCTION for mark in marks):
+            return False
+        is_plain = all(self._is_heading_word(token.key) for token in tokens)
+        return is_plain and not any(mark & (CENSUS | RARE) and not mark & FUNCTION for mark in marks)
 
     def is_rare(self, word: str) -> bool:
         """Return whether a common word is rare in English texts."""
@@ -422,10 +455,13 @@ class FactStrings:
                 (UNITS, self.is_unit(span.text)),
                 (VARIETIES, self.is_country_variety(span.text)),
                 (FUNCTION_WORDS, self.is_function_word(span.tokens)),
+                (LABELS, self.is_label(span.text)),
+                (SENTENCES, self.is_sentence(tokens)),
                 (STARTS, self.is_start(tokens)),
                 (CODE, self._is_code(tokens)),
                 (PUBLIC_NAMES, self._is_fact(tokens, mention)),
                 (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
+                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
                 (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
             )
         else:

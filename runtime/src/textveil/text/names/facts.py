@@ -13,13 +13,15 @@ the template. A span that stays replaced could have any string of its type outsi
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
+from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
-from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
+from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts, is_times_sign, precedes_telephone
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import (
     CODE,
@@ -27,16 +29,19 @@ from textveil.text.names.fact_strings import (
     CONSTANTS,
     FUNCTION_WORDS,
     HEADINGS,
+    LABELS,
     NOUNS,
     PUBLIC_NAMES,
+    SENTENCES,
     STARTS,
+    SURNAMES,
     TERMS,
     UNITS,
     VARIETIES,
     FactStrings,
 )
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder
+from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
@@ -44,7 +49,6 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     RANDOMIZED_POOL,
     EntitySpan,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 
@@ -86,8 +90,8 @@ class FactRules:
         self._lists, self._hidden_types = lists, hidden_types
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
-        self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings)
-        self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors
+        self._codes = CodeFacts(self.strings.words)
+        self._numbers, self._shows_errors = NumberFacts(self.strings, self._codes), shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
@@ -100,6 +104,14 @@ class FactRules:
             (self._is_kept_capital, _CAPITALS),
             (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
         )
+
+    @cached_property
+    def _identifiers(self) -> IdentifierRules:
+        return IdentifierRules(self.strings)
+
+    @cached_property
+    def _errors(self) -> TypingErrors:
+        return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
         """Split a span such as *Patient Anna Novak* into its roles and the span of the rest.
@@ -257,10 +269,14 @@ class FactRules:
         if entity_type in _STRINGS:
             if _SIZE.fullmatch(span.text):
                 return strings.is_useful and not place.follows(index, self._before_values)
+            if strings.is_useful and self._codes.is_kept_string(place, index, span.text):
+                return not span.text.isupper() or strings.is_plain(span.text)
             return not place.follows(index, self._secret) and strings.is_plain(span.text)
         if entity_type == "other":
             return not place.follows(index, self._secret) and strings.is_word_list(span.text)
         if entity_type == "letter":
+            if span.text == "x" and is_times_sign(place, index):
+                return not place.follows(index, self._before_values)
             return span.text.isascii() and place.is_single_letter(index)
         if entity_type == LONE_INITIAL:
             return strings.is_degree(span.text) and place.follows_degrees(index)
@@ -271,7 +287,11 @@ class FactRules:
                 return True
             if sets & NOUNS and place.is_noun_place(index):
                 return not place.follows(index, self._before_names)
+            if sets & LABELS and precedes_telephone(place, index):
+                return not place.follows(index, self._before_names)
             return bool(sets & FUNCTION_WORDS) and not place.has_capital_beside(index)
+        if entity_type == "month":
+            return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
         if not strings.is_useful:
             return False
         if entity_type == "group":
@@ -332,15 +352,17 @@ class FactRules:
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
-        is_listed = strings.is_surname(span.text.lower()) and place.precedes_name(index)
+        is_listed = sets & SURNAMES > 0 and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
             return True
+        if is_start and strings.is_plain_start(span.text.lower()) and place.begins_clause(index, None):
+            return not place.follows(index, self._before_names)
         is_present = strings.is_useful and span.text.istitle() and span.text.lower() in PRESENT
         if is_present and strings.is_shared(span.text.lower()) and ends_year_range(place, index):
             return True
         if sets & CONSTANTS and is_code_place(place, index) and not place.follows(index, self._secret):
             return True
-        if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS):
+        if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
@@ -356,6 +378,6 @@ class FactRules:
             is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
             if is_kept or is_code_place(place, index):
                 return True
-        if sets & PUBLIC_NAMES:
+        if sets & (PUBLIC_NAMES | SENTENCES):
             return True
         return bool(sets & HEADINGS) and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))

@@ -1,4 +1,4 @@
-r"""JSON in a text: divides the text into parts that are read one by one.
+r"""Split a text with JSON into parts that are read one by one.
 
 A JSON string is read like a text of its own, without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is
 one name. The text of a comment is read like a string.
@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_]))"
 )
 #: Possible beginnings of JSON: an object with a key, an empty or nested list, or a list of strings.
-_START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
+JSON_START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
 #: A code point above U+FFFF is a pair of two escapes.
 _ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -38,11 +38,6 @@ class JsonPart(NamedTuple):
     escapes: tuple[tuple[int, str], ...] = ()
 
 
-def may_have_json(text: str) -> bool:
-    """Return whether JSON may begin in a text."""
-    return ('"' in text or "[" in text) and _START.search(text) is not None
-
-
 def split_json(text: str) -> Iterator[JsonPart]:
     r"""Split a text into its JSON values and the text around them. A text without JSON is one part.
 
@@ -54,7 +49,7 @@ def split_json(text: str) -> Iterator[JsonPart]:
         ['See ', '{"', 'a', '": "', 'b\nc', '", "', 'n', '": ', '12', '}', '']
     """
     position = at = 0
-    while (start := _START.search(text, at)) is not None:
+    while (start := JSON_START.search(text, at)) is not None:
         is_json, end = _find_end(text, start.start())
         if is_json:
             yield JsonPart(TEXT, text[position : start.start()])

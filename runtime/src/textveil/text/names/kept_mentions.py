@@ -87,7 +87,7 @@ def merge_kept_mentions(
 
 
 def _find_part(mention: _HasSpan) -> str:
-    """Return which part of a name a mention may be, as far as the word after it is concerned."""
+    """Return which part of a name a mention may be, if the word after it belongs to the same name."""
     span = mention.span
     if span.entity_type in _TITLES:
         return _TITLE

@@ -74,7 +74,7 @@ _MAX_LISTED_TOKENS = 1 << 14
 
 
 class Lexicon:
-    """Classifies every word, under the options of a call.
+    """Classifies words by the lists of a bundle and the options of a call.
 
     Args:
         lists: The lists of the bundle.
@@ -261,8 +261,9 @@ class Lexicon:
     def _find_leading_clitic(self, word: str, folded: str) -> int:
         """Return the length of the clitic at the start of a word, with its apostrophe; 0 if there is none.
 
-        A clitic with a capital must precede a lower-case letter: ``D'Angelo`` is a name, and no part of it is kept. All
-        letters must be ASCII, since look-alike letters could smuggle private data into the output.
+        A clitic with a capital counts only before a lower-case letter. So ``D'Angelo`` has no clitic: it is a name,
+        which is replaced as a whole. All letters of a clitic must be ASCII: a clitic is kept, so look-alike letters
+        could carry private data into the output.
         """
         end = folded.index("'") + 1
         if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():
@@ -405,6 +406,21 @@ def is_letter(token: NamesToken) -> bool:
     if len(token.text) > 1:
         return token.flags & INITIALS > 0
     return token.token_class in (KEPT, KEPT_WITH_CAPITALS, INITIAL) or token.entity_type in ("letter", "particle")
+
+
+def may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
+    """Return whether a text may contain a number in words, or a name as single letters.
+
+    This requires a number word, or two single letters next to each other.
+    """
+    for index in special_indices:
+        token = words[index]
+        if token.flags & NUMBER_WORD or (
+            is_letter(token)
+            and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
+        ):
+            return True
+    return False
 
 
 def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:

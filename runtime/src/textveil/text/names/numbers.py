@@ -18,6 +18,8 @@ from textveil.text.names.tokens import (
     DIGITS,
     IBAN_GROUP,
     IBAN_HEAD,
+    INWARD,
+    OUTWARD,
     EntitySpan,
     NamesToken,
 )
@@ -107,11 +109,21 @@ class NumberRange(NamedTuple):
     stop: int
 
 
+def find_grouped_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> NumberRange | None:
+    """Return the British postal code (``SW1A 1AA``) or IBAN in groups that begins at ``index``; ``None`` if none."""
+    after = index + 1
+    if words[index].flags & OUTWARD and after < end and gaps[after] == " " and words[after].flags & INWARD:
+        return NumberRange("postcode", "", after + 1)
+    stop = find_iban_end(words, gaps, index, end)
+    return NumberRange("iban", "", stop) if stop else None
+
+
 def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> int:
     """Return the index after an IBAN in groups (``GB29 NWBK 6016 1331 9268 19``) that begins at ``index``; 0 if none.
 
-    Two groups or more must follow the first one, each after a blank: four digits, or letters and digits. The first of
-    them may be a word in capitals, and a group of one to three digits may end the number.
+    At least two groups must follow the first one, each after a blank. A group has four characters: digits, or letters
+    and digits. There are two exceptions: the second group may be a word in capitals, and the last group may have one to
+    three digits.
     """
     if not words[index].flags & IBAN_HEAD:
         return 0
@@ -210,7 +222,7 @@ def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
 def mark_digits_beside_months(
     words: list[NamesToken],
     gaps: Sequence[str],
-    months: Sequence[int],
+    indices: Sequence[int],
     start: int,
     end: int,
     dates: DateWords,
@@ -221,14 +233,14 @@ def mark_digits_beside_months(
     Args:
         words: Words of some lines. The marked digits are replaced in this list.
         gaps: The gap before each word, and the gap at the end.
-        months: Indices of the months of the line.
+        indices: Indices of the words of the line that are not kept in every context.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         dates: Words of dates of the language.
         has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
             on the key of the word.
     """
-    for month in months:
+    for month in (index for index in indices if words[index].entity_type == "month"):
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
         for link, digits in ((month - 1, month - 2), (month + 1, month + 2)):
             between = start <= min(link, digits) and max(link, digits) < end and {gaps[link], gaps[link + 1]} == {" "}

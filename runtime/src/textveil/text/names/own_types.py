@@ -75,7 +75,7 @@ class MaskedText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Add text without a match. It may contain the word ``PLACEHOLDER`` itself."""
+        """Add text without a match. The text may contain the word ``PLACEHOLDER``."""
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 
@@ -225,7 +225,7 @@ class OwnSurrogatePools(SurrogatePools):
         return super().get_size(entity_type, layout)
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether mentions always become tags, because their layout has too few surrogates."""
+        """Return whether mentions always become tags, because a layout of the user has too few surrogates."""
         return entity_type in self.own_types and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:

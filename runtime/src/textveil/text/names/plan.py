@@ -1,31 +1,25 @@
-"""Plan of the mode ``names`` for the options of a call, and its rewriter of documents."""
+"""Plan of the mode ``names`` for the options of a call."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from textveil.bundle.layout import MECHANISM_FILE
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.guarantees import round_guess_gain
-from textveil.text.names.detector import SpanDetector, hide_detected_spans
+from textveil.text.names.detector import SpanDetector
 from textveil.text.names.entity_types import (
     PUBLIC_TYPE_NAMES,
     UNLISTED_TYPES,
     EntityClassifier,
     EntityMention,
-    GivenNameLinker,
 )
 from textveil.text.names.guarantee import (
     NamesGuarantee,
@@ -34,17 +28,15 @@ from textveil.text.names.guarantee import (
     list_value_types,
 )
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.read import NamesReader, ReadText
-from textveil.text.names.rewrite import DocumentDraws
+from textveil.text.names.read import NamesReader, ReadingRules
+from textveil.text.names.rewrite import NamesRewriter
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
-from textveil.text.restore import Restorer
-from textveil.text.statement import PrivacyTerms, RewrittenDocument
-from textveil.work_limits import check_work
+from textveil.text.statement import PrivacyTerms
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
@@ -55,77 +47,8 @@ STYLES = ("surrogate", "tag")
 REQUIRED_LISTS, REQUIRED_POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
 #: Minimum length in bytes of the key that links equal strings of a corpus.
 MIN_KEY_BYTES = 16
-#: Documents share one call of the random generator until they have this many characters together.
-_BATCH_CHARACTERS = 1 << 15
-_KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
 _WORD_OR_GAP = re.compile(r"[^\W_]+(?:['\u2019\u2018][^\W_]+)*|[\W_]+")
 _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mechanism")
-
-
-#: A document, its number of kept words, and its number of replaced unlisted words.
-_CountedDocument = tuple[DocumentDraws, int, int]
-
-
-class NamesRewriter:
-    """Rewrites the documents of one call: replaces their names and other spans by surrogates.
-
-    Args:
-        plan: Plan with the lists and options of the call.
-
-    Privacy:
-        While ``rewrite`` runs, its reader holds the original texts.
-    """
-
-    def __init__(self, plan: "NamesPlan") -> None:
-        self._plan = plan
-
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each document with surrogates, its mapping and its numbers of kept and replaced words.
-
-        Privacy:
-            This is the release itself. It uses the entropy of the operating system.
-        """
-        plan, reader = self._plan, self._plan.make_reader()
-        batch: list[_CountedDocument] = []
-        characters = 0
-        for texts in documents:
-            read = reader.read_texts(texts)
-            replaced_words = sum(map(_REPLACED_WORDS, read))
-            if plan.style.consistent:
-                names = GivenNameLinker()
-                for number, text in enumerate(read):
-                    read[number] = ReadText(names.link_text(text.elements), text.kept_count)
-            document = DocumentDraws(read, plan.style, plan.surrogates, plan.key)
-            batch.append((document, sum(map(_KEPT_COUNT, read)), replaced_words))
-            characters += sum(map(len, texts))
-            if characters > _BATCH_CHARACTERS:
-                yield from self._rewrite_batch(batch)
-                batch, characters = [], 0
-                check_work()
-        yield from self._rewrite_batch(batch)
-
-    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[RewrittenDocument]:
-        plan = self._plan
-        bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
-        originals = [word for document, *_ in batch for word in document.randomized_words]
-        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
-        words = iter(
-            originals if plan.randomizer is None else plan.randomizer.randomize_words(originals, entropy.random_uint64)
-        )
-        start = 0
-        for document, kept_count, replaced_words in batch:
-            end = start + len(document.bounds)
-            texts, find_pairs, outlines = document.write_texts(samples[start:end], words)
-            start = end
-            if plan.detector is not None:
-                texts = [hide_detected_spans(text, plan.detector) for text in texts]
-                outlines = [None] * len(texts)
-            mapping = (
-                Restorer(find_pairs=find_pairs, rules=plan.surrogates.rules.replies) if document.is_restorable else None
-            )
-            yield RewrittenDocument(
-                texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
-            )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -223,9 +146,32 @@ class NamesPlan:
     def _tokenizer(self) -> ChunkTokenizer:
         return ChunkTokenizer(self._lexicon)
 
+    @cached_property
+    def reading(self) -> ReadingRules:
+        """Tokenizer, classifier and rules of the readers of all calls."""
+        return ReadingRules(
+            tokenizer=self._tokenizer,
+            classifier=self._classifier,
+            rules=self.lists.rules,
+            facts=self.facts,
+            own_types=self.own_types,
+        )
+
+    @cached_property
+    def rewriter(self) -> NamesRewriter:
+        """Rewriter of documents. It stores no text between calls."""
+        return NamesRewriter(
+            self.reading,
+            self.surrogates,
+            self.style,
+            key=self.key,
+            randomizer=self.randomizer,
+            detector=self.detector,
+        )
+
     def make_reader(self) -> NamesReader:
         """Create a reader for the texts of one call."""
-        return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts, self.own_types)
+        return NamesReader(self.reading)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, and turn words that are kept only because of context into mentions.
@@ -235,18 +181,13 @@ class NamesPlan:
         """
         return hide_context_words(entries, self._lexicon)
 
-    def make_rewriter(self) -> NamesRewriter:
-        """Create a rewriter for the documents of one call."""
-        return NamesRewriter(self)
-
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each part of a text with its treatment (``Sanitizer.preview``)."""
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text with its treatment, and with its mention (``None`` for kept words and gaps)."""
-        facts = self._preview_facts
-        reader = NamesReader(self._tokenizer, self._classifier, self.lists.rules, facts, self.own_types)
+        reader = NamesReader(replace(self.reading, facts=self._preview_facts))
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
                 for piece in _WORD_OR_GAP.findall(entry):

@@ -9,6 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,18 +17,18 @@ from textveil.bundle.rules import Rules
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
 from textveil.text.names.json_blocks import (
     COPIED,
+    JSON_START,
     NUMBER,
     TEXT,
     JsonPart,
-    may_have_json,
     split_json,
     write_escapes,
 )
-from textveil.text.names.lexicon import is_letter
+from textveil.text.names.lexicon import may_have_spelled
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, ChunkTokens, NamesToken, TokenWindow
+from textveil.text.names.tokens import JSON_NUMBER_CASE, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
@@ -78,10 +79,11 @@ class ReadText(NamedTuple):
 class ReadTextStream:
     """Elements of a text, which is read while the caller consumes them.
 
-    The numbers of words are complete after the last element.
+    The counts of words are complete after the last element.
 
     Args:
-        counter: The finder of spans, or a list whose sum is the number of kept words so far.
+        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of such counts,
+            which are added.
         elements: Kept texts and mentions, in order.
 
     Attributes:
@@ -108,30 +110,38 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
     return not isinstance(entry, str) and entry.entity_type == "word" and not entry.parts[0].is_randomized
 
 
-class NamesReader:
-    """Splits texts into kept texts and mentions.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReadingRules:
+    """The parts of a plan that read texts. They hold no text of a user.
 
-    Args:
+    Attributes:
         tokenizer: Tokenizer of chunks.
         classifier: Classifier of spans.
         rules: Rules of the language.
         facts: Rules that keep public facts; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
+    """
+
+    tokenizer: ChunkTokenizer
+    classifier: EntityClassifier
+    rules: Rules
+    facts: "FactRules | None"
+    own_types: "OwnTypes | None"
+
+
+class NamesReader:
+    """Splits texts into kept texts and mentions.
+
+    Args:
+        reading: Tokenizer, classifier and rules of a plan.
 
     Privacy:
         The object caches chunks of the texts. It must not outlive the call.
     """
 
-    def __init__(
-        self,
-        tokenizer: ChunkTokenizer,
-        classifier: EntityClassifier,
-        rules: Rules,
-        facts: "FactRules | None" = None,
-        own_types: "OwnTypes | None" = None,
-    ) -> None:
-        self._tokenizer, self._rules, self._classifier = tokenizer, rules, classifier
-        self._facts, self._own_types, self._corrects = facts, own_types, True
+    def __init__(self, reading: ReadingRules) -> None:
+        self._tokenizer, self._classifier, self._rules = reading.tokenizer, reading.classifier, reading.rules
+        self._facts, self._own_types, self._corrects = reading.facts, reading.own_types, True
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 
@@ -141,7 +151,7 @@ class NamesReader:
         Lower-case words that may be names are kept only if one of the texts has a capital letter. Each JSON string and
         each JSON number in a text is read independently of the rest.
         """
-        if any(map(may_have_json, texts)):
+        if any(map(_may_have_json, texts)):
             has_capitals = any(map(self._has_capital, texts))
             streams = [self._stream_json_text(text, has_capitals) for text in texts]
             return [ReadText([*stream], stream.kept_count) for stream in streams]
@@ -155,8 +165,8 @@ class NamesReader:
         return results
 
     def stream_text(self, text: str) -> "ReadTextStream":
-        """Read a document of one text, and return a stream of its elements, which needs little memory."""
-        if may_have_json(text):
+        """Read a document that consists of one text, and return a stream of its elements, to save memory."""
+        if _may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
         has_capitals = _contains_capital([text], windows)
@@ -210,7 +220,7 @@ class NamesReader:
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text with JSON, and add the number of kept words to ``counts[0]``."""
-        cached_parts: dict[tuple[str, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
+        cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
         is_secret = False
         for number, (part, following) in enumerate(pairwise(chain(split_json(text), (_NO_PART,)))):
@@ -220,16 +230,18 @@ class NamesReader:
                 kept_texts.append(part.text)
                 continue
             is_key = part.kind == TEXT and _KEY_END.match(following.text) is not None and following.kind == COPIED
-            cached = cached_parts.get((part.text, is_secret and not is_key))
+            cached_as = part.text, is_key, is_secret and not is_key
+            cached = cached_parts.get(cached_as)
             if cached is None:
-                finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
+                keeps_common = has_capitals or (is_key and part.text.isascii() and part.text.isalpha())
+                finder = self._make_finder(self._iterate_windows(part.text), part.text, keeps_common)
                 elements: Iterable[str | EntityMention] = self._classify_elements(
                     finder, has_capitals, is_secret and not is_key, is_json=number > 0 or following is not _NO_PART
                 )
                 if is_key or (len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS):
                     elements = tuple(elements)
                 if len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS:
-                    cached_parts[part.text, is_secret and not is_key] = tuple(elements), finder.kept_count
+                    cached_parts[cached_as] = tuple(elements), finder.kept_count
             else:
                 elements, finder = cached[0], None
             if is_key and self._facts is not None:
@@ -258,7 +270,7 @@ class NamesReader:
         text = text if masked is None else masked.text
         is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
         may_end_window = is_long and _has_line_breaks(text)
-        for chunks in _iterate_chunk_lists(text):
+        for chunks in _iterate_chunk_lists(text) if is_long else (text.split(" "),):
             if is_long:
                 check_work()
             if len(self._recent_chunks) > _MAX_CHUNKS:
@@ -293,7 +305,7 @@ class NamesReader:
                 first = bisect_left(special_indices, end)
                 rest[2].extend(place - end + 1 for place in special_indices[first:])
                 del words[end:], spellings[2 * end + 1 :], special_indices[first:]
-                if _may_have_spelled(words, special_indices):
+                if may_have_spelled(words, special_indices):
                     merge_spelled(words, spellings, special_indices, self._rules)
                 yield TokenWindow(words, spellings, special_indices)
                 words, spellings, special_indices = rest
@@ -301,7 +313,7 @@ class NamesReader:
         if is_long:
             check_work()
         spellings.append(gap[:-1])
-        if _may_have_spelled(words, special_indices):
+        if may_have_spelled(words, special_indices):
             merge_spelled(words, spellings, special_indices, self._rules)
         yield TokenWindow(words, spellings, special_indices)
 
@@ -332,23 +344,12 @@ def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
     yield text[start:].split(" ")
 
 
+def _may_have_json(text: str) -> bool:
+    return ('"' in text or "[" in text) and JSON_START.search(text) is not None
+
+
 def _has_line_breaks(text: str) -> bool:
     return not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
-
-
-def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
-    """Return whether a text may contain a number in words, or a name as single letters.
-
-    This requires a number word, or two single letters next to each other.
-    """
-    for index in special_indices:
-        token = words[index]
-        if token.flags & NUMBER_WORD or (
-            is_letter(token)
-            and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
-        ):
-            return True
-    return False
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:

@@ -46,14 +46,14 @@ _MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
 
 
 class RewrittenElement(NamedTuple):
-    """A part of a rewritten text: kept text, or a replaced part.
+    """One piece of a rewritten text: kept text, or the replacement of a span.
 
     Attributes:
         output: Text of the output.
         original: Text of the original.
         mention: The mention that is replaced; ``None`` for kept text, and for output without an original to restore.
-        parts: The surrogate of each part of the mention; empty for kept text, a tag and an empty output. For a replaced
-            part without a mention, the output itself.
+        parts: The surrogate of each part of the mention; empty for kept text, a tag and an empty output. If a span was
+            replaced but has no original to restore, the only entry is the output.
     """
 
     output: str
@@ -63,9 +63,9 @@ class RewrittenElement(NamedTuple):
 
 
 def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs for the first and the last word of an organization, since a reply may use one word.
+    """Yield pairs for the first and the last word of an organization, since a reply may use only one of them.
 
-    An unlisted person may have this entity type.
+    The original may also be a person on no list, who was classified as an organization.
 
     Args:
         output: Words of the surrogate.
@@ -88,8 +88,8 @@ def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
 def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
     """Yield a pair for each short form of an organization that is also a separate word of the output.
 
-    In this pair the word is its own original. So the word has two originals, and restoring leaves it unchanged: a reply
-    may mean either.
+    In this pair the word is its own original. So the word has two originals, itself and the organization. Restoring
+    leaves it unchanged, because the reply may mean either.
 
     Args:
         text: The output.
@@ -107,6 +107,31 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
         ):
             kept.add(folded)
             yield SurrogatePair(word[0], word[0])
+
+
+def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
+    """Yield the elements of a text, in which tagged or dropped JSON numbers become other valid JSON.
+
+    A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
+    string.
+    """
+    held: RewrittenElement | None = None
+    for element in elements:
+        if element.mention is not None and element.mention.case == JSON_NUMBER_CASE and not element.parts:
+            sign = ""
+            if held is not None and held.mention is None and held.output.endswith("-"):
+                sign, held = "-", RewrittenElement(held.output[:-1], held.original[:-1])
+            original = sign + element.original
+            if element.output:
+                mention = element.mention._replace(name_text=sign + element.mention.name_text)
+                element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
+            else:
+                element = RewrittenElement("null", original, parts=("null",))
+        if held is not None:
+            yield held
+        held = element
+    if held is not None:
+        yield held
 
 
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
@@ -218,9 +243,9 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate also replaces another spelling of its original.
+    """Return whether a surrogate also stands for another spelling of its original.
 
-    Then restoring a reply could use the wrong spelling.
+    In that case restoring could put the wrong spelling into a reply.
 
     Args:
         element: The element with the surrogate.

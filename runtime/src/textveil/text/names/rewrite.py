@@ -1,4 +1,4 @@
-"""Random choice of the surrogates of a document, and writing of its texts with them.
+"""Rewriter of documents: random choice of their surrogates, and writing of their texts with them.
 
 A *draw* is the random choice of a surrogate. It does not read the string that the surrogate replaces. It depends only
 on the types, the layout and the case of the span, and on which spans are equal (docs/proofs/names.md).
@@ -6,19 +6,30 @@ on the types, the layout and the case of the span, and on which spans are equal 
 
 import hmac
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
-from typing import cast
+from operator import attrgetter
+from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
+from textveil.mechanisms import entropy
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text.inflections import SurrogatePair
-from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
+from textveil.text.names.detector import SpanDetector, hide_detected_spans
+from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, GivenNameLinker, MentionPart
 from textveil.text.names.guarantee import LONG_NUMBERS, ReplacementStyle
-from textveil.text.names.read import ReadText
-from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
+from textveil.text.names.read import NamesReader, ReadingRules, ReadText
+from textveil.text.names.reply_pairs import RewrittenElement, quote_json_tags, write_with_pairs
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED_POOL
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
-from textveil.text.restore import escape_tags
+from textveil.text.restore import Restorer, escape_tags
+from textveil.text.statement import RewrittenDocument
+from textveil.work_limits import check_work
+
+if TYPE_CHECKING:
+    from textveil.text.names.word_list import WordListRandomizer
 
 #: Pools of types without consistent surrogates are drawn from without replacement up to this size. In larger pools
 #: repeated surrogates are rare.
@@ -27,6 +38,9 @@ _MAX_DEALT_POOL = 1 << 20
 #: For documents with more elements, the pairs are computed when the text is written.
 _MAX_DEFERRED_ELEMENTS = 1 << 11
 
+#: Documents share one call of the random generator until they have this many characters together.
+_BATCH_CHARACTERS = 1 << 15
+_KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
 #: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
 _PlannedOutput = str | list[int] | None
 _TagGroup = tuple[str | tuple[str, ...], ...]
@@ -94,8 +108,8 @@ class DocumentDraws:
         """Plan the output of a mention.
 
         Returns:
-            A tag or an empty string, which need no draw; or the number of the draw of each part of the mention; or
-            ``None`` for a word that the option ``randomize`` randomizes.
+            A tag or an empty string, which need no draw; or the index of the draw for each part of the mention
+            (``_draw_part``); or ``None`` for a word that the option ``randomize`` randomizes.
         """
         pool, style = mention.parts[0][:2], self._style
         if pool == RANDOMIZED_POOL:
@@ -128,11 +142,11 @@ class DocumentDraws:
         return tag
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the number of the draw for a part of a mention.
+        """Plan a draw for a part of a mention, and return the index of the draw.
 
         The result is ``None`` if all surrogates of its pool are in use, or if the document has reached
-        ``consistent_cap``. With a key there is no draw: the surrogate is a function of the string, and the result is
-        the negative number ``-1 - index``.
+        ``consistent_cap``. With a key there is no draw, since the surrogate is a function of the string. The result is
+        then ``-1 - index``, where ``index`` is the position of the surrogate in its pool.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -154,7 +168,7 @@ class DocumentDraws:
         return number
 
     def _plan_deal(self, pool: tuple[str, str], size: int) -> int | None:
-        """Plan a draw of a surrogate that no other draw of the document chooses, and return its number.
+        """Plan a draw of a surrogate that no other draw of the document chooses, and return its index.
 
         The result is ``None`` if all surrogates of the pool are in use.
 
@@ -206,6 +220,86 @@ class DocumentDraws:
             pairs = find_pairs()
             return texts, lambda: pairs, outlines
         return texts, find_pairs, outlines
+
+
+#: A document, its number of kept words, and its number of replaced unlisted words.
+_CountedDocument = tuple[DocumentDraws, int, int]
+
+
+class NamesRewriter:
+    """Rewrites the documents of one call: replaces their names and other spans by surrogates.
+
+    Args:
+        reading: Tokenizer, classifier and rules that read the texts.
+        surrogates: The surrogate pools.
+        style: Options for the replacement of spans.
+        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
+        randomizer: Randomizer for the words of the option ``randomize``, or ``None``.
+        detector: Detector that hides further parts of the output, or ``None``.
+
+    Privacy:
+        While ``rewrite`` runs, its reader holds the original texts.
+    """
+
+    def __init__(
+        self,
+        reading: ReadingRules,
+        surrogates: SurrogatePools,
+        style: ReplacementStyle,
+        *,
+        key: bytes | None = None,
+        randomizer: "WordListRandomizer | None" = None,
+        detector: SpanDetector | None = None,
+    ) -> None:
+        self._reading, self._surrogates, self._style = reading, surrogates, style
+        self._key, self._randomizer, self._detector = key, randomizer, detector
+
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
+        """Yield each document with its surrogates, its mapping and its counts of kept and replaced words.
+
+        Privacy:
+            This is the release itself. It uses the entropy of the operating system.
+        """
+        reader = NamesReader(self._reading)
+        batch: list[_CountedDocument] = []
+        characters = 0
+        for texts in documents:
+            read = reader.read_texts(texts)
+            replaced_words = sum(map(_REPLACED_WORDS, read))
+            if self._style.consistent:
+                names = GivenNameLinker()
+                for number, text in enumerate(read):
+                    read[number] = ReadText(names.link_text(text.elements), text.kept_count)
+            document = DocumentDraws(read, self._style, self._surrogates, self._key)
+            batch.append((document, sum(map(_KEPT_COUNT, read)), replaced_words))
+            characters += sum(map(len, texts))
+            if characters > _BATCH_CHARACTERS:
+                yield from self._rewrite_batch(batch)
+                batch, characters = [], 0
+                check_work()
+        yield from self._rewrite_batch(batch)
+
+    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[RewrittenDocument]:
+        bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
+        originals = [word for document, *_ in batch for word in document.randomized_words]
+        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
+        if self._randomizer is not None:
+            originals = self._randomizer.randomize_words(originals, entropy.random_uint64)
+        words = iter(originals)
+        start = 0
+        for document, kept_count, replaced_words in batch:
+            end = start + len(document.bounds)
+            texts, find_pairs, outlines = document.write_texts(samples[start:end], words)
+            start = end
+            if self._detector is not None:
+                texts = [hide_detected_spans(text, self._detector) for text in texts]
+                outlines = [None] * len(texts)
+            get_mapping = None
+            if document.is_restorable:  # created at its first use, since most results are never restored
+                get_mapping = cache(partial(Restorer, find_pairs=find_pairs, rules=self._surrogates.rules.replies))
+            yield RewrittenDocument(
+                texts, kept_count, get_mapping, len(document.randomized_words), replaced_words, outlines
+            )
 
 
 class _SurrogateSpellings:
@@ -349,7 +443,7 @@ def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: S
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
     """Return a mention with its surrogate, which consists of the surrogates of its parts.
 
-    A dot follows each initial except the last part. The spelling of a listed person has an order of its own.
+    A dot follows each initial except the last part. The parts of a listed person have the order of the listed spelling.
     """
     if mention.span.entity_type == KNOWN_PERSON:
         from textveil.text.names.known_persons import join_known_surrogates  # lazy: most texts list no persons
@@ -369,31 +463,6 @@ def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
     A JSON number never shares a tag with the same digits in text.
     """
     return (("json",), *mention.equality_key) if mention.case == JSON_NUMBER_CASE else mention.equality_key
-
-
-def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
-    """Yield the elements of a text, in which tagged or dropped JSON numbers become other valid JSON.
-
-    A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
-    string.
-    """
-    held: RewrittenElement | None = None
-    for element in elements:
-        if element.mention is not None and element.mention.case == JSON_NUMBER_CASE and not element.parts:
-            sign = ""
-            if held is not None and held.mention is None and held.output.endswith("-"):
-                sign, held = "-", RewrittenElement(held.output[:-1], held.original[:-1])
-            original = sign + element.original
-            if element.output:
-                mention = element.mention._replace(name_text=sign + element.mention.name_text)
-                element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
-            else:
-                element = RewrittenElement("null", original, parts=("null",))
-        if held is not None:
-            yield held
-        held = element
-    if held is not None:
-        yield held
 
 
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:

@@ -26,9 +26,9 @@ from textveil.text.names.tokens import (
     CLITIC,
     DIGITS,
     ENDS_IN_INITIAL,
+    IBAN_HEAD,
     INITIAL,
     INITIALS,
-    INWARD,
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
@@ -52,7 +52,6 @@ from textveil.text.names.tokens import (
     create_tuple,
     find_connectors_end,
     find_member_end,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -139,11 +138,9 @@ class SpanFinder:
         words, gaps, special = self._words, self._gaps, self._special_indices
         if self._has_breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
-        if self._rules.dates.links or self._rules.dates.day_stop:
-            months = [index for index in special if words[index].entity_type == "month"]
-            numbers.mark_digits_beside_months(
-                words, gaps, months, start, end, self._rules.dates, self._has_readable_key
-            )
+        dates = self._rules.dates
+        if dates.links or dates.day_stop:
+            numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitalized:
@@ -176,14 +173,9 @@ class SpanFinder:
                 stop = self._append_digits(index, start, end, elements)
             elif token.layout == RANDOMIZED and token.entity_type == "word":
                 elements.append(self._randomized_spans[token])
-            elif (
-                token.flags & OUTWARD and index + 1 < end and gaps[index + 1] == " " and words[index + 1].flags & INWARD
-            ):
-                stop = index + 2
-                elements.append(self._make_span("postcode", LOWER, "", index, stop))
-            elif iban_end := numbers.find_iban_end(words, gaps, index, end):
-                stop = iban_end
-                elements.append(self._make_span("iban", LOWER, "", index, stop))
+            elif token.flags & (OUTWARD | IBAN_HEAD) and (code := numbers.find_grouped_code(words, gaps, index, end)):
+                stop = code.stop
+                elements.append(self._make_span(code.entity_type, LOWER, "", index, stop))
             else:
                 elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
                 takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
@@ -211,11 +203,9 @@ class SpanFinder:
             return self._find_address_end(index, end) == index
         if token.token_class == REPLACED:
             return token.flags > 0 and self._is_common_in_context(index)
-        return (
-            self._has_capitals
-            if token.token_class == KEPT_WITH_CAPITALS
-            else token.token_class >= CAPITALIZED and not self._hidden[index]
-        )
+        if token.token_class == KEPT_WITH_CAPITALS:
+            return self._has_capitals
+        return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
         """Return whether a word is listed and kept. Only then may a decision depend on the word itself."""
@@ -259,7 +249,7 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether an opener that is also a name (``Hope``) precedes no kept lower-case word after a blank."""
+        """Return whether a word that may begin a sentence, such as ``Hope``, is a first name here."""
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -305,7 +295,7 @@ class SpanFinder:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
         The method changes the class of these particles to ``CAPITALIZED``, and all other particles to unlisted words.
-        So a run has the same spans with or without a particle before it.
+        So the other words of a run form the same spans, whether or not a particle precedes them.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -431,11 +421,13 @@ class SpanFinder:
 
     def _find_member_end(self, index: int, end: int) -> int:
         """Return the index after a word of a run (name) and after lower-case words that hyphens join to it."""
+        if self._gaps[index + 1] != "-":
+            return index + 1
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
         """Append the span of the run (name) that begins at ``start``, and return the index after its end."""
-        index, first = start + 1 if self._gaps[start + 1] != "-" else self._find_member_end(start, end), start
+        index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
             if after is None:
@@ -495,3 +487,12 @@ def _is_title_case(token: NamesToken) -> bool:
 def _is_emphasized(token: NamesToken) -> bool:
     """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
     return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
+
+    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    """
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER

@@ -318,12 +318,13 @@ class _SpelledSpanFinder:
         return False
 
     def is_joined(self, index: int, marks: Collection[str]) -> bool:
-        """Return whether the gap before a token joins it to the token before.
+        """Return whether a token is joined to the token before it, as the letters of ``k-o-v`` are.
 
-        Such a gap has blanks, and at most one mark and one line end.
+        The gap between the two decides: it may have blanks, at most one mark and at most one line end. Any other
+        character separates the tokens.
 
         Args:
-            index: Index of the token.
+            index: Index of the second of the two tokens.
             marks: The marks that join tokens.
         """
         gap = self._spellings[2 * index]

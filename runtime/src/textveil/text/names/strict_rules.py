@@ -2,7 +2,8 @@
 
 They apply to texts that a model wrote and another party changed. The usual rules keep ``<3``, ``&#79;`` or a common
 word at the start of a sentence because of its context. An attacker who writes a surrogate into such a context could
-learn the entity type of the original from the result. Under the strict rules only the string itself decides.
+learn the entity type of the original from the result. Under the strict rules, only the string of a word decides whether
+the word is kept.
 """
 
 from collections.abc import Iterable, Iterator

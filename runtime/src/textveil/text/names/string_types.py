@@ -1,7 +1,7 @@
 """Entity types of strings: the tokens of the mode ``names`` that contain more than letters.
 
-Each string has exactly one type, which is a function of the string. No check digit affects the type: a type of valid
-card numbers alone would reveal that a number is valid.
+Each string has exactly one type, which is a function of the string. Check digits do not affect the type: if only valid
+card numbers had the type of cards, the type would reveal that a number is valid.
 """
 
 import re

@@ -10,7 +10,8 @@ Surrogates of identifiers come from ranges that belong to nobody. In English the
 - addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606);
 - area 000 of social security numbers, and postal codes of an area XX.
 
-Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of animals, food, plants and vehicles.
+The check digit of card numbers is wrong (ISO/IEC 7812). Unlisted symbols become emoji of animals, food, plants and
+vehicles.
 """
 
 import re
@@ -111,7 +112,7 @@ class SurrogatePools:
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether mentions of an own type with a layout always become tags. No type of a bundle does."""
+        """Return whether mentions of a type and layout always become tags: never for the types of a bundle."""
         return False
 
     def spell_surrogates(

@@ -342,7 +342,7 @@ def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
 
 
 def _count_prefix_marks(chunk: str, start: int) -> int:
-    """Return how many of the marks before a core belong to a handle, a hashtag or a path, such as ``@``.
+    """Return how many marks before the core of a chunk belong to it, such as the ``@`` of a handle.
 
     Args:
         chunk: The chunk.

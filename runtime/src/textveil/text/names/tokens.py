@@ -6,10 +6,10 @@ patterns and gaps, and the keys of kept words. So its decisions are the same for
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, final
 
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.segmentation import LOWER, TITLE
 
 #: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
 #: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
@@ -155,15 +155,6 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
         """Create and store the span of a token."""
         span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
         return span
-
-
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
-
-    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
-    """
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
 
 
 def find_connectors_end(

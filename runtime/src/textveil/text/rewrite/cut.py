@@ -68,7 +68,7 @@ class SegmentTable:
             ``ranges[2 * k]`` inside a sentence, and ``ranges[2 * k + 1]`` at the start of a sentence.
         gaps: Whether each special segment is a gap.
         kept_texts: Printed form of kept tokens that are not copied unchanged.
-        identities: Number of each identity, by a key that equal tokens share.
+        identities: Id of each identity (a set of equal tokens), by a key that its tokens share.
         spellings: First spelling of each identity.
         rows: The rows of all tokens, ``ROW_LENGTH`` integers each.
 
@@ -223,7 +223,7 @@ class SegmentTable:
         return role, index, token.case, identity, token.is_whole
 
     def _find_identity(self, role: int, index: int, spelling: str) -> int:
-        """Return an integer that is the same for equal tokens.
+        """Return the id of a token's identity, which is the same for equal tokens.
 
         Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
         entity of one type.

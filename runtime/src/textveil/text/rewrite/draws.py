@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.arrays import Integers
-from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.rewrite.cut import (
     KEPT,
@@ -56,7 +56,7 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """State that the sanitizing of a chunk of a long document needs from the chunks before it.
+    """State of the chunks before a chunk of a long document, which the sanitizing of the chunk needs.
 
     The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
     divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
@@ -76,11 +76,11 @@ NO_CARRIED_STATE = CarriedState()
 class DrawIndex(NamedTuple):
     """The randomized and replaced tokens of texts, and the draw that each of them uses.
 
-    Draws have numbers: first the draws of earlier chunks, then the new ones in text order.
+    Each draw has an index. The draws of earlier chunks come first, then the new ones in text order.
 
     Attributes:
         tokens: Indices of the randomized and replaced tokens, in text order, shape ``(tokens,)``.
-        copies: Number of the draw of each of these tokens, shape ``(tokens,)``.
+        copies: Index of the draw of each of these tokens, shape ``(tokens,)``.
         first: First token of each new draw, shape ``(draws,)``.
         earlier_values: Output of each draw of earlier chunks.
     """
@@ -303,7 +303,8 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
     Args:
         tokens: The tokens.
         lower: For each new draw, whether its output is written in lower case at every place. If omitted, it is computed
-            from ``tokens``. A caller that passes a chunk of a document must state it.
+            from ``tokens``. For a chunk of a document the caller must pass it, because ``tokens`` lacks the other
+            chunks.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.
@@ -340,7 +341,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
     Args:
         cases: Case of the output of each token, shape ``(n,)``.
-        copies: Number of the draw of each token, from 0 without gaps, shape ``(n,)``.
+        copies: Index of the draw of each token, from 0 without gaps, shape ``(n,)``.
 
     Returns:
         Booleans, shape ``(draws,)``.

@@ -7,7 +7,7 @@ document's template alone. Only the order in which random words are used differs
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice, repeat
 from typing import Any
 
@@ -40,8 +40,9 @@ BLOCK_SEGMENTS = 1 << 15
 class RandomizingPlan(SanitizingPlan):
     """Plan of a mechanism that randomizes words."""
 
-    def make_rewriter(self) -> "DocumentRewriter":
-        """Create a rewriter for the documents of one call."""
+    @property
+    def rewriter(self) -> "DocumentRewriter":
+        """A new rewriter, for the documents of one call."""
         return DocumentRewriter(self)
 
 
@@ -78,8 +79,9 @@ class DocumentRewriter:
 
     def _rewrite_long(self, texts: Sequence[str]) -> RewrittenDocument:
         long = LongDocumentRewriter(self._plan, texts)
-        mapping = long.mapping if self._plan.terms.consistent else None
-        return RewrittenDocument(long.rewrite(), long.tokens, mapping, 0, 0, [None])
+        mapping = long.mapping  # without the rewriter, which holds the texts
+        get_mapping = (lambda: mapping) if self._plan.terms.consistent else None
+        return RewrittenDocument(long.rewrite(), long.tokens, get_mapping, 0, 0, [None])
 
     @cached_property
     def _reader(self) -> SegmentReader:
@@ -96,7 +98,7 @@ class DocumentRewriter:
         if self._plan.terms.consistent:
             from textveil.text.restore import Restorer  # lazy: most calls restore nothing
 
-            mappings = map(Restorer, rewritten.pairs)
+            mappings = [cache(partial(Restorer, pairs)) for pairs in rewritten.pairs]
         return map(RewrittenDocument, of_each, rewritten.tokens, mappings, repeat(0), repeat(0), repeat([None]))
 
 

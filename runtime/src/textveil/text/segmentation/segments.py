@@ -63,10 +63,9 @@ _CHARACTERS = load_data(CHARACTERS)
 _ENDS_SENTENCE = frozenset(_CHARACTERS["marks"]["sentence_ends"])
 #: Patterns of English, which decide the types of strings in the mode ``names`` too.
 _ENGLISH = english_rules().patterns
-_DIGIT_YEARS, _PHONE, _WITH_GROUPS = (
-    LazyPattern(re.compile, _CHARACTERS["patterns"][name])
-    for name in ("digit_years", "phone_number", "number_with_groups")
-)
+_DIGIT_YEARS = LazyPattern(re.compile, _CHARACTERS["patterns"]["digit_years"])
+_PHONE = LazyPattern(re.compile, _CHARACTERS["patterns"]["phone_number"])
+_WITH_GROUPS = LazyPattern(re.compile, _CHARACTERS["patterns"]["number_with_groups"])
 _MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 7, 15
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
 _URL = LazyPattern(regex.compile, r"://|(?i:www)\.[\p{L}\p{N}]")
@@ -324,7 +323,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 
 
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
-    """Yield the start and the end of each string, before adjacent numbers are joined."""
+    """Yield the start and the end of each string of a text. The caller then joins adjacent numbers."""
     position = 0
     while match is not None:
         trigger = match.start()

@@ -1,12 +1,16 @@
-"""Counts of kept and replaced words of a run, and the hint that its texts may be in another language."""
+"""Warnings, printed on this device only, about texts that may not be in the language of the bundle."""
 
 from collections.abc import Iterable, Sequence
 
 from textveil.formatting import format_count
-from textveil.text import KeptWords, Result
+from textveil.text import KeptWords, Options, Result, Sanitizer
+
+from textveil_cli.console.text_io import print_message
 
 #: Print a hint about a run if at least one document in this many may be in another language.
 _HINT_IF_ONE_IN = 20
+#: Number of characters of the first texts in which unknown words are counted.
+_FIRST_CHARACTERS = 20_000
 
 
 class KeptWordsTally:
@@ -24,7 +28,7 @@ class KeptWordsTally:
         self.add_words(words for result in results if (words := result.kept_words) is not None)
 
     def add_words(self, documents: Iterable[KeptWords]) -> None:
-        """Add the numbers of words of some documents to the counts."""
+        """Add the word counts of some documents to the counts of the run."""
         for words in documents:
             self._documents += 1
             self._mostly_replaced += words.may_be_foreign
@@ -51,7 +55,7 @@ def describe_language(
     The hint is an empty string if the run kept enough words.
 
     Args:
-        words: Numbers of kept and of replaced words in all documents.
+        words: Counts of kept and of replaced words in all documents.
         documents: Number of documents.
         mostly_replaced: Number of documents with at least 12 words of which less than half are kept.
         is_english: Whether the bundle is the built-in English one.
@@ -61,3 +65,37 @@ def describe_language(
         return ""
     scope = "" if documents < 2 else f" (over half in {mostly_replaced:,} of {format_count(documents, 'text')})"
     return words.describe_language(is_english=is_english, option=option, scope=scope)
+
+
+class UnknownWordsWarning:
+    """Warning about texts with many unknown words.
+
+    It is printed once if the bundle lacks more than half of the randomized words of the first texts. Only the staircase
+    mechanism has this warning.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
+        self._sanitizer, self._options, self._done = sanitizer, options, False
+
+    def __call__(self, texts: Sequence[str]) -> None:
+        """Check the first texts of a run; do nothing on later calls."""
+        if self._done or self._sanitizer.terms(**self._options).mechanism != "staircase":
+            return
+        self._done = True
+        if self._sanitizer.unknown_share("\n".join(texts)[:_FIRST_CHARACTERS], **self._options) > 1 / 2:
+            print_message(
+                "textveil: over half of the randomized words are unknown: the text may not be in the language of the "
+                "bundle"
+            )
+
+
+def warn_about_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, mostly_replaced: int) -> None:
+    """Print one warning if a run kept few words, since its texts may be in another language.
+
+    For the arguments see ``describe_language``.
+    """
+    hint = describe_language(
+        words, documents=documents, mostly_replaced=mostly_replaced, is_english=sanitizer.bundle.is_builtin
+    )
+    if hint:
+        print_message(f"textveil: {hint}")
