@@ -138,6 +138,10 @@ class PackBuilder:
         found["given-abroad"] = {name for name in found["given-abroad"] if name.isalpha()}
         return found
 
+    def _list_all_names(self) -> set[str]:
+        """Return the names of persons, places and organizations, and the names of persons of other countries."""
+        return self.listed | self.members["given-abroad"] | read_english("family")
+
     def _write_plainly(self, word: str) -> set[str]:
         """Return other spellings of a word: without accents, and with replaced letters such as *ae* for *ä*."""
         plain = word
@@ -181,7 +185,7 @@ class PackBuilder:
 
     def _list_plain_spellings(self) -> set[str]:
         """Return the spellings of frequent common words without accents, as people type them on phones."""
-        everyone = self.listed | self.members["given-abroad"] | read_english("family")
+        everyone = self._list_all_names()
         closed = set().union(*self.members.values()) | set(self.settings["words"]["not_common"].split())
         frequent = (word for word in self.common if self.sources.frequencies.get(word, 0.0) >= PLAIN_FREQUENCY)
         self.plain = {plain: word for word in sorted(frequent) for plain in self._write_plainly(word)}
@@ -224,7 +228,7 @@ class PackBuilder:
     def mark_common_words(self) -> dict[str, str]:
         """Return the flags of every common word, separated by commas (docs/format.md)."""
         marked = {}
-        everyone = self.listed | self.members["given-abroad"] | read_english("family")
+        everyone = self._list_all_names()
         hidden = self.listed | set().union(
             *(
                 self.members[kind]
@@ -334,6 +338,7 @@ class PackBuilder:
     def write_rules(self) -> dict[str, Any]:
         """Return the rules of the language: the English rules with words of this language in place of English words."""
         rules: dict[str, Any] = json.loads(ENGLISH_RULES.read_text("utf-8"))
+        english: dict[str, list[str]] = rules["optional"]["facts"]
         settings, words, names = self.settings, self.settings["words"], self.settings["names"]
         of, numbers = settings["rules"], settings["rules"]["numbers"]
         rules["language"] = settings["language"]
@@ -377,7 +382,33 @@ class PackBuilder:
             rules["patterns"][name]["text"] = text
         for name, text in of.get("templates", {}).items():
             rules["surrogates"]["templates"][name] = text
+        if "facts" in of:
+            rules["optional"]["facts"] = self._list_fact_words(english)
         return rules
+
+    def _list_fact_words(self, english: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """Return the words of the rules for public facts: those of the settings, and words of English.
+
+        Keys of JSON and source code are English in any language. So the words before secrets and in addresses include
+        those of English, except function words of the language. Words before secrets and in addresses also have their
+        spellings without accents, and are neither counters nor units.
+
+        Args:
+            english: Words of English of the rules for public facts.
+        """
+        found = {name: {fold(word) for word in text.split()} for name, text in self.settings["rules"]["facts"].items()}
+        for name in ("secret_words", "address_words"):
+            found[name] |= {plain for word in found[name] for plain in self._write_plainly(word)}
+            found[name] |= set(english[name]) - self.function - self.openers
+        found["address_words"] |= set(self.settings["entity"]["street-word"].split())
+        found["comma_words"] = self.function & self._list_all_names()  # as surnames they would be replaced in *De bank*
+        found["identifier_pieces"] = set(english["identifier_pieces"])
+        found["units"] |= {unit for unit in english["units"] if _is_sign(unit) and unit not in self.common}
+        hidden = found["secret_words"] | found["address_words"] | found["currencies"]
+        return {
+            name: sorted(words - hidden if name in ("counters", "units") else words)
+            for name, words in sorted(found.items())
+        }
 
     def list_files(self) -> dict[str, str]:
         """Return the content of each file of the pack, by file name."""
@@ -397,6 +428,11 @@ class PackBuilder:
             files[f"surrogates.{kind}.txt"] = "".join(f"{name}\n" for name in pool)
         files["rules.json"] = json.dumps(self.write_rules(), ensure_ascii=False, indent=1) + "\n"
         return files
+
+
+def _is_sign(unit: str) -> bool:
+    """Return whether a unit is written in the same way in all languages: an abbreviation or a sign."""
+    return len(unit) in (2, 3) or not unit.isalpha()
 
 
 def format_marked(entries: Mapping[str, str]) -> str:

@@ -5,8 +5,10 @@
 A separate process for each text first rewrites its first 2,000 characters with a ``Conversation``, then the whole text.
 Then it restores a short reply, for which it builds the mapping; with --echo the reply repeats the whole output. The
 column "bytes a byte" has two figures: the peaks of resident memory after rewriting and after restoring, minus the
-memory before the text, divided by the bytes of the text. The gateway receives --requests requests, each with a new text
-of --large bytes. The script reads the gateway's memory after the first and the last request.
+memory before the text, divided by the bytes of the text. Free memory of the process is filled or returned before the
+text, so that it hides nothing (Linux with glibc). The gateway receives --requests requests, each with a new text of
+--large bytes. The script reads the gateway's memory after the first request and after every twentieth, each time when
+the gateway has had no work for a second.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -25,17 +28,29 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from gateway.shapes import SHAPES
 
 _PROSE = "prose"
+#: Time without work of the gateway before its memory is read.
+_REST_SECONDS = 1.0
 _REPO = Path(__file__).parents[2]
 _CHILD = """
-import re, sys
+import ctypes, re, sys
 from pathlib import Path
 from textveil import Conversation, Sanitizer
 status = lambda name: 1024 * int(re.search(name + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 sanitizer = Sanitizer.load()
 text = sys.stdin.buffer.read().decode()
-# What is loaded at the first text is no part of the second.
+# What is loaded at the first texts, such as the dictionary of common words, is no part of the measured text.
+len(sanitizer.names_plan(style="surrogate", facts="none").lists.common_words)
 Conversation(sanitizer, style="surrogate", facts="none").outgoing_text(text[:2000])
 conversation = Conversation(sanitizer, style="surrogate", facts="none")
+# Free memory that loading left would hide what the text needs: the blocks of Python's allocator are filled, size by
+# size, until a megabyte of them takes new memory; the C library returns its free pages.
+kept = []
+for size in range(48, 513, 16):
+    before = -1 << 20
+    while status("VmRSS") - before < 900_000:
+        before = status("VmRSS")
+        kept.append([bytes(size - 40) for _ in range((1 << 20) // size)])
+ctypes.CDLL(None).malloc_trim(0)
 Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
 before = status("VmRSS")
 sent = conversation.outgoing_text(text)
@@ -93,12 +108,19 @@ async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Calla
 
 def measure_gateway(requests: int, size: int, file: Path | None) -> list[float]:
     """Return the gateway's resident memory in MB after the first large request and after every twentieth."""
-    from gateway.peers import peer, rss_mb
+    from gateway.peers import cpu_s, peer, rss_mb
+
+    def read_memory(pids: list[int]) -> float:
+        spent = -1.0
+        while cpu_s(pids) > spent:  # until the threads that pack and free the last request are done
+            spent = cpu_s(pids)
+            time.sleep(_REST_SECONDS)
+        return rss_mb(pids)
 
     text = prose(size + 1_000 * requests, file)  # before the connection, which ends if no request comes for seconds
     texts = (text[1_000 * number : 1_000 * number + size] for number in range(requests))
     with peer("textveil") as (port, pids):
-        return asyncio.run(_ask_often(port, requests, texts, lambda: rss_mb(pids)))
+        return asyncio.run(_ask_often(port, requests, texts, lambda: read_memory(pids)))
 
 
 def main() -> None:

@@ -185,6 +185,36 @@ def test_each_pack_has_reserved_numbers_of_its_own(builder: ModuleType, language
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_the_words_for_facts_keep_secrets_addresses_ages_and_money_hidden(builder: ModuleType, language: str) -> None:
+    rules = json.loads(build_files(builder, language)["rules.json"])
+    facts = {name: set(words) for name, words in rules["optional"]["facts"].items()}
+    settings = tomllib.loads((FOLDER / language / "words.toml").read_text("utf-8"))
+    assert {"password", "token", "api_key"} <= facts["secret_words"]  # keys of JSON are English
+    assert {"account", "zip"} <= facts["address_words"]
+    assert set(settings["entity"]["street-word"].split()) <= facts["address_words"]
+    hidden = facts["secret_words"] | facts["address_words"] | facts["currencies"]
+    assert not hidden & (facts["counters"] | facts["units"])
+    years = {word for word in rules["ages"]["units"] if word.startswith(("a", "j"))}
+    assert years
+    assert not years & facts["units"]
+    assert {word for word in years if word.endswith("s")} <= facts["not_plurals"]
+    assert facts["decimal_marks"] == {","}
+    assert not facts.keys() & {"heading_leads", "month_leads", "starts"}  # rules of more than ``plain`` read English
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_function_words_that_are_names_are_no_surnames_at_the_start(builder: ModuleType, language: str) -> None:
+    """As surnames they were replaced in each sentence that begins with one: *De bank*."""
+    settings = tomllib.loads((FOLDER / language / "words.toml").read_text("utf-8"))
+    word = max((word for word in settings["words"]["function"].split() if word.isalpha()), key=len)
+    settings["entity"]["given-more"] = f"{settings['entity'].get('given-more', '')} {word}"
+    sources = InventedSources(settings)
+    sources.list_names = lambda kind: ["zanel", word]  # type: ignore[method-assign]
+    rules = json.loads(builder.PackBuilder(settings, sources).list_files()["rules.json"])
+    assert word in rules["optional"]["facts"]["comma_words"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_card_of_each_pack_has_its_sources(language: str) -> None:
     card = (FOLDER / language / "README.md").read_text("utf-8")
     assert f"build.py {language} {language}-lists" in card

@@ -58,7 +58,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a replaced string decides whether a line is a headline": (
         SpanFinder,
         "_hide_capitalized",
-        ("_is_title_case(words[place]) for", "_is_title_case(words[place]) and words[place].key < 'm' for"),
+        ("is_title_case(words[place]) for", "is_title_case(words[place]) and words[place].key < 'm' for"),
     ),
     "a surname that is a common word stays in a list of persons": (
         spans,

@@ -15,7 +15,8 @@ _OPTIONS: tuple[dict[str, Any], ...] = ({}, {"sort_keys": True, "allow_nan": Fal
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("_STEP_VALUES", 8), ("_STEP_CHARACTERS", 16), ("_STEP_STRINGS", 4)):
+    sizes = {"_STEP_VALUES": 8, "_STEP_CHARACTERS": 16, "_STEP_SPLIT_CHARACTERS": 16, "_STEP_STRINGS": 4}
+    for name, size in sizes.items():
         monkeypatch.setattr(work_steps, name, size)
 
 

@@ -8,7 +8,7 @@ export interface NumberWords {
   readonly words: readonly string[];
 }
 
-/** A pattern of strings; a name in braces stands for another pattern. */
+/** A pattern of strings. A name in braces is a reference to another pattern. */
 export interface PatternData {
   readonly any_case: boolean;
   readonly text: string;
@@ -49,6 +49,7 @@ export type FactWordKey =
   | "comma_words"
   | "counters"
   | "currencies"
+  | "decimal_marks"
   | "determined_nouns"
   | "determiners"
   | "elisions"

@@ -81,10 +81,24 @@ test("joined packs hide a word that one of them lists as a name and does not kee
 });
 
 test("a language without words for public facts keeps none, and states it", async () => {
+  const files = filesOf(invented);
+  for (const key of ["secret_words", "address_words"]) {
+    const rules = json(files, "rules.json");
+    rules.optional.facts[key] = [];
+    const sanitizer = await Sanitizer.load(changed(files, "rules.json", bytes(rules)));
+    for (const facts of [undefined, "plain", "public"]) {
+      const { text, statement } = sanitizer.sanitize("qalq 34 gzolq 1998", { facts, style: "tag" });
+      assert.equal(text, "qalq [number 1] gzolq [year 1]");
+      assert.equal(statement.toJSON().facts, "none");
+    }
+  }
+});
+
+test("a language with words for public facts keeps those of plain at most, and states it", async () => {
   const sanitizer = await Sanitizer.load(invented);
-  for (const facts of [undefined, "plain", "public"]) {
-    const { text, statement } = sanitizer.sanitize("qalq 34 qapfu 1998", { facts, style: "tag" });
-    assert.equal(text, "qalq [number 1] qapfu [year 1]");
-    assert.equal(statement.toJSON().facts, "none");
+  for (const facts of [undefined, "plain", "useful", "public"]) {
+    const { text, statement } = sanitizer.sanitize("qalq 3,5 gzolq 1998", { facts, style: "tag" });
+    assert.equal(text, "qalq 3,5 gzolq [year 1]");
+    assert.equal(statement.toJSON().facts, "plain");
   }
 });

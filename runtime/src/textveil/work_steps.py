@@ -12,9 +12,11 @@ from typing import Any
 
 from textveil.work_limits import check_work
 
-#: Maximum size of one step: number of values to encode; number of characters to encode, decode or split; and number of
-#: strings to sort.
+#: Maximum size of one step: number of values to encode; number of characters to encode or decode; and number of strings
+#: to sort.
 _STEP_VALUES, _STEP_CHARACTERS, _STEP_STRINGS = 1 << 11, 1 << 16, 1 << 14
+#: Number of characters whose words are listed at once. A short word takes 50 bytes in addition to its characters.
+_STEP_SPLIT_CHARACTERS = 1 << 13
 #: Number of characters whose encoding takes as long as the encoding of one short value.
 _CHARACTERS_PER_VALUE = 1 << 5
 #: JSON scanner of the standard library in pure Python, which lets other threads run after each value. Since it is not a
@@ -154,13 +156,13 @@ def join_words(text: str) -> str:
     Args:
         text: The text. A long text is split in steps.
     """
-    if len(text) <= _STEP_CHARACTERS:
+    if len(text) <= _STEP_SPLIT_CHARACTERS:
         return " ".join(text.split())
     parts: list[str] = []
     unfinished: list[str] = []
-    for start in range(0, len(text), _STEP_CHARACTERS):
+    for start in range(0, len(text), _STEP_SPLIT_CHARACTERS):
         check_work()
-        chunk = text[start : start + _STEP_CHARACTERS]
+        chunk = text[start : start + _STEP_SPLIT_CHARACTERS]
         words = chunk.split()
         if unfinished and (not words or chunk[0].isspace()):
             parts.append("".join(unfinished))

@@ -5,6 +5,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +143,60 @@ def test_a_diff_that_is_redirected_into_a_file_is_private(command: Callable, tmp
         assert ran.code == code
         assert (NAME in (tmp_path / name).read_text("utf-8")) == (code == 0)
     assert stat.S_IMODE((tmp_path / "diff.txt").stat().st_mode) == 0o600
+
+
+def print_to_terminal(columns: int, **environment: str) -> str:
+    """Return what ``sanitize --diff`` writes to a terminal of a width."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-m", "textveil_cli", "sanitize", "-q", "--style", "tag", "--diff", "--text"]
+    settings = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
+    text = f"Please refund order 88213 to my husband, {NAME}, who called on Monday and was very polite."
+    ran = subprocess.Popen(
+        [*command, text],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**settings, "TERM": "xterm", **environment},
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while part := os.read(ours, 1 << 16):
+            written += part
+    except OSError:  # so a terminal ends on Linux
+        pass
+    os.close(ours)
+    assert ran.wait(60) == 0
+    return written.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs terminals of POSIX")
+@pytest.mark.parametrize(
+    ("columns", "environment", "has_color"),
+    [
+        (40, {}, True),
+        (100, {"COLUMNS": "40"}, True),
+        (40, {"NO_COLOR": "1"}, False),
+        (40, {"TERM": "dumb"}, False),
+    ],
+)
+def test_a_real_terminal_gets_lines_of_its_width(columns: int, environment: dict[str, str], has_color: bool) -> None:
+    written = print_to_terminal(columns, **environment)
+    assert ("\x1b[" in written) == has_color
+    lines = re.sub(r"\x1b\[[\d;]*m", "", written).split("\r\n")
+    assert lines[0] == NOTICE  # one line of 40 characters
+    assert max(map(len, lines)) <= 40
+    shown = " ".join(lines)
+    assert "refund order" in shown
+    assert "Zorblax" in shown
+    assert ("[-88213-]" in shown) == (not has_color)
 
 
 class PlainExplainer:

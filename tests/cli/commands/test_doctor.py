@@ -105,7 +105,7 @@ def test_a_damaged_bundle_is_a_failure(here: Callable, tmp_path: Path) -> None:
     assert "trial text" not in checks
 
 
-@pytest.mark.parametrize(("is_there", "found"), [(False, "there is no folder"), (True, "install textveil again")])
+@pytest.mark.parametrize(("is_there", "found"), [(False, "bundle is missing"), (True, "bundle was altered")])
 def test_a_missing_or_altered_built_in_bundle_is_installed_again(
     here: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_there: bool, found: str
 ) -> None:
@@ -118,6 +118,7 @@ def test_a_missing_or_altered_built_in_bundle_is_installed_again(
         monkeypatch.setattr(f"{module}.DEFAULT_BUNDLE", place)
     checks = read_checks(here, code=1)
     assert found in checks["bundle"]["found"]
+    assert "install textveil again" in checks["bundle"]["found"]
     assert "pip install --force-reinstall ./runtime" in checks["bundle"]["advice"]
 
 

@@ -2,11 +2,12 @@
 
 import pickle
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from invented_language import WORDS, write_invented
+from invented_language import FACTS, WORDS, write_invented
 from textveil import Conversation, Sanitizer
 from textveil.errors import ContentHashMismatch
 from textveil_cli.integrations import ConfiguredSanitizer
@@ -64,8 +65,13 @@ def test_a_conversation_keeps_the_language_that_it_began_with(pack: Path, tmp_pa
             Conversation.load(saved, key, other)
 
 
+@pytest.mark.parametrize("missing", ["secret_words", "address_words"])
 @pytest.mark.parametrize("facts", ["plain", "useful", "public"])
-def test_a_language_without_words_for_facts_keeps_none_and_states_it(here: Callable, pack: Path, facts: str) -> None:
+def test_a_language_without_words_for_facts_keeps_none_and_states_it(
+    here: Callable, pack: Path, facts: str, missing: str
+) -> None:
+    shutil.rmtree(pack)
+    write_invented(pack, {**FACTS, missing: []})
     ran = here(
         "sanitize",
         "--language",
@@ -75,13 +81,27 @@ def test_a_language_without_words_for_facts_keeps_none_and_states_it(here: Calla
         "--facts",
         facts,
         "--text",
-        f"{WORDS[60]} 34 {WORDS[61]} 1998",
+        f"{WORDS[60]} 34 {WORDS[70]} 1998",
     )
-    assert ran.text.strip() == f"{WORDS[60]} [number 1] {WORDS[61]} [year 1]"
+    assert ran.text.strip() == f"{WORDS[60]} [number 1] {WORDS[70]} [year 1]"
     assert "--facts is none: the lists of this language have no words for public facts" in ran.message
     assert Sanitizer.load(language="qaa").terms(facts=facts).statement(0).to_dict()["facts"] == "none"
     quiet = here("sanitize", "--language", "qaa", "--text", WORDS[60])
     assert "--facts" not in quiet.message
+
+
+@pytest.mark.parametrize("facts", ["none", "plain", "useful", "public"])
+def test_a_language_with_words_for_facts_keeps_those_of_plain_at_most(here: Callable, pack: Path, facts: str) -> None:
+    text = f"{WORDS[60]} 34 {WORDS[70]} 1998 {WORDS[72]} 35 {WORDS[70]}"
+    ran = here("sanitize", "--language", "qaa", "--style", "tag", "--facts", facts, "--text", text)
+    kept = "[number 1]" if facts == "none" else "34"
+    hidden = f"[year 1] {WORDS[72]} [number {2 if facts == 'none' else 1}]"
+    assert ran.text.strip() == f"{WORDS[60]} {kept} {WORDS[70]} {hidden} {WORDS[70]}"
+    is_more = facts in ("useful", "public")
+    assert ("--facts is plain: the lists of this language have no words for more" in ran.message) == is_more
+    stated = Sanitizer.load(language="qaa").terms(facts=facts).statement(0).to_dict()["facts"]
+    assert stated == ("none" if facts == "none" else "plain")
+    assert Sanitizer.load(language="qaa").terms().statement(0).to_dict()["facts"] == "plain"
 
 
 def test_several_processes_open_joined_packs(here: Callable, pack: Path, tmp_path: Path) -> None:

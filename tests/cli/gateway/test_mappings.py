@@ -217,6 +217,32 @@ def test_a_gateway_does_not_wait_forever_for_another(up: Upstream, tmp_path: Pat
         assert two.ask("POST", CHAT, asked(CHAT, TEXT), named, 60)[0] == 200
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits of another process")
+def test_a_disk_without_space_refuses_requests_until_it_has_space(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    """A limit on the size of files stands for the disk: the database cannot grow."""
+    import resource
+
+    mappings, _, options = folders
+    named = {**KEY, "X-Textveil-Conversation": "one"}
+    many = " ".join(f"Zqxwvina{number}" for number in range(1_500))
+    with started(tmp_path / "one", up, *options) as server:
+        assert server.ask("POST", CHAT, asked(CHAT, TEXT), named)[0] == 200
+        size = (mappings / "mappings.sqlite").stat().st_size
+        _, most = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, most))
+        before = len(up.asked)
+        status, said, _ = server.ask("POST", CHAT, asked(CHAT, many), named, 60)
+        assert (status, said["error"]["code"]) == (500, "output")
+        assert "mappings.sqlite" in said["error"]["message"]
+        assert "Zqxwvina" not in said["error"]["message"] + server.said
+        assert server.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[0] == 200  # in memory alone
+        assert len(up.asked) == before + 1
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (most, most))
+        status, reply, _ = server.ask("POST", CHAT, asked(CHAT, many), named, 60)
+        assert (status, text_of(CHAT, reply)) == (200, many)
+        assert text_of(CHAT, server.ask("POST", CHAT, asked(CHAT, TEXT), named)[1]) == TEXT
+
+
 def fail_at_the_start(up: Upstream, *options: Any, **environment: str) -> str:
     """Start a gateway that ends at once; return its error line."""
     command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream", up.url]

@@ -145,6 +145,14 @@ export class NamesLists {
     return secretWords.size > 0 && addressWords.size > 0;
   }
 
+  /**
+   * Whether the rules list words before headings. Without these words no public facts beyond those of `plain` are kept:
+   * the other rules read words of English.
+   */
+  get hasUsefulWords(): boolean {
+    return this.rules.facts.headingLeads.size > 0;
+  }
+
   /** Return the listed names of an entity type. */
   getMembers(name: string): ReadonlySet<string> {
     return this.membersByType.get(name) ?? new Set();

@@ -30,7 +30,7 @@ export function includesWord(list: readonly string[], word: string): boolean {
   return words.has(word);
 }
 
-/** Return the text of a pattern in which other patterns replace their names. */
+/** Return the text of a pattern, with each reference `{other}` replaced by the text of that pattern. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
   return patterns[name].text.replace(
     /\{([a-z_]+)\}/g,
@@ -53,6 +53,7 @@ const FACT_WORD_KEYS = {
   commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
+  decimalMarks: "decimal_marks",
   determinedNouns: "determined_nouns",
   determiners: "determiners",
   elisions: "elisions",

@@ -21,7 +21,7 @@ import {
 export interface SurrogatePair {
   readonly output: string;
   readonly original: string;
-  /** Number of characters of the output that belong to the surrogate; the rest is context. 0 stands for all. */
+  /** Number of characters of the output that the original replaces; the rest is context. 0 means all characters. */
   readonly lead?: number;
   /** Whether the output is too short to be recognized without its context. */
   readonly weak?: boolean;

@@ -174,7 +174,7 @@ export class DocumentRewriter {
     const { rule } = this.plan;
     const inside = rule.classifyToken(segmentType, segment, false);
     const first = inside[0] as ClassifiedToken;
-    // Only what is drawn as an unknown word inside a sentence may be something else at the start of one.
+    // Only an unknown word inside a sentence may be classified differently at the start of a sentence.
     const starting =
       first.role === RANDOMIZED && first.key === undefined ? rule.classifyToken(segmentType, segment, true) : inside;
     this.#tokensInside.set(cacheKey, inside);

@@ -386,8 +386,11 @@ class TextOptions:
         if quiet or not options.keys() & {"allow", "facts"}:
             return
         lists = sanitizer.bundle.get_names_lists()
-        if options.get("facts", "none") != "none" and not lists.has_fact_words:
+        facts_level = options.get("facts", "none")
+        if facts_level != "none" and not lists.has_fact_words:
             print_message("textveil: --facts is none: the lists of this language have no words for public facts")
+        elif facts_level in ("useful", "public") and not lists.has_useful_words:
+            print_message("textveil: --facts is plain: the lists of this language have no words for more public facts")
         entries = options.get("allow")
         if not entries:
             return

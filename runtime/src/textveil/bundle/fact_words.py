@@ -52,6 +52,7 @@ class FactWords:
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
         elisions: Shortened words of other languages before an apostrophe, such as ``l`` and ``dell``.
+        decimal_marks: A comma if decimals follow a comma and thousands a full stop (``1.500,50``); otherwise empty.
     """
 
     units: frozenset[str] = _NONE
@@ -87,6 +88,7 @@ class FactWords:
     name_prefixes: frozenset[str] = _NONE
     foreign_words: frozenset[str] = _NONE
     elisions: frozenset[str] = _NONE
+    decimal_marks: frozenset[str] = _NONE
 
 
 #: Keys of ``optional.facts`` that this release reads.

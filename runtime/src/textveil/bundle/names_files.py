@@ -95,6 +95,14 @@ class NamesLists:
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
 
     @property
+    def has_useful_words(self) -> bool:
+        """Return whether the rules list words before headings.
+
+        Without these words no public facts beyond those of ``plain`` are kept: the other rules read words of English.
+        """
+        return bool(self.rules.facts.heading_leads)
+
+    @property
     def kept_names(self) -> tuple[str, ...]:
         """Return the common words that the mode keeps although they are also names."""
         return tuple(word for word, marks in self.common_words.items() if marks & NAME)

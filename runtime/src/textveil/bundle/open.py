@@ -143,6 +143,8 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError):  # a name that is too long or contains NUL
         is_file = False
     if not is_file:
+        if path == DEFAULT_BUNDLE:
+            raise BundleNotFound("the built-in bundle is missing: install textveil again")
         is_there, name = os.path.exists(path), format_path_name(path) or "of that name"
         reason = f"{path.name!r} is not a bundle" if is_there else f"there is no folder {name}"
         raise BundleNotFound(f"{reason}: a bundle is a folder with a manifest.json")

@@ -13,8 +13,8 @@ _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize", "known")
 MODES = (NAMES_MODE, *STAIRCASE_MODES)
 #: Values of the option ``facts``. Each value keeps all that the value before it keeps, and more.
 FACTS = ("none", "plain", "useful", "public")
-NO_FACTS = FACTS[0]
-DEFAULT_FACTS = "plain"
+NO_FACTS, PLAIN_FACTS = FACTS[:2]
+DEFAULT_FACTS = PLAIN_FACTS
 #: Default of ``style``.
 DEFAULT_STYLE = "surrogate"
 

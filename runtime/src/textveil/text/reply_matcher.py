@@ -354,6 +354,8 @@ class StreamRestorer(ReportProperties):
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
         written = text[index:end]
+        if pair is not None and pair.output == written:
+            written = pair.output  # one string in memory, not two: the report has all surrogates
         if self._numbers is not None:
             self._numbers.end_text()
         if self._policy.permits_everything:
@@ -418,18 +420,18 @@ class StreamRestorer(ReportProperties):
         destination, roles[0] = scanner.destination, scanner.role
         if enclosure is None and scanner.is_indented:  # known from the first character of a line on
             enclosure = Region.CODE
-        regions = [(first, scanner.is_sealed)]
-        for at, character in enumerate(written[1:], 1):
-            regions.append((scanner.read_character(character), scanner.is_sealed))
-            roles[at] = scanner.role
+        region, closed = first, None  # no list of regions: a surrogate may have thousands of words
+        for at in range(len(written)):
+            if at:
+                region = scanner.read_character(written[at])
+                roles[at] = scanner.role
+            if closed is None and region is not Region.PROSE and (scanner.is_sealed or region not in places):
+                closed = region
         scanner.mark_surrogate()
-        closed = [
-            region for region, sealed in regions if region is not Region.PROSE and (sealed or region not in places)
-        ]
-        reason = SkipReason(closed[0]) if closed else _find_reason(enclosure, places)
+        reason = _find_reason(enclosure, places) if closed is None else SkipReason(closed)
         if first is Region.LINK and self._policy.allows_link(_remove_last_character(destination, written)):
             reason = None
-        return first, closed[0] if closed else first, reason, roles
+        return first, closed or first, reason, roles
 
     def _find_code_block(self, text: str) -> str:
         """Return the first characters after the last code fence, which show whether a block of code is JSON."""

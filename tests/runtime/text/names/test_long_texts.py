@@ -4,6 +4,7 @@ import random
 import sys
 import tracemalloc
 from collections.abc import Callable
+from itertools import islice, product
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from names_soup import GAPS, soup
 from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.errors import WorkStopped
-from textveil.text.names import read, spelled_tokens, tokenizer
+from textveil.text.names import read, spans, spelled_tokens, tokenizer
 from textveil.text.names import reply_pairs as sent
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.tokens import NamesToken
@@ -161,9 +162,41 @@ def test_a_line_that_ends_inside_a_number_in_words_is_found(
     assert windows_differ(sanitizer, monkeypatch)
 
 
+def freeing_changes_spans(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Return whether any text has other elements if the tokens of a line are freed while the line is read."""
+    chance, plan, free = random.Random(5), sanitizer.names_plan(protect="names"), spans.SpanFinder._free_words
+    for number in range(400):
+        text = soup(chance, gaps=(*GAPS, *LINE_ENDS) if number % 2 else GAPS)
+        text = text.lower() if number % 4 == 0 else text
+        text = text if number else "Dr. Anna and Dr. Anna and Dr. Anna"
+        monkeypatch.setattr(spans.SpanFinder, "_free_words", lambda finder: None)
+        whole = plan.make_reader().read_texts([text])[0]
+        monkeypatch.setattr(spans.SpanFinder, "_free_words", free)
+        freed = plan.make_reader().read_texts([text])[0]
+        if ([*freed.elements], freed.kept_count) != ([*whole.elements], whole.kept_count):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_words_are_freed_only_when_no_decision_reads_them(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr(spans, "STEPS_PER_CHECK", steps)
+    assert not freeing_changes_spans(sanitizer, monkeypatch)
+
+
+def test_a_word_that_is_freed_too_early_is_found(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spans, "STEPS_PER_CHECK", 1)
+    fault = planted(spans.SpanFinder._free_words, ("self._after_last_span - 1)", "self._after_last_span)"))
+    monkeypatch.setattr(spans.SpanFinder, "_free_words", fault)
+    assert freeing_changes_spans(sanitizer, monkeypatch)
+
+
 def measure_peak(sanitizer: Sanitizer, text: str) -> float:
     """Return the peak memory of rewriting a text, divided by the bytes of the text."""
     conversation = Conversation(sanitizer)
+    len(sanitizer.names_plan(protect="names").lists.common_words)  # the dictionary of the list is no part of the text
     conversation.outgoing_text(text[:500])
     tracemalloc.start()
     try:
@@ -178,3 +211,8 @@ def measure_peak(sanitizer: Sanitizer, text: str) -> float:
 )
 def test_a_long_text_takes_few_bytes_for_each_of_its_own(sanitizer: Sanitizer, unit: str, most: int) -> None:
     assert measure_peak(sanitizer, unit * (100_000 // len(unit))) <= most
+
+
+def test_a_line_of_different_words_takes_few_bytes_for_each_of_its_own(sanitizer: Sanitizer) -> None:
+    words = map("".join, product("abcdefghijklmnopqrstuvwxyz", repeat=4))
+    assert measure_peak(sanitizer, " ".join(islice(words, 20_000))) <= 88  # 100 if all its tokens are held

@@ -1,6 +1,10 @@
 """The shape of a string gives its type, for HIPAA's identifiers and numbers; the layout is the part in the template."""
 
+from dataclasses import replace
+
 import pytest
+from textveil import Sanitizer
+from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.numbers import classify_number
 from textveil.text.names.string_types import classify_string, split_unit
 
@@ -78,3 +82,11 @@ def test_a_unit_is_cut_off_and_a_decade_has_none() -> None:
     assert split_unit("5kg") == ("5", "kg")
     assert split_unit("70s") is None
     assert split_unit("٣kg") is None
+
+
+@pytest.mark.parametrize("group", ["GB29", "no12", "es00"])
+def test_the_first_group_of_an_account_number_is_no_public_fact_in_any_case(group: str) -> None:
+    lists = Sanitizer.load().bundle.get_names_lists()
+    lists = replace(lists, common_words={**lists.common_words, **dict.fromkeys(("gb", "no", "es", "vm"), 0)})
+    assert FactStrings(lists, "public").is_plain("vm12")
+    assert not FactStrings(lists, "public").is_plain(group)

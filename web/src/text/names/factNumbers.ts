@@ -21,7 +21,9 @@ const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until
 const COUNTED_TYPES = splitWords("number year digits phone");
 const [MAX_BARE, MAX_AGE, MAX_ORDINAL] = [89, 89, 99];
 const ASCII_DIGITS = /^[0-9]+$/;
+/** Numbers that count or measure, with a full stop before decimals, and with a comma before decimals. */
 const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
+const COUNTED_COMMA = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2})$/;
 const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
 /** Numbers of an amount of money. */
 const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
@@ -44,6 +46,7 @@ const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 export class NumberFacts {
   readonly #words: FactWords;
   readonly #beforeValues: ReadonlySet<string>;
+  readonly #counted: RegExp;
 
   constructor(
     readonly strings: FactStrings,
@@ -51,6 +54,7 @@ export class NumberFacts {
   ) {
     this.#words = strings.words;
     this.#beforeValues = new Set([...strings.words.secretWords, ...strings.words.addressWords]);
+    this.#counted = strings.words.decimalMarks.has(",") ? COUNTED_COMMA : COUNTED;
   }
 
   /** Return whether a rule keeps a number. */
@@ -120,7 +124,7 @@ export class NumberFacts {
     if (place.follows(index, this.#beforeValues) && !this.#hasUnit(place, index)) return false;
     if (place.hasLetter(index) && this.#mayBeHouse(place, index)) return false;
     if (entityType === "phone") return isRoundRange(text) && this.#hasUnit(place, index);
-    if (!(entityType === "digits" ? RANGE : COUNTED).test(text)) return false;
+    if (!(entityType === "digits" ? RANGE : this.#counted).test(text)) return false;
     if (this.#counts(place, index) || this.#beginsSize(place, index)) return true;
     return (
       this.#words.rangeWords.has(place.getWord(index + 1)) &&

@@ -237,8 +237,8 @@ export class LinePlaces {
   }
 
   /**
-   * Return whether a month with a year begins or ends a range: `June 2022 - Present`, `May 2019 to June 2020`. So it is no
-   * part of a name, whatever precedes it.
+   * Return whether a month with a year begins or ends a range: `June 2022 - Present`, `May 2019 to June 2020`. A month
+   * in such a range is not a part of a name, whatever word precedes it.
    */
   isMonthRange(index: number): boolean {
     if (this.getClass(index + 1) !== "year" || ![" ", ", "].includes(this.getGap(index + 1))) return false;
@@ -278,7 +278,7 @@ export class LinePlaces {
     return this.getGap(index + 1) === "" && this.getWord(index + 1).length === 1;
   }
 
-  /** Return whether an item of a line is a mention, and neither a number nor a date, or is unknown. */
+  /** Return whether an item of a line is replaced text, but neither a number nor a date. */
   isHidden(index: number, gap: number): boolean {
     if (this.#isOutside(index)) return index < 0 ? this.cutBefore : this.cutAfter;
     const entityType = this.getClass(index);

@@ -38,8 +38,9 @@ const CASED_UNITS: ReadonlySet<string> = new Set([
 /** Printable ASCII characters, of which identifiers consist. */
 export const PIECES = /^[\x20-\x7e]+$/;
 const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
-/** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. */
-const FIRST_GROUP = /^[A-Z]{2}[0-9]{2}$/;
+/** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. In lower case, of an IBAN of SEPA. */
+const FIRST_GROUP =
+  /^(?:[A-Z]{2}|ad|at|be|bg|ch|cy|cz|de|dk|ee|es|fi|fr|gb|gr|hr|hu|ie|is|it|li|lt|lu|lv|mc|mt|nl|no|pl|pt|ro|se|si|sk|sm)[0-9]{2}$/;
 /** Common words that are also names and are frequent in identifiers. They are kept next to a piece that is no name. */
 const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
 /** Numbers of three digits that are kept in identifiers. */

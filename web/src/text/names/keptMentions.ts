@@ -59,7 +59,7 @@ export function mergeKeptMentions(
   return [...merged, keptText];
 }
 
-/** Return which part of a name a mention may be, as far as the word after it is concerned. */
+/** Return which part of a name a mention may be, if the word after it belongs to the same name. */
 function findPart({ span }: EntityMention): NamePart {
   if (TITLES.has(span.entityType)) return "title";
   if (!RUNS.has(span.entityType)) return "other";

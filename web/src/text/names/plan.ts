@@ -1,5 +1,6 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
+import type { NamesLists } from "../../bundle/namesFiles.js";
 import type { ReplyRules } from "../../bundle/replyRules.js";
 import type { TextBundle } from "../../bundle/textBundle.js";
 import { DEFAULT_FACTS, FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
@@ -26,7 +27,8 @@ import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { ChunkTokenizer } from "./tokenizer.js";
 import { GAP, type NamesToken } from "./tokens.js";
 
-const [NO_FACTS] = FACTS;
+const [NO_FACTS, PLAIN_FACTS] = FACTS;
+type FactsLevel = (typeof FACTS)[number];
 const APOSTROPHES = "'\u2019\u2018";
 
 /**
@@ -59,6 +61,15 @@ interface ReadPart {
 const KEY_END = /^"[ \t\r\n]*:/;
 
 /** Return the parts of a text that are not copied. */
+/**
+ * Return the value of the option `facts`: at most the value for which the language has words. This is `none` without
+ * words before secrets and in addresses, and `plain` without words before headings.
+ */
+function chooseFacts(lists: NamesLists, level: FactsLevel): FactsLevel {
+  if (!lists.hasFactWords) return NO_FACTS;
+  return level === NO_FACTS || lists.hasUsefulWords ? level : PLAIN_FACTS;
+}
+
 const listReadParts = (parts: readonly JsonPart[]): ReadPart[] =>
   parts.flatMap(({ partType, text }, index) => {
     if (partType === COPIED) return [];
@@ -142,7 +153,7 @@ export class NamesPlan {
         `keep supports only types that a list or a pattern defines, not ${unlisted.join(", ")}: keep single words with allow`,
       );
     }
-    const facts = lists.hasFactWords ? (options.facts ?? DEFAULT_FACTS) : NO_FACTS;
+    const facts = chooseFacts(lists, options.facts ?? DEFAULT_FACTS);
     this.style = {
       usesTags: options.style === "tag",
       consistent: options.consistent ?? true,

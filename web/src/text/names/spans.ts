@@ -272,7 +272,7 @@ export class SpanFinder implements TokenLine {
     return after === this.words.length || this.#getGap(after) !== " " || this.#getWord(after).tokenClass < CAPITALIZED;
   }
 
-  /** Return whether an opener that is also a name (`Hope`) precedes no kept lower-case word after a blank. */
+  /** Return whether a word that may begin a sentence, such as `Hope`, is a first name here. */
   #isFirstName(index: number): boolean {
     const { flags } = this.#getWord(index);
     if (!(flags & KEPT_AT_START) || !(flags & SURNAME)) return false;

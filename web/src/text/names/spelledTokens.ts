@@ -256,7 +256,7 @@ class SpelledSpanFinder {
     return false;
   }
 
-  /** Return whether the gap before a token joins it to the token before. */
+  /** Return whether a token is joined to the token before it, as the letters of `k-o-v` are. */
   #isJoined(index: number, marks: readonly string[]): boolean {
     let gap = this.gaps[index] ?? "";
     if (gap === " " || gap === "-" || marks.includes(gap)) return true;

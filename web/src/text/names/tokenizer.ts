@@ -317,7 +317,7 @@ export class ChunkTokenizer {
     const parts = core.split(CODE_MARKS);
     if (parts.some((part, index) => index % 2 === 0 && WHOLE_CHUNK_MARKS.test(part) && !isFormat(part)))
       return undefined;
-    // Hosts with and without `www.` are alike here, or the cut would reveal which of both stands before the marks.
+    // Hosts with and without `www.` have one class: otherwise the split would reveal which of them the text has.
     const whole = ADDRESS_MARKS.test(parts[0] ?? "") ? core : core.replace(WWW, "");
     const entityType = classifyString(whole, this.characters, this.#rules)[0];
     const last = parts[parts.length - 1] ?? "";

@@ -18,7 +18,9 @@ _DAYS = frozenset(("day", "ordinal", "date"))
 _CARDS = frozenset(("account", "card", "iban"))
 _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
+#: Numbers that count or measure, with a full stop before decimals, and with a comma before decimals.
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_COUNTED_COMMA = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2}")
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
@@ -58,6 +60,7 @@ class NumberFacts:
     def __init__(self, strings: FactStrings, codes: CodeFacts) -> None:
         self._strings, self._words, self._codes = strings, strings.words, codes
         self._before_values = strings.words.secret_words | strings.words.address_words
+        self._counted = _COUNTED_COMMA if "," in strings.words.decimal_marks else _COUNTED
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
         """Return whether a rule keeps a number.
@@ -170,7 +173,7 @@ class NumberFacts:
             return False
         if place.has_letter(index) and self._may_be_house(place, index):
             return False
-        form = _RANGE if entity_type == "digits" else _COUNTED
+        form = _RANGE if entity_type == "digits" else self._counted
         if entity_type == "phone":
             return _is_round_range(text) and self._has_unit(place, index)
         if form.fullmatch(text) is None:

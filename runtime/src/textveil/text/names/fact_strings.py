@@ -49,8 +49,11 @@ ROUND_NUMBERS = frozenset("100 200 256 404 500 512".split())
 #: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
 _SHARED_PIECES = frozenset("black fields long max page price white".split())
 _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
-#: First group of an IBAN in groups of four, or of a number plate: ``GB29``, ``YA25``.
-_FIRST_GROUP = re.compile("[A-Z]{2}[0-9]{2}")
+#: First group of an IBAN, or of a number plate: ``GB29``, ``YA25``. In lower case only that of an IBAN of SEPA.
+_FIRST_GROUP = re.compile(
+    "(?:[A-Z]{2}|ad|at|be|bg|ch|cy|cz|de|dk|ee|es|fi|fr|gb|gr|hr|hu|ie|is|it|li|lt|lu|lv|mc|"
+    "mt|nl|no|pl|pt|ro|se|si|sk|sm)[0-9]{2}"
+)
 _COUNTRIES = frozenset(("country", "the-country"))
 #: Public sets that may contain the string of a mention, as flags of ``FactStrings.find_sets``: terms; words of source
 #: code that are names too; nouns that may be parts of names; units; varieties of a language; function words.

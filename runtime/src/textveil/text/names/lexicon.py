@@ -391,6 +391,11 @@ def is_plainly_kept(token: NamesToken) -> bool:
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
+def is_title_case(token: NamesToken) -> bool:
+    """Return whether a token is a capitalized word in Title case."""
+    return token.token_class == CAPITALIZED and token.case == TITLE
+
+
 def may_join_name(token: NamesToken) -> bool:
     """Return whether a kept word may be a part of the name before it, as in ``martin short``."""
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))

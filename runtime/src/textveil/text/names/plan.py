@@ -35,7 +35,7 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import NamesToken
 from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS, PLAIN_FACTS
 from textveil.text.statement import PrivacyTerms
 
 if TYPE_CHECKING:
@@ -344,7 +344,9 @@ class NamesPlanFactory:
         )
 
     def _choose_facts(self, options: Mapping[str, Any]) -> str:
-        """Return the value of the option ``facts``. It is ``none`` for a language without lists of facts.
+        """Return the value of the option ``facts``: at most the value for which the language has words.
+
+        This is ``none`` without words before secrets and in addresses, and ``plain`` without words before headings.
 
         Raises:
             OptionError: The value does not exist.
@@ -352,7 +354,9 @@ class NamesPlanFactory:
         facts_level = options.get("facts", DEFAULT_FACTS)
         if facts_level not in FACTS:
             raise OptionError(f"facts must be one of {', '.join(FACTS)}")
-        return facts_level if self._lists.has_fact_words else NO_FACTS
+        if not self._lists.has_fact_words:
+            return NO_FACTS
+        return facts_level if facts_level == NO_FACTS or self._lists.has_useful_words else PLAIN_FACTS
 
     def _check_types(self, entity_types: Collection[str], own_names: frozenset[str]) -> frozenset[str]:
         known = {PUBLIC_TYPE_NAMES.get(kind, kind) for kind in self._surrogates.entity_types} | own_names

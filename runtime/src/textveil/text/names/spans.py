@@ -14,7 +14,7 @@ from itertools import compress, dropwhile, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import Lexicon, may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -66,8 +66,8 @@ _MIN_HEADLINE_WORDS = 7
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
 _MIN_LETTERS_TO_END = 2
-#: Number of strings that one ``join`` joins, and number of kept texts and spans per block.
-_JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
+#: Number of strings that one ``join`` joins; of kept texts and spans per block; and the token in place of a freed one.
+_JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, "", "")
 
 
 class SpanFinder:
@@ -92,7 +92,8 @@ class SpanFinder:
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
         self._plain_range = range(0)  # words that were checked and begin no address
         self._spellings, self._special_indices = list[str](), array("I")
-        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
+        #: First word of these lines; first word after the last span; and first word whose token is not freed.
+        self._first_word = self._after_last_span = self._freed_words = 0
         self._kept: list[str] = []  # text of earlier lines since the last span
         self._last_list_number: tuple[int, ...] = ()  # last list number that was kept
         self.kept_count: int = 0
@@ -119,10 +120,9 @@ class SpanFinder:
         if last:
             words[0], spellings[2] = last[0], self._spellings[-1]
         self._words, self._gaps, self._hidden = words, spellings[::2], bytearray(len(words))
-        self._plain_range = range(0)
         self._hidden[: len(last)] = hidden
-        self._spellings, self._first_word = spellings, len(last)
-        self._after_last_span = self._first_word
+        self._spellings, self._first_word, self._plain_range = spellings, len(last), range(0)
+        self._after_last_span, self._freed_words = self._first_word, 0
         self.kept_count += len(words) - self._first_word
 
     def _iterate_lines(self) -> Iterator[tuple[int, int]]:
@@ -138,8 +138,7 @@ class SpanFinder:
         words, gaps, special = self._words, self._gaps, self._special_indices
         if self._has_breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
-        dates = self._rules.dates
-        if dates.links or dates.day_stop:
+        if (dates := self._rules.dates).links or dates.day_stop:
             numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
@@ -149,6 +148,7 @@ class SpanFinder:
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
+                self._free_words()
             if index < self._after_last_span:
                 continue
             token = words[index]
@@ -187,6 +187,12 @@ class SpanFinder:
             self.kept_count -= stop - index
             self._after_last_span = stop
             yield from elements
+
+    def _free_words(self) -> None:
+        """Free the tokens that no later decision reads. All tokens of a long line would need much memory."""
+        stop = max(self._freed_words, self._after_last_span - 1)  # the word before a span may affect it
+        self._words[self._freed_words : stop] = [_FREED_WORD] * (stop - self._freed_words)
+        self._freed_words = stop
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the kept text between the last span and the span at ``index``."""
@@ -302,11 +308,9 @@ class SpanFinder:
             token = words[index]
             if token.token_class == REPLACED and token.entity_type == "particle":
                 after = index + 1
-                precedes_name = (
-                    after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
-                )
+                is_name = after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
                 token = words[index] = (
-                    token._replace(token_class=CAPITALIZED) if precedes_name else token._replace(entity_type="word")
+                    token._replace(token_class=CAPITALIZED) if is_name else token._replace(entity_type="word")
                 )
             if token.token_class >= CAPITALIZED:
                 capitalized.append(index)
@@ -326,7 +330,7 @@ class SpanFinder:
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
         """Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them."""
         words = self._words
-        title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
+        title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
             is_replaced = [
                 not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
@@ -437,7 +441,7 @@ class SpanFinder:
         case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
-        title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))
+        title_case_words = 0 if has_lower else sum(map(is_title_case, tokens))
         preceding_word, gap = "", self._gaps[start]
         if gap == " " and start > self._after_last_span and self._words[start - 1].token_class == KEPT:
             preceding_word = self._words[start - 1].key
@@ -455,6 +459,8 @@ class SpanFinder:
             return index if hidden[index] and self._joins_run(start, index) else None
         if hidden[index]:
             return index
+        if words[index].token_class == KEPT and words[index].key not in self._rules.connectors:
+            return None
         after = find_connectors_end(words, gaps, index, end, self._rules.connectors)
         return after if index < after < end and hidden[after] else None
 
@@ -477,11 +483,6 @@ class SpanFinder:
         if stop > first + 1:  # joined in small steps, so that other threads can run
             text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
-
-
-def _is_title_case(token: NamesToken) -> bool:
-    """Return whether a token is a capitalized word in Title case."""
-    return token.token_class == CAPITALIZED and token.case == TITLE
 
 
 def _is_emphasized(token: NamesToken) -> bool:
