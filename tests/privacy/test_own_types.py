@@ -18,7 +18,7 @@ from textveil.text.names import known_persons, own_patterns, own_types
 from textveil.text.names.facts import FactRules
 from textveil.text.names.known_persons import KnownCandidates
 from textveil.text.names.own_patterns import PatternMatcher
-from textveil.text.names.own_types import MaskedText, OwnTypes
+from textveil.text.names.own_types import OwnTypes, PlaceholderText
 
 PATTERNS = {
     "employee": "EMP[0-9]{5}|emp-[a-z]{3}",
@@ -178,7 +178,7 @@ def is_small_layout_sampled(sanitizer: Sanitizer) -> bool:
 
 FAULTS: dict[str, Fault] = {
     "the rules read a match itself": (
-        MaskedText,
+        PlaceholderText,
         "__init__",
         ("pieces.append(PLACEHOLDER)", "pieces.append(text[match.start : match.end])"),
         is_broken,

@@ -74,6 +74,7 @@ export type FactWordKey =
   | "secret_words"
   | "start_followers"
   | "starts"
+  | "street_leads"
   | "units"
   | "version_words"
   | "weak_address_words";

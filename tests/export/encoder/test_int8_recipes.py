@@ -10,7 +10,7 @@ from onnx import TensorProto, numpy_helper
 from small_checkpoints import texts, write_texts
 from textveil.bundle.onnx.model_check import check_model
 from textveil_export.encoder.checkpoint import Checkpoint
-from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts, read_labeled_texts
+from textveil_export.encoder.evaluation import TokenizedTexts, compute_vectors, encode_texts, read_labeled_texts
 from textveil_export.encoder.int8_recipes import (
     RECIPES,
     Int8Recipe,
@@ -29,7 +29,7 @@ DEFAULT = Int8Recipe()
 
 
 @pytest.fixture(scope="module")
-def real(checkpoint: Checkpoint, tmp_path_factory) -> LabeledTexts:
+def real(checkpoint: Checkpoint, tmp_path_factory) -> TokenizedTexts:
     path = write_texts(tmp_path_factory.mktemp("texts") / "texts.tsv", texts(40, seed=5))
     return encode_texts(read_labeled_texts(path, checkpoint.labels), checkpoint.vocabulary, checkpoint)
 
@@ -54,7 +54,7 @@ def test_names_are_distinct() -> None:
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_makes_a_graph_that_devices_run(
-    recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: LabeledTexts
+    recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: TokenizedTexts
 ) -> None:
     path = folder / make_graph_name(recipe)
     operators = check_model(path.read_bytes(), checkpoint.dimension).operators
@@ -123,7 +123,7 @@ def test_a_row_of_zeros_stays_zero(graph: Path, tmp_path: Path) -> None:
 
 
 def test_measuring_compares_with_the_float_graph(
-    graph: Path, checkpoint: Checkpoint, real: LabeledTexts, tmp_path: Path
+    graph: Path, checkpoint: Checkpoint, real: TokenizedTexts, tmp_path: Path
 ) -> None:
     recipes = (DEFAULT, Int8Recipe(reduce_range=True))
     told: list[int] = []

@@ -79,6 +79,7 @@ const FACT_WORD_KEYS = {
   startFollowers: "start_followers",
   starts: "starts",
   units: "units",
+  streetLeads: "street_leads",
   versionWords: "version_words",
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;

@@ -19,7 +19,7 @@ VectorFunction = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
-class LabeledTexts:
+class TokenizedTexts:
     """Tokenized texts with labels.
 
     Attributes:
@@ -32,10 +32,10 @@ class LabeledTexts:
     labels: NDArray[np.intp]
     truncated: int
 
-    def sample_evenly(self, count: int) -> "LabeledTexts":
+    def sample_evenly(self, count: int) -> "TokenizedTexts":
         """Return at most ``count`` of the texts, at equal intervals."""
         chosen = np.unique(np.linspace(0, len(self.ids) - 1, min(count, len(self.ids))).astype(int))
-        return LabeledTexts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
+        return TokenizedTexts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
 
 
 def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
@@ -85,7 +85,7 @@ class TokenizerSettings(Protocol):
 
 def encode_texts(
     rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], settings: TokenizerSettings
-) -> LabeledTexts:
+) -> TokenizedTexts:
     """Tokenize texts: [CLS], at most ``max_tokens`` - 2 WordPieces, [SEP].
 
     Args:
@@ -97,7 +97,7 @@ def encode_texts(
     pieces = WordPiece(numbers, lowercase=settings.lowercase, special=SPECIAL_PIECES)
     first, last, room = numbers["[CLS]"], numbers["[SEP]"], settings.max_tokens - 2
     encoded = [pieces.encode(text) for _, text in rows]
-    return LabeledTexts(
+    return TokenizedTexts(
         tuple(np.array([first, *ids[:room], last], dtype=np.int64) for ids in encoded),
         np.array([label for label, _ in rows], dtype=np.intp),
         sum(len(ids) > room for ids in encoded),
@@ -105,7 +105,7 @@ def encode_texts(
 
 
 def compute_vectors(
-    run: VectorFunction, texts: LabeledTexts, stage: str = "", progress: Progress = ignore_progress
+    run: VectorFunction, texts: TokenizedTexts, stage: str = "", progress: Progress = ignore_progress
 ) -> NDArray[np.float32]:
     """Run a model on texts and return their vectors before the noise, shape (texts, k).
 

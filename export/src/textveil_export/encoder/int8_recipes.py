@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.device_cost import use_one_thread
-from textveil_export.encoder.evaluation import LabeledTexts, VectorFunction, classify_vectors, compute_vectors
+from textveil_export.encoder.evaluation import TokenizedTexts, VectorFunction, classify_vectors, compute_vectors
 from textveil_export.encoder.onnx_graph import DeviceSession, strip_metadata
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, ignore_progress
@@ -282,7 +282,7 @@ class RecipeMeasurement:
 
 def measure_recipes(
     source: Path,
-    texts: LabeledTexts,
+    texts: TokenizedTexts,
     classifier: Arrays,
     epsilon: float,
     folder: Path,
@@ -354,7 +354,7 @@ def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -
 
 @use_one_thread()
 def _measure_speeds(
-    sessions: dict[RecipeKey, DeviceSession], reference: VectorFunction, texts: LabeledTexts
+    sessions: dict[RecipeKey, DeviceSession], reference: VectorFunction, texts: TokenizedTexts
 ) -> dict[RecipeKey, float]:
     """Return the speed of each int8 graph relative to PyTorch, the median over texts.
 

@@ -17,7 +17,7 @@ from transformers import BertModel
 
 from textveil_export.encoder.build import MAX_BYTES, RESERVED_BYTES
 from textveil_export.encoder.checkpoint import Arrays
-from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts
+from textveil_export.encoder.evaluation import TokenizedTexts, compute_vectors, encode_texts
 from textveil_export.encoder.gates import is_allowed_loss
 from textveil_export.encoder.int8_recipes import (
     Int8Recipe,
@@ -163,7 +163,7 @@ def export_onnx_parts(
     raise SizeError(f"no int8 graph fits into {room / 1e6:.1f} MB ({refusals[0]}): use a smaller encoder")
 
 
-def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
+def _measure_accuracy(sample: TokenizedTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
     """Compare the decisions of float32 and int8 on labeled texts.
 
     Args:

@@ -46,6 +46,7 @@ class FactWords:
         phone_labels: Short forms before a telephone number, such as ``tel``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
         institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
+        street_leads: Words before a street or a place, such as *on*, in addition to ``names.place_prepositions``.
         comma_words: Common words before a comma and a name that are family names too, but mean something else there,
             such as ``best``.
         name_leads: Words before the name of a person, as in ``my name is``.
@@ -83,6 +84,7 @@ class FactWords:
     phone_labels: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
     institution_ends: frozenset[str] = _NONE
+    street_leads: frozenset[str] = _NONE
     comma_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE

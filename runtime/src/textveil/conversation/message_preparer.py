@@ -53,7 +53,7 @@ class MessagePreparer:
         """
         tags = self._check_messages(messages)
         shared = self._shared
-        reader = NamesReader(shared.plan.reading)  # lives for one call: its cache of a text is larger than the text
+        reader = NamesReader(shared.plan.reading_rules)  # for one call: its cache is larger than the text
         senders = [classify_sender(message, shared.pass_through) for message in messages]
         place, prepared, is_run = self._find_start(messages, senders, tags, reader), [], False
         runs, other_count = _measure_model_runs(messages, senders), 0

@@ -108,10 +108,10 @@ def read_description(folder: Path) -> RepresentationDescription:
         CheckpointError: The folder has no checkpoint, or one of another version, or a file is missing or changed.
     """
 
-    def required(content: dict[str, Any]) -> set[str]:
+    def list_files(content: dict[str, Any]) -> set[str]:
         return {CLASSIFIER, VOCABULARY, f"{EXTRACTOR}/config.json"} | (set() if content["mode"] == "none" else {HEAD})
 
-    content = LAYOUT.read(folder, [field.name for field in fields(RepresentationDescription)], required)
+    content = LAYOUT.read(folder, [field.name for field in fields(RepresentationDescription)], list_files)
     content |= {name: tuple(content[name]) for name in ("labels", "levels")}
     return RepresentationDescription(**content)
 

@@ -158,9 +158,9 @@ def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Pa
 
 
 def _read_description(folder: Path) -> FinetunedDescription:
-    def required(content: dict[str, Any]) -> set[str]:
+    def list_files(content: dict[str, Any]) -> set[str]:
         return {HEAD} | ({f"{ENCODER}/{WEIGHTS}"} if content["encoder"] == ENCODER else set())
 
-    content = LAYOUT.read(folder, [field.name for field in fields(FinetunedDescription)], required)
+    content = LAYOUT.read(folder, [field.name for field in fields(FinetunedDescription)], list_files)
     content["labels"] = tuple(content["labels"])
     return FinetunedDescription(**content)

@@ -14,6 +14,7 @@ BODIES = (
 ).split("|")
 PEOPLE = (
     "Tobias Quell|Li Wei|Nguyen Van Anh|Kim Min-jun|Weronika Zielinska|TOBIAS QUELL|Zorblax Wyxes|Diego Alvarez"
+    "|Joy Field|Lee Rivers|Chidi Short|Tarek El-Sayed"
     "|Piet van der Berg|Maria de la Cruz|Yesterday Zorblax|Ask Zorblax Wyxes|Victoria Novak"
 ).split("|")
 
@@ -41,6 +42,14 @@ def test_a_run_with_a_common_word_a_body_or_an_acronym_is_no_person(shipped: San
 @pytest.mark.parametrize("run", ["Lake Geneva", "New Zealand", "Redondo Beach", "Zorblax Street"])
 def test_places_stay_places(shipped: Sanitizer, run: str) -> None:
     assert type_of(shipped, run) in ("place", "country", "street", "city")
+
+
+def test_a_person_before_a_place_needs_a_place_of_persons(shipped: Sanitizer) -> None:
+    """Behind a word before places the same words are a place."""
+    for lead in ("We live on ", "They met in ", "It is the "):
+        assert dict(shipped.preview(f"{lead}Joy Field", protect="names"))["Joy Field"] == "place"
+    assert dict(shipped.preview("We met Jordan River", protect="names"))["Jordan River"] == "place"
+    assert dict(shipped.preview("We know Zorblax Systems", protect="names"))["Zorblax Systems"] == "organization"
 
 
 def test_the_list_of_first_names_abroad_decides_types_alone(names: Path) -> None:

@@ -179,7 +179,7 @@ export class EntityClassifier {
       return endType === "" || mayBePerson ? personType : endType;
     }
     const entityType = endType || (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
-    if (entityType !== "") return entityType;
+    if (entityType !== "") return this.#isPersonBeforePlace(span, nameStart) ? "person" : entityType;
     const firstOfName = span.tokens[nameStart] as NamesToken;
     if (isInitial(firstOfName) || this.lists.getMembers("given").has(firstOfName.key)) return personType;
     const isPair = span.tokens.length - nameStart === 2 && this.#findNameList(last.key) === "family";
@@ -191,6 +191,18 @@ export class EntityClassifier {
     return isForeignGiven || personType === "person" ? personType : "family";
   }
 
+  /** Return whether a name is a first name and a family name that also ends places: *Joy Field*. */
+  #isPersonBeforePlace({ tokens, precedingWord }: EntitySpan, nameStart: number): boolean {
+    const [first, last, ...others] = tokens.slice(nameStart);
+    if (first === undefined || last === undefined || others.length > 0) return false;
+    const { rules } = this.lists;
+    if (includesWord(rules.data.names.place_prepositions, precedingWord) || rules.facts.streetLeads.has(precedingWord))
+      return false;
+    if (!this.#isGiven(first) || !["", "given", "family"].includes(this.#findNameList(first.key))) return false;
+    const isSurname = this.lists.getMembers("family").has(last.key) || (last.flags & SURNAME) > 0;
+    return isSurname && this.#findEndWordType(last.key) === "place";
+  }
+
   /** Return whether a sequence of capitalized words has a word that is no part of a person's name. */
   #namesOrganization(span: EntitySpan, nameStart: number): boolean {
     const tokens = span.tokens.slice(nameStart);
@@ -199,14 +211,17 @@ export class EntityClassifier {
     const isForeignGiven = this.#isForeignGiven((tokens[0] as NamesToken).key);
     // Behind a first name that is no place, one common word may be a family name.
     const mayBeCommon = isForeignGiven && tokens.length === 2 && ["", "family"].includes(listedTypes[0] ?? "");
+    const [first] = tokens;
+    const isUnlisted = tokens.length === 2 && listedTypes[0] === "" && !this.#isCommon((first as NamesToken).key);
     return tokens.some((word, index) => {
       const entityType = listedTypes[index] ?? "";
       if ((isForeignGiven && index === 0) || word.entityType === "particle" || isInitial(word)) return false;
+      if (this.lists.getMembers("particle").has(tokens[index - 1]?.key ?? "")) return false; // El-Sayed
       const isAcronym = word.case === UPPER && span.case !== UPPER;
       if (this.#findEndWordType(word.key) !== "" || includesWord(types.no_persons, entityType) || isAcronym)
         return true;
-      const isCommon = this.lists.commonWords.has(word.key) && !this.denied.has(word.key);
-      return isCommon && entityType !== "given" && entityType !== "family" && !mayBeCommon;
+      const isSurname = mayBeCommon || (isUnlisted && (word.flags & SURNAME) > 0);
+      return this.#isCommon(word.key) && entityType !== "given" && entityType !== "family" && !isSurname;
     });
   }
 
@@ -221,6 +236,10 @@ export class EntityClassifier {
 
   #findEndWordType(key: string): string {
     return types.last.find(([list]) => this.lists.getMembers(list).has(key))?.[1] ?? "";
+  }
+
+  #isCommon(key: string): boolean {
+    return this.lists.commonWords.has(key) && !this.denied.has(key);
   }
 
   #isForeignGiven(key: string): boolean {

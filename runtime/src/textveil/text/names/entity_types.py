@@ -204,6 +204,7 @@ class EntityClassifier:
         denied: frozenset[str] = frozenset(),
     ) -> None:
         self._rules, self._place_before = rules, rules.place_prepositions
+        self._street_leads = rules.place_prepositions | rules.facts.street_leads
         self._common, self._kept_types, self._unchanged_types, self._denied = (
             common,
             kept_types,
@@ -373,7 +374,7 @@ class EntityClassifier:
         if end_type is None:
             end_type = "place" if tokens[0].flags & BEGINS_DOTTED_NAME else self._type_by_end_word.get(keys[0])
         if end_type is not None:
-            return end_type
+            return "person" if self._is_person_before_place(span, name_start) else end_type
         if _is_initial(tokens[name_start]) or keys[name_start] in self._name_lists["given"]:
             return person_type
         first, last = self._type_by_name.get(keys[name_start]), self._type_by_name.get(keys[-1])
@@ -385,6 +386,20 @@ class EntityClassifier:
         if self._names_organization(span, name_start):
             return "organization"
         return person_type if is_foreign_given or person_type == "person" else "family"
+
+    def _is_person_before_place(self, span: EntitySpan, name_start: int) -> bool:
+        """Return whether a name is a first name and a family name that also ends places: *Joy Field*.
+
+        It is not behind a word before a street or a place, such as *on*.
+        """
+        tokens = span.tokens[name_start:]
+        if len(tokens) != 2 or span.preceding_word in self._street_leads:
+            return False
+        first, last = tokens[0].key, tokens[1]
+        if first not in self._given or self._type_by_name.get(first, "given") not in ("given", "family"):
+            return False
+        is_surname = last.key in self._name_lists["family"] or last.flags & SURNAME > 0
+        return is_surname and self._type_by_end_word.get(last.key) == "place"
 
     def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
         """Return the type of a run by its last word, such as *School*; ``None`` if this word is on no list.
@@ -399,8 +414,8 @@ class EntityClassifier:
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
         """Return whether a sequence of capitalized words has a word that is no part of a person's name.
 
-        A common word after a listed first name does not count, because it may be a family name. It counts if the first
-        name is also a place, or if the name has more than two words.
+        A common word after a listed first name, or a rare family name after an unlisted word, does not count, since it
+        may be a family name. It counts if the first name is also a place, or if the name has more than two words.
 
         Args:
             span: The span of the words.
@@ -411,9 +426,13 @@ class EntityClassifier:
         if "&" in span.text or (len(tokens) == 1 and listed_types[0] == "city"):
             return True
         is_foreign_given = tokens[0].key in self._foreign_given
-        may_be_common = is_foreign_given and len(tokens) == 2 and listed_types[0] in (None, "family")
-        for token, kind in zip(tokens[is_foreign_given:], listed_types[is_foreign_given:], strict=True):
-            if token.entity_type == "particle" or _is_initial(token):
+        is_pair = len(tokens) == 2
+        may_be_common = is_pair and is_foreign_given and listed_types[0] in (None, "family")
+        is_unlisted = is_pair and listed_types[0] is None and tokens[0].key not in self._common
+        for index, (token, kind) in enumerate(zip(tokens, listed_types, strict=True)):
+            if (index == 0 and is_foreign_given) or token.entity_type == "particle" or _is_initial(token):
+                continue
+            if index and tokens[index - 1].key in self._name_lists["particle"]:  # ``El-Sayed``
                 continue
             if (
                 token.key in self._type_by_end_word
@@ -421,7 +440,8 @@ class EntityClassifier:
                 or (token.case == UPPER and span.case != UPPER)
             ):
                 return True
-            if token.key in self._common and kind not in ("given", "family") and not may_be_common:
+            is_surname = may_be_common or (is_unlisted and token.flags & SURNAME)
+            if token.key in self._common and kind not in ("given", "family") and not is_surname:
                 return True
         return False
 

@@ -49,7 +49,7 @@ _NOT_ALPHANUMERIC = re.compile("[^a-z0-9]+")
 _Match = PatternMatch | KnownMatch | None
 
 
-class MaskedText:
+class PlaceholderText:
     """A text in which ``PLACEHOLDER`` replaces each match of the user's own types.
 
     Args:
@@ -177,7 +177,7 @@ class OwnTypes:
         )
         self.names: frozenset[str] = frozenset(patterns)
 
-    def mask_text(self, text: str) -> MaskedText | None:
+    def mask_text(self, text: str) -> PlaceholderText | None:
         """Replace each match in a text by a made-up word; return ``None`` if the text has no match.
 
         Matches do not overlap. If several matches overlap, the one that begins first counts. If they begin at the same
@@ -201,7 +201,7 @@ class OwnTypes:
                 match = pattern
             matches.append(match)
             position = match.end
-        return MaskedText(text, matches) if matches else None
+        return PlaceholderText(text, matches) if matches else None
 
 
 class OwnSurrogatePools(SurrogatePools):

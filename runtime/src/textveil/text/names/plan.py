@@ -147,7 +147,7 @@ class NamesPlan:
         return ChunkTokenizer(self._lexicon)
 
     @cached_property
-    def reading(self) -> ReadingRules:
+    def reading_rules(self) -> ReadingRules:
         """Tokenizer, classifier and rules of the readers of all calls."""
         return ReadingRules(
             tokenizer=self._tokenizer,
@@ -161,7 +161,7 @@ class NamesPlan:
     def rewriter(self) -> NamesRewriter:
         """Rewriter of documents. It stores no text between calls."""
         return NamesRewriter(
-            self.reading,
+            self.reading_rules,
             self.surrogates,
             self.style,
             key=self.key,
@@ -171,7 +171,7 @@ class NamesPlan:
 
     def make_reader(self) -> NamesReader:
         """Create a reader for the texts of one call."""
-        return NamesReader(self.reading)
+        return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, and turn words that are kept only because of context into mentions.
@@ -187,7 +187,7 @@ class NamesPlan:
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text with its treatment, and with its mention (``None`` for kept words and gaps)."""
-        reader = NamesReader(replace(self.reading, facts=self._preview_facts))
+        reader = NamesReader(replace(self.reading_rules, facts=self._preview_facts))
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
                 for piece in _WORD_OR_GAP.findall(entry):

@@ -318,14 +318,14 @@ def _count_digits(layout: str) -> int:
 def _format_digits(layout: str, index: int) -> str:
     """Return the surrogate of a layout of digits. No group of digits begins with a zero."""
 
-    def filled(group: "re.Match[str]") -> str:
+    def write_group(group: "re.Match[str]") -> str:
         nonlocal index
         index, first = divmod(index, 9)
         length = len(group[0]) - 1
         index, rest = divmod(index, 10**length)
         return str(1 + first) + (f"{rest:0{length}d}" if length else "")
 
-    written = _DIGIT_GROUP.sub(filled, layout)
+    written = _DIGIT_GROUP.sub(write_group, layout)
     if (pair := _NUMBER_PAIR.fullmatch(written)) and len(pair[1]) == len(pair[3]) and pair[1] > pair[3]:
         return pair[3] + pair[2] + pair[1]  # a rating is at most its scale
     return written

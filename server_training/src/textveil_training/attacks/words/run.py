@@ -66,12 +66,12 @@ def attack_words(
         )
     parts = 1
 
-    def learned(done: int, total: int) -> None:
+    def report_learning(done: int, total: int) -> None:
         nonlocal parts
         parts = total
         report(done, total + draws)
 
-    attacker = WordAttacker(of_known, of_prior, [release], vectors, report=learned)
+    attacker = WordAttacker(of_known, of_prior, [release], vectors, report=report_learning)
     report(parts, parts + draws)
     asked, target = WordTargets(cut, function_words, frozenset(vocabulary)), release.read(cut)
     right: dict[str, list[Any]] = {}
