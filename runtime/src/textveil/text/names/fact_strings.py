@@ -136,7 +136,7 @@ class FactStrings:
     def _terms(self) -> frozenset[str]:
         lists = self.lists.fact_lists
         spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
-        return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
+        return (spelled | lists["term"] | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
