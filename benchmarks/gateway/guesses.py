@@ -137,6 +137,32 @@ def call_tools(
     return run
 
 
+def call_tools_of_anthropic(game: Game) -> None:
+    """Play a game in which results of Anthropic's messages API repeat 50 guesses of each call."""
+    for number, start in enumerate(range(0, len(game.guesses), 50)):
+        guesses = game.guesses[start : start + 50]
+        call = {"type": "tool_use", "id": f"toolu_{number}", "name": "find", "input": {"towns": guesses}}
+        reply = game.answer({"role": "assistant", "content": [call]})["content"][0]
+        text = "\n".join(map("No results for {}.".format, reply["input"]["towns"]))
+        result = {"type": "tool_result", "tool_use_id": reply["id"], "content": text}
+        game.messages.append({"role": "user", "content": [result]})
+        game.observe(text, game.ask()[-1]["content"][0]["content"])
+        game.messages = game.messages[:1]
+
+
+def call_tools_of_responses(game: Game) -> None:
+    """Play a game in which outputs of OpenAI's responses API repeat 50 guesses of each call."""
+    for number, start in enumerate(range(0, len(game.guesses), 50)):
+        arguments = json.dumps({"towns": game.guesses[start : start + 50]})
+        call = {"type": "function_call", "call_id": f"call_{number}", "name": "find", "arguments": arguments}
+        reply = game.exchange.incoming([call]).reply[0]
+        text = "\n".join(map("No results for {}.".format, json.loads(reply["arguments"])["towns"]))
+        output = {"type": "function_call_output", "call_id": reply["call_id"], "output": text}
+        game.messages += [reply, output]
+        game.observe(text, game.ask()[-1]["output"])
+        game.messages = game.messages[:1]
+
+
 def call_by_guesses(field: str, result: Callable[[str], str]) -> Callable[[Game], None]:
     """Return a function that plays a game in which the result of a call contains its name or its identifier.
 
@@ -233,6 +259,8 @@ WAYS: dict[str, Callable[[Game], None]] = {
     "a tool repeats guesses, one in each call": call_tools(1, "No results for {}.".format),
     "a tool repeats guesses, three in each call": call_tools(3, "No results for {}.".format),
     "a tool repeats guesses at the start of a sentence": call_tools(50, "{}: none.".format),
+    "a tool of Anthropic's API repeats guesses": call_tools_of_anthropic,
+    "a tool of OpenAI's responses API repeats guesses": call_tools_of_responses,
     "names of tools that a client does not know": call_by_guesses("name", "Error: {} is not a valid tool.".format),
     "identifiers of calls": call_by_guesses("id", "Call {} failed.".format),
     "HTML entities in a reply": send_again(lambda text: text.replace("S", "&#83;")),

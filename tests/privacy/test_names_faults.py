@@ -91,6 +91,11 @@ READ_FAULTS: dict[str, Fault] = {
         "_find_end_type",
         ("and not is_pair", 'and not is_pair and span.tokens[name_start].key < "n"'),
     ),
+    "a person before a place is told by its first letter": (
+        EntityClassifier,
+        "_is_person_before_place",
+        ("first not in self._given or", 'first < "n" and'),
+    ),
     "letters with a slash are kept by their form": (
         tokenizer.ChunkTokenizer,
         "_tokenize_core",

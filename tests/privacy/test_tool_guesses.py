@@ -240,3 +240,14 @@ def test_planted_masks(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) ->
             patch.setattr(where, name, planted(getattr(where, name), change))
             with pytest.raises(AssertionError):
                 test_a_tool_that_changes_an_original_shows_nothing_of_it(sanitizer, kind, way, written)
+
+
+def test_no_kept_type_leaves_a_text_that_the_model_may_have_written(sanitizer: Sanitizer) -> None:
+    """The type of a word follows from its context: as a number, a restored age would leave where numbers are kept."""
+    conversation = Conversation(sanitizer, facts="none", keep=["number"])
+    assert conversation.outgoing_text("She is 73 years old, and order 4718 is late.").endswith("order 4718 is late.")
+    text = "The &#73; is <73, and order 73 or 4718 is late."
+    result, unshared = send_result(conversation, [user("Go on.")], ["Ada Quell", "Bo Vard", "Cy Elm", "Di Orr"], text)
+    assert unshared == 1
+    for written in (conversation.outgoing_unlinked(text), result):
+        assert not any(map(str.isdigit, written))

@@ -160,14 +160,17 @@ def fill_reply(line: dict[str, Any], result: Result) -> str:
 
 
 def restore_replies(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
-    """Return the restored text, the report and the kept share of each reply, for each set of restore options."""
-    made: dict[str, Any] = {"restored": [], "reports": [], "kept_shares": []}
+    """Return text, report, kept share and language warning of each reply, for each set of restore options."""
+    made: dict[str, Any] = {"restored": [], "reports": [], "kept_shares": [], "language_warnings": []}
     for result, reply in zip(results, replies, strict=True):
         assert result.mapping is not None
         found = [result.mapping.restore(reply, RestorePolicy.parse(**options), result.text) for options in OPTION_SETS]
         made["restored"].append([restored.text for restored in found])
         made["reports"].append([restored.report.to_dict() for restored in found])
         made["kept_shares"].append(result.kept_share)
+        words = result.kept_words
+        is_foreign = words is not None and words.may_be_foreign
+        made["language_warnings"].append(words.describe_language(is_english=False, option="") if is_foreign else None)
     return made
 
 

@@ -82,6 +82,7 @@ export function answer(bundle, record) {
     answered.restored = reports.map((one) => one.map(({ text }) => text));
     answered.reports = reports.map((one) => one.map(({ text, ...report }) => report));
     answered.kept_shares = found.map(({ keptShare }) => keptShare ?? null);
+    answered.language_warnings = found.map(({ languageWarning }) => languageWarning ?? null);
     for (const [at, reply] of record.replies.entries()) {
       const options = record.restore_options[at % record.restore_options.length];
       const streamed = inPieces(found[at].mapping.openStream(options, record.outputs[at][0]), reply, 1 + (at % 7));

@@ -43,6 +43,7 @@ MARKS = [
     "[1]", "[^1]: ", "[n]: word ", " \"t", "\n\"t", "**To:**", "\u2192", "\u2011", "\uff0c", "\uff1a", "\u3010",
     "\\\n", "\\*",
     "f(", "curl ", " -d ", "/msg ", "$ cat", "x.example/ ", "{{", "{%", "#{", "[%", "\n\n    ", "\n\n\t", "-     ", '"',
+    "<https://e.example/[city 1]", "[person 99]", "[Person 98", "/b=", "\"/b=",
     "javascript: ", "onset=", "onclick=", "//", "www.", "{\n", "/>",
     "\u0416", "\u4e2d", ",\U00011f04,", "5", "a", "x" * 1030, "onload", "\t", "\r\n", "%", "。", "\u061f",
 ]  # fmt: skip

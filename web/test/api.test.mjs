@@ -254,3 +254,22 @@ test("a line of ten megabytes", () => {
     for (const protect of ["names", "words"]) sanitizer.sanitize(solid.repeat(100_000 / solid.length), { protect });
   }
 });
+
+test("a result warns of a text in another language, and of no other", () => {
+  const german =
+    "Ich wollte gestern fragen, wann der nächste Termin frei wird, weil mein Knie seit Tagen wieder schmerzt.";
+  const englishText =
+    "I wanted to ask when the next appointment is free, since my knee has been hurting again for days.";
+  for (const facts of ["none", "plain", "useful"]) {
+    const results = sanitizer.sanitizeBatch([german, englishText, "Ich rufe morgen an."], { facts });
+    const warnings = results.map(({ languageWarning }) => languageWarning);
+    assert.match(
+      warnings[0],
+      /^\d+ % of the words were replaced.*: the text may not be in the language of the bundle$/,
+    );
+    assert.deepEqual(warnings.slice(1), [undefined, undefined]);
+    const [document] = sanitizer.sanitizeDocuments([[german, german]], { facts });
+    assert.equal(document.languageWarning, warnings[0]);
+  }
+  assert.equal(sanitizer.sanitize(german, { protect: "words" }).languageWarning, undefined);
+});

@@ -216,6 +216,7 @@ test("a restored reply acts as its text, is refused by JSON, and reports numbers
     restored: ["Gomez"],
     not_restored: [],
     unknown_numbers: [],
+    unknown_tags: [],
   });
   const content = { format: "textveil-mapping", format_version: 1, originals: { 57: "12" } };
   const numbers = sanitizer.readMapping(JSON.stringify(content));
@@ -229,6 +230,9 @@ test("a restored reply acts as its text, is refused by JSON, and reports numbers
   for (const character of reply) stream.feed(character);
   stream.close();
   assert.deepEqual(stream.report.unknownNumbers, ["5023", "2", "4"]);
+  assert.deepEqual(stream.report.unknownTags, ["[person 77]"]);
+  assert.deepEqual(tags.restore("[Person 1] [Person 99] [city 1 [x 2]").report.unknownTags, ["[Person 99]", "[x 2]"]);
+  assert.deepEqual(numbers.restore("[figure 3]").report.unknownTags, []);
 });
 
 test("all control characters are treated alike, and come back", () => {

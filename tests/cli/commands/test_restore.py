@@ -50,7 +50,7 @@ def test_a_place_is_restored_if_its_option_says_so(
     assert (ran.code, ran.text, ran.message) == (0, restored + "\n", "textveil: 1 surrogate restored\n")
     ran = here("restore", "--mapping", mapping, "--json", "--quiet", "--text", reply)
     expected = {"text": reply + "\n", "restored": [], "not_restored": [{"written": "Zed", "reason": reason}]}
-    assert (json.loads(ran.out), ran.message) == (expected | {"unknown_numbers": []}, "")
+    assert (json.loads(ran.out), ran.message) == (expected | {"unknown_numbers": [], "unknown_tags": []}, "")
 
 
 def test_what_stayed_is_counted_by_reason(here: Callable[..., Any], mapping: Path, tmp_path: Path) -> None:

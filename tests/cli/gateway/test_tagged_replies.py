@@ -30,6 +30,17 @@ def answering(up: Upstream) -> Iterator[Upstream]:
     up.cut, up.reply = cut, lambda text: text
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_invented_tags_are_counted_whole_and_streamed(tagging: Server, answering: Upstream, path: str) -> None:
+    answering.cut, answering.reply = list, lambda text: f"{text} Ask [person 98] or [person 99], [person 98]."
+    body: Any = asked(path, "Anna Novak called.", "hostile")
+    counts = "skipped=0 unknown_tags=2"
+    status, reply, headers = tagging.ask("POST", path, body)
+    assert (status, text_of(path, reply)) == (200, "Anna Novak called. Ask [person 98] or [person 99], [person 98].")
+    assert headers["x-textveil-counts"].endswith(counts)
+    assert f"{counts}\n" in stream(tagging, path, body)
+
+
 @pytest.mark.skipif(not FILE.exists(), reason="no replies here")
 @pytest.mark.parametrize("path", PATHS)
 def test_replies_with_tags_come_back_whole_and_streamed(

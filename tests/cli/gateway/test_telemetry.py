@@ -55,13 +55,22 @@ class FakeMeter:
 
 def test_counts_become_attributes_of_a_fixed_set() -> None:
     meter = FakeMeter()
-    counts = {"restored": 3, "not_restored_words": 1, "ambiguous": 0, "tools": 2, "skipped": 5, "unshared_results": 1}
+    counts = {
+        "restored": 3,
+        "not_restored_words": 1,
+        "ambiguous": 0,
+        "tools": 2,
+        "skipped": 5,
+        "unshared_results": 1,
+        "unknown_tags": 4,
+    }
     RequestCounters(meter).count_request(CHAT, 200, counts)
     assert meter.added == [
         ("textveil.gateway.requests", 1, {"path": CHAT, "status": 200}),
         ("textveil.gateway.surrogates", 3, {"result": "restored"}),
         ("textveil.gateway.surrogates", 1, {"result": "word"}),
         ("textveil.gateway.surrogates", 5, {"result": "place"}),
+        ("textveil.gateway.surrogates", 4, {"result": "unknown-tag"}),
         ("textveil.gateway.unshared_results", 1, {}),
     ]
 

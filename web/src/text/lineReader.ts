@@ -19,6 +19,14 @@ const COMMAND_HEAD = new RegExp(
 const OPTION = /[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])/;
 const OPTION_BEFORE_VALUE = /[ \t]-[A-Za-z]$/;
 const QUOTED_ADDRESS = /(["'])(?:(?:[a-z][a-z0-9+.-]{0,10}:)?\/\/|www\.|(?:mailto|sms|data|javascript|file):)/gi;
+/**
+ * Start of an attribute of HTML. The library showdown writes the text of a table head into an attribute without escapes,
+ * with `_` for each blank: the first quotation mark ends it, and others may follow.
+ */
+const ATTRIBUTE = /["/][A-Za-z][\w:-]{0,60}=/;
+/** Start of a value that may go on beyond the line. */
+const QUOTED_VALUE = /=["']/;
+const MAX_ATTRIBUTE_CHARACTERS = 64;
 const TAIL_CHARACTERS = 16;
 
 /** Reads the lines of a reply, and decides which positions of running text a program may treat as code. */
@@ -38,6 +46,15 @@ export class LineReader {
   #isInSurrogate = false;
   /** The mark that ends the address in quotation marks; empty outside of one. */
   #addressMark = "";
+  /** Whether this line has a quotation mark and then an attribute such as `/name=value`. */
+  hasAttribute = false;
+  /** Whether a line so far has such an attribute and then a value that begins with a quotation mark. */
+  hasQuotedValue = false;
+  /**
+   * The end of the line from the last quotation mark on, or from a later slash on; empty without a mark. After an
+   * attribute its last character.
+   */
+  #attribute = "";
 
   /** Whether a program may treat text at this position as code. */
   get isCode(): boolean {
@@ -88,6 +105,7 @@ export class LineReader {
     this.#tail = joined.slice(-TAIL_CHARACTERS);
     if (this.#addressMark || /["']/.test(joined)) this.#findQuotedAddresses(joined, start);
     this.#quotationMarks += text.split('"').length - 1;
+    this.#findAttribute(text);
   }
 
   /** Mark the start of a surrogate. The text up to `endSurrogate` is not checked for commands. */
@@ -102,8 +120,9 @@ export class LineReader {
     this.readOther();
   }
 
-  /** Process a character that is not running text, such as a mark of inline code, or a whole surrogate. */
-  readOther(): void {
+  /** Process a character that is not running text, such as a mark of inline code; or a surrogate, as no character. */
+  readOther(character = ""): void {
+    this.#findAttribute(character);
     if (!this.#head.endsWith("\0")) this.#head = `${this.#head}\0`.slice(0, HEAD_CHARACTERS);
     this.#tail = "\0";
   }
@@ -112,7 +131,8 @@ export class LineReader {
   endLine(isEmpty: boolean): void {
     const goesOn = this.#quotationMarks % 2 > 0 || /[\\^|&][ \t\r]*$/.test(this.#tail);
     this.#isCommand &&= goesOn && !isEmpty;
-    this.#head = this.#tail = "";
+    this.#head = this.#tail = this.#attribute = "";
+    this.hasAttribute = false;
     if (!this.#isCommand) this.#quotationMarks = 0;
     if (isEmpty) {
       this.#isAfterBlankLine = true;
@@ -140,6 +160,25 @@ export class LineReader {
       this.#addressMark = match[1] ?? "";
       at = searchStart = QUOTED_ADDRESS.lastIndex;
     }
+  }
+
+  /** Process characters of a line that may complete an attribute. */
+  #findAttribute(text: string): void {
+    const start = this.#attribute ? 0 : text.indexOf('"');
+    if (start < 0) return;
+    let joined = this.#attribute + text.slice(start);
+    const match = this.hasAttribute ? null : ATTRIBUTE.exec(joined);
+    if (match !== null) {
+      this.hasAttribute = true;
+      joined = joined.slice(match.index + match[0].length - 1);
+    }
+    if (this.hasAttribute) {
+      this.hasQuotedValue ||= QUOTED_VALUE.test(joined);
+      this.#attribute = text === "" ? "\0" : joined.slice(-1);
+      return;
+    }
+    const last = Math.max(joined.lastIndexOf('"'), joined.lastIndexOf("/"));
+    this.#attribute = joined.slice(last, last + MAX_ATTRIBUTE_CHARACTERS);
   }
 
   #countCalls(text: string, start: number): void {

@@ -43,6 +43,9 @@ const UNLIKE_LINK = "<>[]{}()`|\\\"'\n\r";
 /** A tag such as `[city 1]` in the address of a link; and the start of one. */
 const TAG = /^\[[A-Za-z][A-Za-z_-]* ?[0-9]+\]$/;
 const TAG_START = /^\[(?:[A-Za-z][A-Za-z_-]*(?: ?[0-9]*)?)?$/;
+/** Start of an address in angle brackets that may have a tag: nothing in it begins a region if viewers see no address. */
+const TAGGED_ADDRESS = /^(?:https?|ftp):[\w/.?#&*+,;=%:@-]*$/i;
+const IN_TAGGED_ADDRESS = /^[\w/.?#&*+,;=%:@-]$/;
 
 /** Process a character that may belong to a TeX command; return whether the character is consumed. */
 export function readCommand(state: RegionState, openRegion: OpenRegion | undefined, character: string): boolean {
@@ -217,7 +220,7 @@ function readPlainLink(state: RegionState, openRegion: OpenRegion, character: st
   if (openRegion.tag !== "" || (character === "[" && isInAddress)) {
     openRegion.started = openRegion.torn = true;
     unlike = !continuesTag(openRegion, character);
-  } else if (openRegion.torn && (isBlank(character) || (unlikeLink && character !== ")"))) {
+  } else if (openRegion.torn && (isBlank(character) || character === "$" || (unlikeLink && character !== ")"))) {
     unlike = true;
   } else if (openRegion.angle) {
     openRegion.angle = character !== ">";
@@ -319,6 +322,10 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
     if (quotation || REGION_OPENERS.includes(character)) giveUpTag(state);
     return "markup";
   }
+  const mayHaveTag = openRegion.length <= MAX_DESTINATION_LENGTH && TAGGED_ADDRESS.test(name);
+  if (openRegion.tag !== "" || openRegion.torn || (character === "[" && mayHaveTag)) {
+    return readTaggedAddress(state, openRegion, character);
+  }
   const staysOpen = !mayEndTag(state.lastCharacter) && !WEB_ADDRESS.test(name); // for markdown2
   if (character === ">" && (staysOpen || state.escapedAngles > 1)) {
     giveUpTag(state);
@@ -361,6 +368,33 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
     openRegion.length++;
   }
   return openRegion.region;
+}
+
+/**
+ * Process a character of an address in angle brackets with a tag, such as `<https://example.org/[city 1]>`.
+ *
+ * Because of the blank some viewers see no address there, but all others end it at its `>`. The library markdown2 ends
+ * no tag at a `>` after `]`: then the text up to the end of the paragraph is markup. If the address has a character that
+ * begins a region for a viewer that sees none, all later text is markup.
+ */
+function readTaggedAddress(state: RegionState, openRegion: OpenRegion, character: string): Region {
+  let isPlain: boolean;
+  if (openRegion.tag !== "" || character === "[") {
+    openRegion.torn = true;
+    isPlain = continuesTag(openRegion, character);
+    if (openRegion.tag === "") state.openBrackets = Math.max(0, state.openBrackets - 1); // the end of the tag
+  } else if (character === ">" && state.escapedAngles <= 1) {
+    if (mayEndTag(state.lastCharacter)) {
+      state.openRegions.pop();
+      return openRegion.region;
+    }
+    isPlain = openRegion.lost = !(openRegion.nested || state.isHtml || state.isDisputed);
+  } else {
+    isPlain = IN_TAGGED_ADDRESS.test(character) && !(character === ":" && state.lastCharacter === "]");
+  }
+  if (isPlain) return openRegion.region;
+  giveUpTag(state);
+  return "markup";
 }
 
 /** Process a character that cannot belong to a plain tag, although a plain tag may have begun. */

@@ -93,7 +93,8 @@ export class OpenRegion {
   lost = false;
   /**
    * For a fenced block: whether an empty line splits it, because for some programs it begins as HTML. For a link
-   * definition: whether its address has a quotation mark. For a link: whether its address has a tag such as `[city 1]`.
+   * definition: whether its address has a quotation mark. For a link or an
+   * address in angle brackets: whether its address has a tag such as `[city 1]`.
    */
   torn = false;
   info = "";
@@ -285,7 +286,7 @@ export class RegionState {
 
   /** Pass a character of a line to the line reader, after its indentation and list marks. */
   readInLine(character: string): void {
-    if (this.openRegions.length > 0 || this.region !== "prose") this.lines.readOther();
+    if (this.openRegions.length > 0 || this.region !== "prose") this.lines.readOther(character);
     else this.lines.readText(character);
   }
 

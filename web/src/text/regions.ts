@@ -45,6 +45,7 @@ export class RegionScanner extends RegionState {
     if (this.openBrackets > 0) return "link";
     if (this.classMarks >= FENCE_LENGTH) return "markup";
     if (this.openBraces > 0 && (this.templateBraces > 0 || this.inAttributes || !this.bracesSpanLines)) return "markup";
+    if (this.lines.hasAttribute || this.lines.hasQuotedValue) return "markup";
     if (this.lines.isCode) return "code";
     const openRegion = this.topRegion;
     return openRegion?.kind === "inline" && openRegion.depth > 0 ? "link" : openRegion?.inner?.enclosure;

@@ -28,6 +28,7 @@ import type { JsonRole, Region } from "./regionState.js";
 import { RegionScanner } from "./regions.js";
 import { isAddressLike, ReplyChunk } from "./replyChunk.js";
 import { NumberFinder } from "./replyNumbers.js";
+import { TagFinder } from "./replyTags.js";
 import { type NotRestored, RestoreReport } from "./restored.js";
 import type { RestorePolicy, SkipReason } from "./restorePolicy.js";
 import type { Segmenter } from "./segmentation/segments.js";
@@ -85,6 +86,8 @@ export interface FormIndex {
   readonly rules: ReplyRules;
   /** Whether some forms are numbers that replace other numbers. */
   readonly hasNumbers: boolean;
+  /** Whether some surrogates are tags, such as `[person 1]`. */
+  readonly hasTags: boolean;
 }
 
 /**
@@ -95,6 +98,7 @@ export class StreamRestorer {
   readonly #restored: string[] = [];
   readonly #notRestored: NotRestored[] = [];
   readonly #numbers: NumberFinder | undefined;
+  readonly #tags: TagFinder | undefined;
   readonly #index: FormIndex;
   readonly #segmenter: Segmenter;
   readonly #policy: RestorePolicy;
@@ -117,6 +121,7 @@ export class StreamRestorer {
   /** @internal */
   constructor(index: FormIndex, segmenter: Segmenter, policy: RestorePolicy, sanitized = "") {
     this.#numbers = index.hasNumbers ? new NumberFinder(sanitized) : undefined;
+    this.#tags = index.hasTags ? new TagFinder() : undefined;
     this.#index = index;
     this.#segmenter = segmenter;
     this.#policy = policy;
@@ -124,7 +129,8 @@ export class StreamRestorer {
 
   /** Report on the surrogates that were found in the text so far. */
   get report(): RestoreReport {
-    return new RestoreReport([...this.#restored], [...this.#notRestored], this.#numbers?.findUnknown() ?? []);
+    const numbers = this.#numbers?.findUnknown() ?? [];
+    return new RestoreReport([...this.#restored], [...this.#notRestored], numbers, [...(this.#tags?.tags ?? [])]);
   }
 
   /** Read the next part of a reply, and return the text that is ready. `close` returns the rest. */
@@ -179,6 +185,7 @@ export class StreamRestorer {
   /** Read text that contains no surrogate. */
   #readText(text: string): void {
     this.#numbers?.feed(text);
+    this.#tags?.feed(text);
     const blank = this.#scanner.awaitsOutcome ? SEPARATORS.exec(text) : null;
     const end = blank === null ? 0 : blank.index + 1; // a blank ends the chunk, which decides on its tags
     if (end > 0) this.#readParts(text.slice(0, end));
@@ -311,6 +318,7 @@ export class StreamRestorer {
     const { end } = formMatch;
     const written = text.slice(index, end);
     this.#numbers?.endText();
+    this.#tags?.endText();
     if (this.#policy.permitsEverything) {
       const original = this.#makeOriginal(text, index, formMatch);
       if (original !== undefined) this.#restored.push(written);

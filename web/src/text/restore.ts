@@ -187,12 +187,14 @@ export class Restorer {
     const begins = new Set<string>();
     for (const text of forms.keys()) for (let end = 1; end <= text.length; end++) begins.add(text.slice(0, end));
     const hasNumbers = [...forms.values()].some((form) => form !== undefined && replacesNumber(form.pair));
+    const hasTags = [...this.#pairs.values(), ...this.#ambiguous.values()].some(({ output }) => output.startsWith("["));
     this.#formIndex = {
       forms: forms,
       prefixes: begins,
       quotations: new QuotationIndex(this.#quotedPairs.values()),
       rules: this.#rules,
       hasNumbers,
+      hasTags,
     };
     return this.#formIndex;
   }

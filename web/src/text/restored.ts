@@ -23,6 +23,11 @@ export class RestoreReport {
      * replaced: a model may have computed them from surrogates.
      */
     readonly unknownNumbers: readonly string[] = [],
+    /**
+     * Tags of the reply, such as `[person 99]`, that are not in the mapping. They stay in the reply. A model may have
+     * invented them. Empty if no surrogate of the mapping is a tag.
+     */
+    readonly unknownTags: readonly string[] = [],
   ) {}
 
   /** Surrogates that were not restored because of their position in the reply, each with the reason. */
@@ -46,7 +51,12 @@ export class RestoreReport {
 
   /** Return plain values for JSON, with the same names as in Python. */
   toJSON(): Readonly<Record<string, unknown>> {
-    return { restored: this.restored, not_restored: this.notRestored, unknown_numbers: this.unknownNumbers };
+    return {
+      restored: this.restored,
+      not_restored: this.notRestored,
+      unknown_numbers: this.unknownNumbers,
+      unknown_tags: this.unknownTags,
+    };
   }
 }
 

@@ -42,6 +42,8 @@ export interface RewrittenDocument {
   readonly tokens: number;
   /** In the mode `names`: number of replaced words that are on no list. */
   readonly replacedWords?: number;
+  /** In the mode `names`: number of kept words that belong to other languages. */
+  readonly foreignWords?: number;
   readonly pairs: readonly (SurrogatePair | readonly [string, string])[];
 }
 

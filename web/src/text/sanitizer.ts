@@ -9,6 +9,7 @@ import { type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
 import { SlotStaircases } from "../mechanisms/slots.js";
 import type { StaircaseLevel } from "../mechanisms/staircase.js";
 import { type ExplainedPiece, explainFunctionWords } from "./explanation.js";
+import { describeLanguage } from "./keptWords.js";
 import { NamesPlan } from "./names/plan.js";
 import { type CheckedOptions, checkOptions, isCollection, type Options, parseCap, parseEpsilon } from "./options.js";
 import { Restorer } from "./restore.js";
@@ -30,6 +31,12 @@ export interface Result {
    * the text may not be English. Undefined in other modes, and if the text has no words.
    */
   readonly keptShare: number | undefined;
+  /**
+   * Warning that the text may be in another language than the bundle, in the mode `names`. This is so if at least 12
+   * words were kept or replaced, and fewer than half of them were kept and belong to no other language. It follows from
+   * the output. Undefined otherwise.
+   */
+  readonly languageWarning: string | undefined;
   /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */
   restore(reply: string, options?: RestoreOptions): Restored;
 }
@@ -44,6 +51,8 @@ export interface SanitizedDocument {
   readonly mapping: Restorer | undefined;
   /** Share of kept words in all texts of the document, as in `Result`. */
   readonly keptShare: number | undefined;
+  /** Warning that the texts of the document may be in another language, as in `Result`. */
+  readonly languageWarning: string | undefined;
 }
 
 class SanitizedText implements Result {
@@ -54,6 +63,7 @@ class SanitizedText implements Result {
     readonly statement: ReleaseStatement,
     mapping: Restorer | undefined,
     readonly keptShare: number | undefined,
+    readonly languageWarning: string | undefined,
   ) {
     this.#mapping = mapping;
   }
@@ -152,8 +162,8 @@ export class Sanitizer {
       textList.map((text) => [text]),
       options,
     ).map(
-      (document) =>
-        new SanitizedText(document.texts[0] ?? "", document.statement, document.mapping, document.keptShare),
+      ({ texts: [text = ""], statement, mapping, keptShare, languageWarning }) =>
+        new SanitizedText(text, statement, mapping, keptShare, languageWarning),
     );
   }
 
@@ -209,11 +219,13 @@ export class Sanitizer {
     const checked = checkOptions(options, this.#bundle.hasNames);
     if (checked.protect === "names") {
       const plan = new NamesPlan(this.#bundle, checked);
-      return plan.rewrite(documents, this.#randomUint64).map(({ texts, tokens, replacedWords = 0, pairs }) => ({
+      const rewritten = plan.rewrite(documents, this.#randomUint64);
+      return rewritten.map(({ texts, tokens, replacedWords = 0, foreignWords = 0, pairs }) => ({
         texts,
         statement: plan.statement(tokens),
         mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.segmenter, plan.replyRules) : undefined,
         keptShare: tokens + replacedWords > 0 ? roundShare(tokens / (tokens + replacedWords)) : undefined,
+        languageWarning: describeLanguage({ kept: tokens, replaced: replacedWords, foreign: foreignWords }),
       }));
     }
     const [plan, terms] = this.#makePlan(checked);
@@ -222,6 +234,7 @@ export class Sanitizer {
       statement: new StaircaseStatement(terms, tokens),
       mapping: plan.consistent ? new Restorer(pairs, this.#bundle.segmenter) : undefined,
       keptShare: undefined,
+      languageWarning: undefined,
     }));
   }
 

@@ -24,6 +24,10 @@ def describe_restore_report(report: RestoreReport) -> str:
     if numbers:
         description += f"; {format_count(numbers, 'number')} not in the text: the model may have computed "
         description += "it from replaced numbers" if numbers == 1 else "them from replaced numbers"
+    tags = len(report.unknown_tags)
+    if tags:
+        description += f"; {format_count(tags, 'tag')} not in the text: the model may have invented "
+        description += "it" if tags == 1 else "them"
     return description
 
 

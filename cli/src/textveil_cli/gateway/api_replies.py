@@ -31,7 +31,7 @@ class ApiReplyRestorer:
     Attributes:
         restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
         counts: How many surrogates were restored, and how many were not; ``unshared_results`` counts the tool results
-            that were sent with unlinked surrogates.
+            that were sent with unlinked surrogates, ``unknown_tags`` the tags that name nothing.
         reason_counts: Number of surrogates not restored, by reason.
         reply_ids: Ids that the provider gave to the reply, and that later requests may contain.
     """
@@ -101,6 +101,8 @@ class ApiReplyRestorer:
 
     def _count_result(self, result: RestoredReply) -> None:
         self.counts.update({name: len(getattr(result, name)) for name in _COUNT_NAMES})
+        if result.unknown_tags:
+            self.counts["unknown_tags"] += len(result.unknown_tags)
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:

@@ -14,7 +14,13 @@ from textveil import __version__
 from textveil_cli.errors import ExtraMissing
 
 #: Attribute ``result`` of the counter of surrogates, by the name of the count in the log line.
-_RESULTS = {"restored": "restored", "not_restored_words": "word", "ambiguous": "ambiguous", "skipped": "place"}
+_RESULTS = {
+    "restored": "restored",
+    "not_restored_words": "word",
+    "ambiguous": "ambiguous",
+    "skipped": "place",
+    "unknown_tags": "unknown-tag",
+}
 
 
 def load_meter() -> Any:

@@ -30,7 +30,7 @@ except ImportError as error:
 
 #: Fields of ``response_metadata["textveil"]``: those of ``textveil restore --json``, and the tools whose arguments keep
 #: surrogates.
-_REPORT_NAMES = ("restored", "not_restored", "unknown_numbers", "tools")
+_REPORT_NAMES = ("restored", "not_restored", "unknown_numbers", "unknown_tags", "tools")
 #: Settings of a model with stop sequences.
 _STOPS = ("stop", "stop_sequences")
 #: Types of parts with tool calls, which LangChain also has outside the content.

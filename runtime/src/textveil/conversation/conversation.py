@@ -284,8 +284,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def outgoing_unlinked(self, text: str) -> str:
         """Rewrite a text that the model wrote and someone changed, such as a file, before it is sent.
 
-        All numbers and all words are hidden, except common words in lower case. Each hidden word gets a new surrogate,
-        even if two words are equal. These surrogates are never restored.
+        All numbers and all words are hidden, except common words in lower case, also those of the types in ``keep``.
+        Each hidden word gets a new surrogate, even if two words are equal. These surrogates are never restored.
 
         Raises:
             InputError: The text is not a string.

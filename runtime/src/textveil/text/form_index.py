@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import chain
 
 from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules
 from textveil.text.form_table import PREFIX_LENGTH, FormTable
@@ -44,6 +45,7 @@ class FormIndex:
         rules: The argument ``rules``.
         quotations: Index of the texts around the surrogates of ``quoted_pairs``.
         has_numbers: Whether some originals have digits, and their surrogates are numbers or tags.
+        has_tags: Whether some surrogates are tags, such as ``[person 1]``.
     """
 
     def __init__(
@@ -53,9 +55,10 @@ class FormIndex:
         quoted_pairs: Iterable[SurrogatePair] = (),
         rules: ReplyRules = NO_REPLY_RULES,
     ) -> None:
-        self.rules = rules
+        self.rules, ambiguous = rules, [*ambiguous]
         self.quotations: QuotationIndex = QuotationIndex(quoted_pairs)
         self.has_numbers: bool = any(map(_replaces_number, pairs.values()))
+        self.has_tags: bool = any(pair.output[:1] == "[" for pair in chain(pairs.values(), ambiguous))
         self._table = FormTable(pairs, ambiguous, self.quotations.outputs, rules)
         self._prefixes = self._table.prefixes
 

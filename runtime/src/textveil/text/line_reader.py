@@ -32,7 +32,11 @@ _OPTION, _OPTION_BEFORE_VALUE = re.compile(r"[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-
 _QUOTED_ADDRESS = re.compile(
     r"([\"'])(?:(?:[a-z][a-z0-9+.-]{0,10}:)?//|www\.|(?:mailto|sms|data|javascript|file):)", re.ASCII | re.IGNORECASE
 )
-_TAIL_CHARACTERS = 16
+#: Start of an attribute of HTML, after a quotation mark or a slash. The library showdown writes the text of a table
+#: head into an attribute without escapes, with ``_`` for each blank: a quotation mark ends it, and others may follow.
+_ATTRIBUTE = re.compile(r"[\"/][A-Za-z][\w:-]{0,60}=", re.ASCII)
+_QUOTED_VALUE = re.compile("=[\"']")  # it may go on beyond the line
+_TAIL_CHARACTERS, _MAX_ATTRIBUTE_CHARACTERS = 16, 64
 #: Last characters of a line whose command continues on the next line.
 _CONTINUES = frozenset("\\^|&")
 _IN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -45,16 +49,20 @@ class LineReader:
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
         is_command: Whether this line, up to its last character, is a command with arguments.
+        has_attribute: Whether this line has a quotation mark and then an attribute such as ``/name=value``.
+        has_quoted_value: Whether a line so far has such an attribute and then a value in quotation marks.
     """
 
     __slots__ = (
-        "_address_mark", "_after_blank_line", "_calls", "_head", "_in_surrogate", "_items", "_mark_end",
-        "_quotation_marks", "_quotes", "_tail", "is_command", "is_indented",
+        "_address_mark", "_after_blank_line", "_attribute", "_calls", "_head", "_in_surrogate", "_items", "_mark_end",
+        "_quotation_marks", "_quotes", "_tail", "has_attribute", "has_quoted_value", "is_command", "is_indented",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.is_indented: bool = False
         self.is_command: bool = False
+        self.has_attribute: bool = False
+        self.has_quoted_value: bool = False
         self._after_blank_line, self._quotes, self._mark_end = True, 0, 0
         #: Columns at which the text of each open list item begins, from the outermost one.
         self._items: list[int] = []
@@ -62,6 +70,9 @@ class LineReader:
         self._quotation_marks, self._calls, self._in_surrogate = 0, 0, False
         #: The quotation mark that ends the address in quotation marks at this position; empty outside of one.
         self._address_mark = ""
+        #: The end of the line from the last quotation mark on, or from a later slash on; empty without a mark. After an
+        #: attribute its last character.
+        self._attribute = ""
 
     @property
     def is_code(self) -> bool:
@@ -121,6 +132,7 @@ class LineReader:
         if self._address_mark or '"' in joined or "'" in joined:
             self._find_quoted_addresses(joined, start)
         self._quotation_marks += text.count('"')
+        self._find_attribute(text)
 
     def begin_surrogate(self) -> None:
         """Mark the start of a surrogate. The text up to ``end_surrogate`` is not checked for commands."""
@@ -132,8 +144,13 @@ class LineReader:
         self._in_surrogate = False
         self.read_other()
 
-    def read_other(self) -> None:
-        """Process a character that is not running text, such as a mark of inline code, or a whole surrogate."""
+    def read_other(self, character: str = "") -> None:
+        """Process a character that is not running text, such as a mark of inline code; or a surrogate, as no character.
+
+        Args:
+            character: The character, or "".
+        """
+        self._find_attribute(character)
         self._head = (self._head + "\0")[:_HEAD_CHARACTERS] if self._head[-1:] != "\0" else self._head
         self._tail = "\0"
 
@@ -146,10 +163,25 @@ class LineReader:
         continues = self._quotation_marks % 2 or self._tail.rstrip(" \t\r")[-1:] in _CONTINUES
         self.is_command = self.is_command and bool(continues) and not is_empty
         self._head, self._tail = "", ""
+        self.has_attribute, self._attribute = False, ""
         if not self.is_command:
             self._quotation_marks = 0
         if is_empty:
             self._after_blank_line, self._calls, self._address_mark = True, 0, ""
+
+    def _find_attribute(self, text: str) -> None:
+        """Process characters of a line that may complete an attribute."""
+        if not self._attribute and '"' not in text:  # most texts
+            return
+        joined = self._attribute + text if self._attribute else text[text.index('"') :]
+        match = None if self.has_attribute else _ATTRIBUTE.search(joined)
+        if match is not None:
+            self.has_attribute, joined = True, joined[match.end() - 1 :]
+        if self.has_attribute:
+            self.has_quoted_value = self.has_quoted_value or _QUOTED_VALUE.search(joined) is not None
+            self._attribute = joined[-1] if text else "\0"
+        else:
+            self._attribute = joined[max(joined.rfind('"'), joined.rfind("/")) :][:_MAX_ATTRIBUTE_CHARACTERS]
 
     def _count_calls(self, text: str, start: int) -> None:
         for match in _PARENTHESIS.finditer(text, start):

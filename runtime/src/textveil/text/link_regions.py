@@ -57,6 +57,9 @@ _UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
 #: A tag such as ``[city 1]`` in the address of a link; and the start of one.
 _TAG = re.compile(r"\[[A-Za-z][A-Za-z_-]* ?[0-9]+\]")
 _TAG_START = re.compile(r"\[(?:[A-Za-z][A-Za-z_-]*(?: ?[0-9]*)?)?")
+#: Start of an address in angle brackets that may have a tag: nothing in it begins a region if viewers see no address.
+_TAGGED_ADDRESS = re.compile(r"(?:https?|ftp):[\w/.?#&*+,;=%:@-]*", re.ASCII | re.IGNORECASE)
+_IN_TAGGED_ADDRESS = frozenset("0123456789_/.?#&*+,;=%:@-") | LETTERS
 _TITLE = 2
 
 
@@ -246,7 +249,7 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
     if frame.tag or (character == "[" and is_in_address):
         frame.started = frame.torn = True
         unlike = not _continues_tag(frame, character)
-    elif frame.torn and (character in BLANK or (character in _UNLIKE_LINK and character != ")")):
+    elif frame.torn and (character in BLANK + "$" or (character in _UNLIKE_LINK and character != ")")):
         unlike = True
     elif frame.angle:
         frame.angle = character != ">"
@@ -379,6 +382,8 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
     if character == ">" and state.phase == START:  # the mark of a quotation; it does not end a tag
         _give_up_tag(state)
         return Region.MARKUP
+    if frame.tag or frame.torn or (character == "[" and _may_have_tag(frame)):
+        return _read_tagged_address(state, frame, character)
     stays_open = state.last not in ENDS_TAG and not _WEB_ADDRESS.match(name)  # for markdown2
     if character == ">" and (stays_open or state.escaped_angles > 1):
         _give_up_tag(state)
@@ -409,6 +414,42 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
         frame.started = True
     if len(name) <= MAX_DESTINATION_LENGTH:
         frame.destination += character
+    return frame.region
+
+
+def _may_have_tag(frame: OpenRegion) -> bool:
+    """Return whether the text after ``<`` is a plain web address, in which a tag such as ``[city 1]`` may follow."""
+    name = frame.destination
+    return len(name) <= MAX_DESTINATION_LENGTH and _TAGGED_ADDRESS.fullmatch(name) is not None
+
+
+def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
+    """Process a character of an address in angle brackets with a tag such as ``<https://example.org/[city 1]>``.
+
+    Because of the blank some viewers see no address there, but all others end it at its ``>``, which ends an HTML tag
+    too. The library markdown2 ends no tag at a ``>`` after ``]``: then the text up to the end of the paragraph is
+    markup. If the address has a character that begins a region for a viewer that sees none, all later text is markup.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the address.
+        character: The next character.
+    """
+    if frame.tag or character == "[":
+        frame.torn = True
+        is_plain = _continues_tag(frame, character)
+        if not frame.tag:  # the end of the tag
+            state.brackets = max(0, state.brackets - 1)
+    elif character == ">" and state.escaped_angles <= 1:
+        if state.last in ENDS_TAG:
+            state.frames.pop()
+            return frame.region
+        is_plain = frame.lost = not (frame.nested or state.html or state.disputed)
+    else:
+        is_plain = character in _IN_TAGGED_ADDRESS and not (character == ":" and state.last == "]")
+    if not is_plain:
+        _give_up_tag(state)
+        return Region.MARKUP
     return frame.region
 
 

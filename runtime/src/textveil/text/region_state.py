@@ -113,7 +113,8 @@ class OpenRegion:
     is_picture: bool = False  # whether some viewers display the code as a picture
     lost: bool = False  # whether it is a tag only for viewers that find its end in the same paragraph
     #: Whether some viewers end the code earlier, for example at an empty line. For a definition: whether its
-    #: address has a quotation mark. For a link: whether its address has a tag such as ``[city 1]``.
+    #: address has a quotation mark. For a link or an address in angle
+    #: brackets: whether its address has a tag such as ``[city 1]``.
     torn: bool = False
     mark: str = "`"
     quotes: int = 0
@@ -301,7 +302,7 @@ class RegionState:
     def read_in_line(self, character: str) -> None:
         """Pass a character of a line to the line reader, after its indentation and list marks."""
         if self.frames or self.region is not Region.PROSE:
-            self.lines.read_other()
+            self.lines.read_other(character)
         else:
             self.lines.read_text(character)
 

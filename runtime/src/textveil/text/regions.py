@@ -83,6 +83,8 @@ class RegionScanner(RegionState):
             return Region.MARKUP
         if self.braces and (self.template_braces or self.in_attributes or not self.braces_went_on):
             return Region.MARKUP
+        if self.lines.has_attribute or self.lines.has_quoted_value:
+            return Region.MARKUP
         if self.lines.is_code:
             return Region.CODE
         frame = self.frames[-1] if self.frames else None

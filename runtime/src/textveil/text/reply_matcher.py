@@ -27,6 +27,7 @@ from textveil.text.region_state import JsonRole, Region
 from textveil.text.regions import RegionScanner
 from textveil.text.reply_chunk import ReplyChunk, is_address_like
 from textveil.text.reply_numbers import NumberFinder
+from textveil.text.reply_tags import TagFinder
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 
@@ -84,6 +85,7 @@ class StreamRestorer(ReportProperties):
         find_known_numbers: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._numbers = NumberFinder(find_known_numbers) if index.has_numbers else None
+        self._tags = TagFinder() if index.has_tags else None
         self._index, self._held, self._behind, self._code_block = index, "", "", ""
         self._policy, self._scanner = policy, RegionScanner()
         self._half = ""  # the first UTF-16 half of a character whose second half is in the next part
@@ -107,6 +109,7 @@ class StreamRestorer(ReportProperties):
             restored=tuple(self.restored),
             not_restored=tuple(self.not_restored),
             unknown_numbers=() if self._numbers is None else self._numbers.find_unknown(),
+            unknown_tags=() if self._tags is None else tuple(self._tags.tags),
         )
 
     def feed(self, delta: str) -> str:
@@ -204,6 +207,8 @@ class StreamRestorer(ReportProperties):
         """Read text that contains no surrogate."""
         if self._numbers is not None:
             self._numbers.feed(text)
+        if self._tags is not None:
+            self._tags.feed(text)
         if any(scanner.awaits_outcome for scanner in self._scanners):  # decided when a blank ends the chunk
             blank = _SEPARATOR.search(text)
             end = len(text) if blank is None else blank.end()
@@ -358,6 +363,8 @@ class StreamRestorer(ReportProperties):
             written = pair.output  # one string in memory, not two: the report has all surrogates
         if self._numbers is not None:
             self._numbers.end_text()
+        if self._tags is not None:
+            self._tags.end_text()
         if self._policy.permits_everything:
             original = self._make_original(text, index, form_match)
             if original is not None and pair is not None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from textveil.text.marked_html import HtmlFragment
 
 _ORIGINALS_HINT = "The restored text contains your originals: print it, or use to_html(show_originals=True)."
+_UNKNOWN_TAG = "a tag that names nothing in the text: the model may have invented it"
 _UNKNOWN_NUMBER = "a number that is not in the text: the model may have computed it from replaced numbers"
 
 
@@ -42,6 +43,8 @@ class RestoreReport:
         not_restored: Surrogates that were not replaced, each with the reason.
         unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text. A model may have
             computed them from surrogates, or invented them. Empty if no number of the text was replaced.
+        unknown_tags: Tags of the reply, such as ``[person 99]``, that are not in the mapping. They stay in the reply. A
+            model may have invented them. Empty if no surrogate of the mapping is a tag.
 
     >>> from textveil.text.restore import Restorer
     >>> Restorer([("Gomez", "Novak")]).restore("Ask Gomez.").report.restored
@@ -51,6 +54,7 @@ class RestoreReport:
     restored: tuple[str, ...] = ()
     not_restored: tuple[NotRestored, ...] = ()
     unknown_numbers: tuple[str, ...] = ()
+    unknown_tags: tuple[str, ...] = ()
 
     @classmethod
     def join_reports(cls, reports: Iterable["RestoreReport"]) -> "RestoreReport":
@@ -60,6 +64,7 @@ class RestoreReport:
             restored=tuple(written for report in all_reports for written in report.restored),
             not_restored=tuple(stays for report in all_reports for stays in report.not_restored),
             unknown_numbers=tuple(number for report in all_reports for number in report.unknown_numbers),
+            unknown_tags=tuple(tag for report in all_reports for tag in report.unknown_tags),
         )
 
     def count_reasons(self) -> dict[SkipReason, int]:
@@ -72,6 +77,7 @@ class RestoreReport:
             "restored": [*self.restored],
             "not_restored": [{"written": written, "reason": reason.value} for written, reason in self.not_restored],
             "unknown_numbers": [*self.unknown_numbers],
+            "unknown_tags": [*self.unknown_tags],
         }
 
     def make_html(self, text: str | None = None) -> "HtmlFragment":
@@ -96,6 +102,7 @@ class RestoreReport:
             for stays, count in Counter(self.not_restored).most_common()
         ]
         rows += [(number, count, _UNKNOWN_NUMBER) for number, count in Counter(self.unknown_numbers).most_common()]
+        rows += [(tag, count, _UNKNOWN_TAG) for tag, count in Counter(self.unknown_tags).most_common()]
         table = _format_table(rows) if rows else ""
         if text is not None:
             return HtmlFragment(make_fragment([MarkedPiece(text)], line, show_originals=True) + table)
@@ -136,6 +143,11 @@ class ReportProperties:
         """Surrogates that were not restored because of their position in the reply, each with the reason."""
         others = (SkipReason.WORD, SkipReason.AMBIGUOUS)
         return tuple(stays for stays in self.report.not_restored if stays.reason not in others)
+
+    @property
+    def unknown_tags(self) -> tuple[str, ...]:
+        """Tags of the reply that are not in the mapping. A model may have invented them."""
+        return self.report.unknown_tags
 
     def _select(self, reason: SkipReason) -> tuple[str, ...]:
         return tuple(stays.written for stays in self.report.not_restored if stays.reason == reason)

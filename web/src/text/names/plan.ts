@@ -8,6 +8,7 @@ import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
 import type { ExplainedPiece } from "../explanation.js";
+import { countForeignWords } from "../keptWords.js";
 import { type CheckedOptions, parseCap } from "../options.js";
 import type { RewrittenDocument } from "../rewrite.js";
 import { type CharacterClasses, countCodePoints, L as LETTER, N as NUMERAL } from "../segmentation/characterClasses.js";
@@ -221,7 +222,11 @@ export class NamesPlan {
           entries.filter((element) => typeof element !== "string"),
         );
         const replacedWords = mentions.filter(({ entityType }) => entityType === "word").length;
-        documentsOut.push({ ...document.writeTexts(), tokens, replacedWords });
+        const written = document.writeTexts();
+        const foreign = this.facts.strings.isUseful // otherwise words of other languages are not kept
+          ? countForeignWords(written.texts.join(" "), (word) => this.facts.strings.isForeignWord(word))
+          : 0;
+        documentsOut.push({ ...written, tokens, replacedWords, foreignWords: Math.min(tokens, foreign) });
       }
       [batch, characters] = [[], 0];
     };
