@@ -11,7 +11,7 @@ import pytest
 from fact_exchange import DENIED, LEVELS, make_plan, place_differs, write_soup
 from names_soup import is_broken, law, pairs
 from textveil import Sanitizer
-from textveil.text.names import fact_date_ranges, fact_identifiers, fact_numbers, facts
+from textveil.text.names import fact_date_ranges, fact_formulas, fact_identifiers, fact_numbers, facts
 from textveil.text.names.fact_places import LinePlaces
 
 _VALUE = re.compile("[0-9]+(?:[.,:/-][0-9]+)*")
@@ -169,7 +169,6 @@ FAULTS = {
     "a hidden year decides on a month": (fact_numbers, "is_month_range", _read_hidden_year),
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
     "the digits of a neighbor decide": (LinePlaces, "get_class", _read_first_digit),
-    "a clause begins by a hidden word": (LinePlaces, "begins_clause", _read_length_before),
     "a hidden word decides on an error": (LinePlaces, "is_error_place", _read_string_beside),
     "a hidden word of the line decides on a bare number": (LinePlaces, "is_bare_place", _read_hidden_line),
     "a hidden entry decides on a list": (LinePlaces, "is_heading_place", _read_entry_beside),
@@ -209,6 +208,58 @@ def write_house(chance: random.Random) -> str:
     """Return a number with a letter beside words and names."""
     before, after = (chance.choice(("Kowal", "it is", "see", "zorblax")) for _ in range(2))
     return f"{before} {chance.choice(('14d', '27b', '10m', '5'))} {after}"
+
+
+def write_formula(chance: random.Random) -> str:
+    """Return a formula or a list of numbers, of which some stay hidden."""
+    numbers = [chance.choice(("5", "12", "97", "4821", "x", "k")) for _ in range(4)]
+    forms = (
+        "{} = {} + {} * {}",
+        "f({}, {}) - {} > {}",
+        "[{}, {}, {}] and {}",
+        "{}, {}, {}, {}, ...",
+        "it is {}? {}. {} {}",
+    )
+    return chance.choice(forms).format(*numbers)
+
+
+def _read_hidden_entry(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    is_odd = mention is not None and mention.span.text[-1:] in "13579"
+    return not is_odd and _is_listed_number(places, index)
+
+
+def _read_hidden_operand(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    is_odd = mention is not None and mention.span.text[-1:] in "13579"
+    return not is_odd and _is_operand(places, index)
+
+
+_is_listed_number, _is_operand = fact_formulas.is_listed_number, fact_formulas.is_operand
+
+
+@pytest.mark.parametrize("name", ["is_listed_number", "is_operand"])
+def test_no_hidden_number_decides_on_a_formula(
+    sanitizer: Sanitizer, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "useful").facts
+    assert not place_differs(rules, reader, 1, 400, write_formula)
+    fault = _read_hidden_entry if name == "is_listed_number" else _read_hidden_operand
+    monkeypatch.setattr(fact_numbers, name, fault)
+    assert place_differs(rules, reader, 1, 400, write_formula)
+
+
+def write_sentences(chance: random.Random) -> str:
+    """Return two sentences, of which the first one may end in a hidden word."""
+    before, after = chance.choice(("zorblax", "zorb", "box", "97")), chance.choice(("Maintain", "Structure"))
+    return f"They saw the {before}. {after} the records of it."
+
+
+def test_no_hidden_word_begins_a_clause(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, rules = make_plan(sanitizer, "none").make_reader(), make_plan(sanitizer, "plain").facts
+    assert not place_differs(rules, reader, 1, 400, write_sentences)
+    monkeypatch.setattr(LinePlaces, "begins_clause", _read_length_before)
+    assert place_differs(rules, reader, 1, 400, write_sentences)
 
 
 def test_no_hidden_street_decides_on_its_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:

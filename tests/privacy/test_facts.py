@@ -105,6 +105,10 @@ HIDDEN = [
     ('{"kowal": 5, "anna": 5}', "kowal anna"),
     ("It is C and F; room 37.5°C, the pin is 37.5°C", "C F 37.5°C"),
     ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
+    ("Ask K about it, and Anna (K) Kowal; room = 12, the pin is [4, 7, 1, 1]", "K 12 4 7 1"),
+    ("at Tisza u. 12. It is here; the patient K, age [97, 98]", "12 K 97 98"),
+    ("my number is 5 5 5, 0, 1; on 3 May = 5", "5 0 1 3"),
+    ("the password: k^2, flat B, ward C, Ward C", "k^2 B C Ward"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
@@ -161,6 +165,12 @@ KEPT = [
     ("useful", "Left the box at door 88213. Left a note: Right, it was there", "Left"),
     ("useful", "She speaks British English, and writes in Swiss German", "British English Swiss German"),
     ("useful", "translate into German, Swiss French or US English", "German Swiss French US English"),
+    ("useful", "Prove it for every k: k^2 + 2k + 1 \u2265 0, and f(x) = 3x", "k^2 2 1 0 x 3"),
+    ("useful", "Sort the numbers [5, 14, 23], then go on with 5, 14, 23, 32, ...", "5 14 23 32"),
+    ("useful", "Train A runs at 10 m/s and train B at 5 km/h; take vitamin C", "Train A 10 B 5 C"),
+    ("useful", "List it\nA) Loud\nB) Late? 2. Then it is 3. Kowal", "B 2"),
+    ("useful", "It is a 2-minute film: let E[] be {x: 1, 'name':name}", "2 E x name"),
+    ("plain", "for i in n: a[i] = x; run it with -v", "i a x v"),
 ]
 
 

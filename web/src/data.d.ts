@@ -49,6 +49,7 @@ export type FactWordKey =
   | "comma_words"
   | "counters"
   | "currencies"
+  | "label_nouns"
   | "decimal_marks"
   | "determined_nouns"
   | "determiners"

@@ -53,6 +53,7 @@ const FACT_WORD_KEYS = {
   commaWords: "comma_words",
   counters: "counters",
   currencies: "currencies",
+  labelNouns: "label_nouns",
   decimalMarks: "decimal_marks",
   determinedNouns: "determined_nouns",
   determiners: "determiners",

@@ -41,6 +41,7 @@ class FactWords:
         language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
         determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
+        label_nouns: Nouns before a letter that labels them, as in ``option B`` and ``vitamin C``.
         error_words: Words before the code of an error, such as ``error`` and ``status``.
         version_words: Words before the number of a version, such as ``version`` and ``python``.
         phone_labels: Short forms before a telephone number, such as ``tel``.
@@ -79,6 +80,7 @@ class FactWords:
     language_varieties: frozenset[str] = _NONE
     determined_nouns: frozenset[str] = _NONE
     determiners: frozenset[str] = _NONE
+    label_nouns: frozenset[str] = _NONE
     error_words: frozenset[str] = _NONE
     version_words: frozenset[str] = _NONE
     phone_labels: frozenset[str] = _NONE

@@ -4,6 +4,7 @@ import type { FactWords } from "../../bundle/rules.js";
 import { TITLE } from "../segmentation/words.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { CodeFacts } from "./factCodes.js";
+import { isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
 
@@ -29,6 +30,10 @@ const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
 const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
 /** Number of items before a bare number that must include no word for a secret or an address. */
 const FAR = 5;
+/** Number of items before a number of a formula that must include no word for a secret; the largest marker of a list. */
+const [FAR_SECRET, MAX_MARKER] = [16, 20];
+/** Words for addresses and accounts that also precede a list of numbers. */
+const LIST_LEADS = splitWords("numbers sort");
 /** Bare numbers above 89 that are kept, because they are neither ages nor dates. */
 const ROUND = splitWords("200 256 500 512 1000 1024");
 /** Time stamp of a recording, as in subtitles. */
@@ -46,6 +51,7 @@ const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 export class NumberFacts {
   readonly #words: FactWords;
   readonly #beforeValues: ReadonlySet<string>;
+  readonly #beforeLists: ReadonlySet<string>;
   readonly #counted: RegExp;
 
   constructor(
@@ -54,6 +60,7 @@ export class NumberFacts {
   ) {
     this.#words = strings.words;
     this.#beforeValues = new Set([...strings.words.secretWords, ...strings.words.addressWords]);
+    this.#beforeLists = new Set([...this.#beforeValues].filter((word) => !LIST_LEADS.has(word)));
     this.#counted = strings.words.decimalMarks.has(",") ? COUNTED_COMMA : COUNTED;
   }
 
@@ -73,6 +80,7 @@ export class NumberFacts {
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
     if (place.hasLetter(index) && place.isHidden(index + 2, index + 2)) return false;
+    if (entityType === "number" && isUseful && this.#isInFormula(place, index, text)) return true;
     const neighbors = place.countNeighbors(index);
     if (neighbors > 1) return false;
     if (entityType === "number-word") return isUseful && neighbors === 0 && this.#isNumberWord(place, index, mention);
@@ -87,13 +95,23 @@ export class NumberFacts {
       return neighbors === 0 || place.hasOnlyYearsBeside(index);
     if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
     if (entityType === "number") {
-      const isBare = ROUND.has(text) || (text.length <= 2 && isAtMost(text, MAX_BARE)) || DECIMAL.test(text);
+      const isBare = isBareNumber(text) || DECIMAL.test(text);
       if (place.hasLetter(index) && place.getClass(index + 2) !== "") return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
     if (entityType === "ordinal")
       return isAtMost(text.slice(0, -2), MAX_ORDINAL) && this.strings.isAdjective(place.getWord(index + 1));
     return entityType === "time" || entityType === "decade";
+  }
+
+  /** Return whether a small number is a part of a formula, of source code, or of a list of numbers. */
+  #isInFormula(place: LinePlaces, index: number, text: string): boolean {
+    if (!isBareNumber(text)) return false;
+    const isMarker = Number(text) <= MAX_MARKER && isListMarker(place, index);
+    if (!isMarker && !isOperand(place, index) && !isListedNumber(place, index)) return false;
+    if (place.follows(index, this.#words.secretWords, FAR_SECRET) || place.follows(index, this.#beforeLists))
+      return false;
+    return !place.hasCapitalBeside(index) && !place.hasInSentence(index, DAYS);
   }
 
   /** Return whether a time stamp of a recording, as in subtitles, may be kept in its context. */
@@ -162,6 +180,7 @@ export class NumberFacts {
     if (/^ *%/.test(gap) || (DEGREES.test(gap) && (after === "C" || after === "F"))) return true;
     if (["", " ", "-"].includes(gap) && (units.has(after) || units.has(after.toLowerCase())))
       return !place.isAge(index + 1);
+    if (gap === "-" && this.strings.isAdjective(after)) return !place.isAge(index + 1); // `2-bedroom flat`
     if ((gap === " " || gap === "-") && !currencies.has(after)) {
       if (this.strings.isPlural(after) && !place.isAge(index + 1)) return true;
       const second = place.getWord(index + 2);
@@ -183,6 +202,9 @@ export class NumberFacts {
     return after === " " && this.#words.currencies.has(place.getWord(index + 1).toLowerCase());
   }
 }
+
+/** Return whether a string is a small or a round number. */
+const isBareNumber = (text: string): boolean => ROUND.has(text) || (text.length <= 2 && isAtMost(text, MAX_BARE));
 
 /** Return whether a letter is between two numbers, with blanks between, as in `220 x 95 cm`. */
 export function isTimesSign(place: LinePlaces, index: number): boolean {

@@ -302,6 +302,13 @@ export class LinePlaces {
     );
   }
 
+  /** Return whether an item of a line is a single letter, a number or a mention, or is unknown. */
+  isSymbol(index: number, gap: number): boolean {
+    if (this.#isOutside(index)) return index < 0 ? this.cutBefore : this.cutAfter;
+    const word = this.getWord(index);
+    return (word.length < 2 || isDigit(word.charAt(0))) && !hasBreak(this.getGap(gap));
+  }
+
   /**
    * Return whether a bare number may be kept at an index: a kept word is directly before it, and a kept word or the end
    * of the text directly after it. Only a blank, marks of source code, a colon or the end of a sentence may be between.
@@ -351,7 +358,7 @@ export class LinePlaces {
   beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
     const after = this.getGap(index + 1);
     if (!after.startsWith(", ") && !(after === " " && this.#isWordOf(index + 1, followers))) return false;
-    return this.#beginsLine(index) || this.#endsSentence(index);
+    return this.beginsLine(index) || this.#endsSentence(index);
   }
 
   /**
@@ -362,7 +369,7 @@ export class LinePlaces {
     const isFollower =
       followers === undefined ? isLower(this.getWord(index + 1)) : this.#isWordOf(index + 1, followers);
     if (this.getGap(index + 1) !== " " || !isFollower) return false;
-    if (this.#beginsLine(index) || this.#endsSentence(index)) return true;
+    if (this.beginsLine(index) || this.#endsSentence(index)) return true;
     const before = this.getClass(index - 1);
     if (CLAUSE_END.test(this.getGap(index)) && (this.getWord(index - 1) !== "" || NUMERIC_TYPES.has(before)))
       return true;
@@ -374,7 +381,8 @@ export class LinePlaces {
     return words.has(word) || (word === "I" && words.has("i"));
   }
 
-  #beginsLine(index: number): boolean {
+  /** Return whether an item begins a line, behind marks of a list. */
+  beginsLine(index: number): boolean {
     const before = this.getGap(index);
     if (index === 0) return !this.cutBefore && LIST_MARK.test(before.slice(before.lastIndexOf("\n") + 1));
     return hasBreak(before);

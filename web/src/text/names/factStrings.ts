@@ -200,6 +200,19 @@ export class FactStrings {
     return (text === "C" || text === "F") && !this.denied.has(text.toLowerCase());
   }
 
+  /** Return whether a string is a capital letter from A to Z that `facts` may keep. */
+  isLabelLetter(text: string): boolean {
+    return this.isUseful && text.length === 1 && isAscii(text) && !this.denied.has(text.toLowerCase());
+  }
+
+  /** Return whether a span is a noun in Title case and a capital letter, such as *Plan B*. */
+  isLabeledNoun(tokens: readonly NamesToken[]): boolean {
+    const [noun, label] = tokens;
+    if (noun === undefined || label === undefined || tokens.length !== 2) return false;
+    if (noun.case !== TITLE || !this.isLabelLetter(label.text)) return false;
+    return this.words.labelNouns.has(noun.key) && this.isShared(noun.key);
+  }
+
   /** Return whether a word is a listed noun that may also be a part of a name, such as *van*. */
   isDetermined(text: string): boolean {
     const word = text.toLowerCase();

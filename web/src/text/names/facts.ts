@@ -14,6 +14,7 @@ import { isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
+import { isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
@@ -220,21 +221,29 @@ export class FactRules {
       return span.case === LOWER && isWord && !place.follows(index, this.#secret);
     }
     if (STRINGS.has(entityType)) {
-      if (SIZE.test(text)) return strings.isUseful && !place.follows(index, this.#beforeValues);
+      if (SIZE.test(text) || this.#isFormula(text))
+        return strings.isUseful && !place.follows(index, this.#beforeValues);
       if (strings.isUseful && this.#codes.isKeptString(place, index, text))
         return text !== text.toUpperCase() || strings.isPlain(text);
       return !place.follows(index, this.#secret) && this.strings.isPlain(text);
     }
     if (entityType === "other") return !place.follows(index, this.#secret) && strings.isWordList(text);
-    if (entityType === "letter" && text === "x" && isTimesSign(place, index))
-      return !place.follows(index, this.#beforeValues);
-    if (entityType === "letter") return isAscii(text) && place.isSingleLetter(index);
-    if (entityType === LONE_INITIAL) return strings.isDegree(text) && place.followsDegrees(index);
+    if (entityType === "letter") {
+      if (text === "x" && isTimesSign(place, index)) return !place.follows(index, this.#beforeValues);
+      if (!isAscii(text)) return false;
+      return place.isSingleLetter(index) || (isVariable(place, index) && !place.follows(index, this.#beforeValues));
+    }
+    if (entityType === LONE_INITIAL) {
+      if (strings.isDegree(text) && place.followsDegrees(index)) return true;
+      return strings.isLabelLetter(text) && this.#isLabelPlace(place, index);
+    }
     if (entityType === CAPITALIZED_RUN) {
       if (strings.isUnit(text)) return place.followsNumber(index);
       if (strings.isCountryVariety(text) && place.isVarietyPlace(index)) return true;
       if (strings.isDetermined(text) && place.isNounPlace(index)) return !place.follows(index, this.#beforeNames);
       if (strings.isLabel(text) && precedesTelephone(place, index)) return !place.follows(index, this.#beforeNames);
+      if (strings.isLabeledNoun(span.tokens))
+        return !place.hasCapitalBeside(index) && !place.follows(index, this.#beforeNames);
       return strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index);
     }
     if (entityType === "month")
@@ -247,6 +256,18 @@ export class FactRules {
     if (entityType === "group")
       return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
+  }
+
+  #isFormula(text: string): boolean {
+    return isFormula(text) && ![...text.toLowerCase()].some((letter) => this.denied.has(letter));
+  }
+
+  /** Return whether a capital letter is a variable, or labels the noun before it: `train B`, `vitamin C`. */
+  #isLabelPlace(place: LinePlaces, index: number): boolean {
+    if (place.getGap(index + 1).startsWith(")") && isListMarker(place, index)) return true;
+    if (place.hasCapitalBeside(index) || place.follows(index, this.#beforeNames)) return false;
+    if (place.follows(index, this.#beforeValues)) return false;
+    return isVariable(place, index) || place.followsWord(index, (word) => this.#facts.labelNouns.has(word));
   }
 
   /** Return whether a word is kept because of a kept word next to it. */

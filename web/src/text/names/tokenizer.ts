@@ -379,8 +379,9 @@ export class ChunkTokenizer {
     if (core.replace(/[^/\\]/g, "").length > 1) return undefined;
     const tokens: NamesToken[] = [];
     for (let index = 0; ; ) {
-      const end = this.#findLettersEnd(core, index, APOSTROPHES);
+      let end = this.#findLettersEnd(core, index, APOSTROPHES);
       if (end === index) return undefined;
+      while (APOSTROPHES.includes(core.charAt(end - 1))) end--; // these are marks, as in `'name':value`
       tokens.push(...this.lexicon.classifyWord(core.slice(index, end)));
       if (end === core.length) return tokens;
       index = end;

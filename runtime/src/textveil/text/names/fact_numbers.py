@@ -10,6 +10,7 @@ import re
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
+from textveil.text.names.fact_formulas import is_list_marker, is_listed_number, is_operand
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.segmentation import TITLE
@@ -26,6 +27,11 @@ _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
 #: Among this many items before a number without a unit, no word for a secret or an address may occur.
 _FAR = 5
+#: Among this many items before a number of a formula or a list, no word for a secret may occur.
+_FAR_SECRET = 16
+_MAX_MARKER = 20
+#: Words for addresses and accounts that also precede a list of numbers.
+_LIST_LEADS = frozenset(("numbers", "sort"))
 #: Numbers above 89 without a unit that are neither ages nor parts of dates.
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
 #: A time stamp of subtitles.
@@ -60,6 +66,7 @@ class NumberFacts:
     def __init__(self, strings: FactStrings, codes: CodeFacts) -> None:
         self._strings, self._words, self._codes = strings, strings.words, codes
         self._before_values = strings.words.secret_words | strings.words.address_words
+        self._before_lists = self._before_values - _LIST_LEADS
         self._counted = _COUNTED_COMMA if "," in strings.words.decimal_marks else _COUNTED
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
@@ -90,6 +97,8 @@ class NumberFacts:
             return False
         if place.has_letter(index) and place.is_hidden(index + 2, index + 2):
             return False
+        if entity_type == "number" and is_useful and self._is_in_formula(place, index, text):
+            return True
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
             return False
@@ -121,6 +130,25 @@ class NumberFacts:
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
             return listed and self._strings.is_adjective(place.get_word(index + 1))
         return entity_type in ("time", "decade")
+
+    def _is_in_formula(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a small number is a part of a formula, of source code, or of a list of numbers.
+
+        No word for a secret may be near, and no word for an address, a document or a day.
+
+        Args:
+            place: The lines that contain the number.
+            index: Index of the number in these lines.
+            text: The number as spelled.
+        """
+        if not _is_bare(text):
+            return False
+        is_marker = int(text) <= _MAX_MARKER and is_list_marker(place, index)
+        if not (is_marker or is_operand(place, index) or is_listed_number(place, index)):
+            return False
+        if place.follows(index, self._words.secret_words, _FAR_SECRET) or place.follows(index, self._before_lists):
+            return False
+        return not place.has_capital_beside(index) and not place.has_in_sentence(index, _DAYS)
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether a time stamp of a recording, as in subtitles, may be kept in its context.
@@ -220,6 +248,8 @@ class NumberFacts:
             return True
         words, strings = self._words, self._strings
         if gap in ("", " ", "-") and (after in words.units or after.lower() in words.units):
+            return not place.is_age(index + 1)
+        if gap == "-" and strings.is_adjective(after):  # ``2-bedroom flat``
             return not place.is_age(index + 1)
         if gap in (" ", "-") and after not in words.currencies:
             if strings.is_plural(after) and not place.is_age(index + 1):

@@ -131,7 +131,8 @@ class LinePlaces:
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
-    def _has_break(self, index: int) -> bool:
+    def has_break(self, index: int) -> bool:
+        """Return whether the gap at an index has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
@@ -166,7 +167,7 @@ class LinePlaces:
             if at == 0:
                 return [] if self._cut_before else [*found, self._word_before.lower()]
             found.append(self._words[at - 1].lower())
-            if self._has_break(at):
+            if self.has_break(at):
                 break
         return found
 
@@ -198,7 +199,7 @@ class LinePlaces:
         while True:
             gap_at = at if step < 0 else at + 1
             at += step
-            if self._has_break(gap_at):
+            if self.has_break(gap_at):
                 return -1
             if not 0 <= at < len(self._words):
                 is_cut = self._cut_before if step < 0 else self._cut_after
@@ -237,7 +238,7 @@ class LinePlaces:
     def precedes_capital(self, index: int) -> bool:
         """Return whether capitalized words directly follow a number, without a percent sign between them."""
         gap = self.gaps[index + 1]
-        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
+        return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def has_letter(self, index: int) -> bool:
         """Return whether one kept letter directly follows a number: a unit, or a part of a house number (``27b``)."""
@@ -253,7 +254,7 @@ class LinePlaces:
         if not 0 <= index < len(self._words):
             return self._cut_before if index < 0 else self._cut_after
         entity_type = self.get_class(index)
-        return entity_type != "" and entity_type not in NUMERIC_TYPES and not self._has_break(gap)
+        return entity_type != "" and entity_type not in NUMERIC_TYPES and not self.has_break(gap)
 
     def precedes_name(self, index: int) -> bool:
         """Return whether a comma and a mention with a capital follow a mention, as in ``Price, Anna``."""
@@ -297,7 +298,7 @@ class LinePlaces:
         """
         for step in (-1, 1):
             at = index
-            while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
+            while abs(at - index) < _MAX_SENTENCE and not self.has_break(at if step < 0 else at + 1):
                 at += step
                 if not 0 <= at < len(self._words):
                     break
@@ -342,7 +343,7 @@ class LinePlaces:
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
-        return self._begins_line(index) or self._ends_sentence(index)
+        return self.begins_line(index) or self._ends_sentence(index)
 
     def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
         """Return whether a mention begins a sentence or a clause, and a word of ``followers`` comes after it.
@@ -356,7 +357,7 @@ class LinePlaces:
         )
         if self.gaps[index + 1] != " " or not is_follower:
             return False
-        if self._begins_line(index) or self._ends_sentence(index):
+        if self.begins_line(index) or self._ends_sentence(index):
             return True
         if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and (
             self.get_word(index - 1) or self.get_class(index - 1) in NUMERIC_TYPES
@@ -369,7 +370,8 @@ class LinePlaces:
         word = self.get_word(index)
         return word in words or (word == "I" and "i" in words)
 
-    def _begins_line(self, index: int) -> bool:
+    def begins_line(self, index: int) -> bool:
+        """Return whether an item begins a line, behind marks of a list."""
         before = self.gaps[index]
         if index == 0:
             return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None

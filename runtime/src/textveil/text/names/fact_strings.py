@@ -61,8 +61,8 @@ TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit i
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
 #: constants of source code that are names too; common words that are family names too, even rare ones.
 STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
-#: Labels of telephone numbers, and sentences in capitals.
-LABELS, SENTENCES = 1 << 12, 1 << 13
+#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*).
+LABELS, SENTENCES, LETTERED = (1 << bit for bit in range(12, 15))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -221,6 +221,16 @@ class FactStrings:
     def is_degree(self, text: str) -> bool:
         """Return whether a capital letter is the sign of a temperature scale, as in ``37.5 °C``."""
         return text in _DEGREES and text.lower() not in self.denied
+
+    def is_label_letter(self, text: str) -> bool:
+        """Return whether a string is a capital letter from A to Z that ``facts`` may keep."""
+        return self.is_useful and len(text) == 1 and text.isascii() and text.lower() not in self.denied
+
+    def is_labeled_noun(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a span is a noun in Title case and a capital letter, such as *Plan B*."""
+        if len(tokens) != 2 or tokens[0].case != TITLE or not self.is_label_letter(tokens[1].text):
+            return False
+        return tokens[0].key in self.words.label_nouns and self.is_shared(tokens[0].key)
 
     def is_determined(self, text: str) -> bool:
         """Return whether a word is a listed noun that may also be a part of a name, such as *van*.
@@ -464,6 +474,7 @@ class FactStrings:
                 (CODE, self._is_code(tokens)),
                 (PUBLIC_NAMES, self._is_fact(tokens, mention)),
                 (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
+                (LETTERED, self.is_labeled_noun(span.tokens)),
                 (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
                 (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
             )

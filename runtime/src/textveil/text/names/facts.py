@@ -20,6 +20,7 @@ from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
+from textveil.text.names.fact_formulas import is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
 from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts, is_times_sign, precedes_telephone
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
@@ -30,6 +31,7 @@ from textveil.text.names.fact_strings import (
     FUNCTION_WORDS,
     HEADINGS,
     LABELS,
+    LETTERED,
     NOUNS,
     PUBLIC_NAMES,
     SENTENCES,
@@ -267,7 +269,7 @@ class FactRules:
             )
             return bool(is_word) and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
-            if _SIZE.fullmatch(span.text):
+            if _SIZE.fullmatch(span.text) or self._is_formula(span.text):
                 return strings.is_useful and not place.follows(index, self._before_values)
             if strings.is_useful and self._codes.is_kept_string(place, index, span.text):
                 return not span.text.isupper() or strings.is_plain(span.text)
@@ -277,9 +279,14 @@ class FactRules:
         if entity_type == "letter":
             if span.text == "x" and is_times_sign(place, index):
                 return not place.follows(index, self._before_values)
-            return span.text.isascii() and place.is_single_letter(index)
+            is_place = place.is_single_letter(index) or (
+                is_variable(place, index) and not place.follows(index, self._before_values)
+            )
+            return span.text.isascii() and is_place
         if entity_type == LONE_INITIAL:
-            return strings.is_degree(span.text) and place.follows_degrees(index)
+            if strings.is_degree(span.text) and place.follows_degrees(index):
+                return True
+            return strings.is_label_letter(span.text) and self._is_label_place(place, index)
         if entity_type == CAPITALIZED_RUN:
             if sets & UNITS:
                 return place.follows_number(index)
@@ -289,6 +296,8 @@ class FactRules:
                 return not place.follows(index, self._before_names)
             if sets & LABELS and precedes_telephone(place, index):
                 return not place.follows(index, self._before_names)
+            if sets & LETTERED:
+                return not (place.has_capital_beside(index) or place.follows(index, self._before_names))
             return bool(sets & FUNCTION_WORDS) and not place.has_capital_beside(index)
         if entity_type == "month":
             return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
@@ -301,6 +310,17 @@ class FactRules:
                 return True
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)
+
+    def _is_formula(self, text: str) -> bool:
+        return is_formula(text) and self._denied.isdisjoint(text.lower())
+
+    def _is_label_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a capital letter is a variable, or labels the noun before it: ``train B``, ``vitamin C``."""
+        if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
+            return True
+        if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
+            return False
+        return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         """Return whether a word is kept because of a kept word next to it.

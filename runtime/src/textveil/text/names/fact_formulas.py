@@ -1,0 +1,120 @@
+"""Letters and numbers of formulas, of source code and of lists of numbers, for the rules of ``facts``."""
+
+import re
+
+from textveil.lazy import LazyPattern
+from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
+
+#: Marks of formulas and source code next to a letter, and next to a number. A bracket after a blank may enclose an age.
+_LETTER_MARK = LazyPattern(re.compile, r"[=+*/^<>()\[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ \[(])--?$|^\"")
+_NUMBER_MARK = LazyPattern(re.compile, r"[=+*^<>\[\]{}\u2264\u2265\u2260\u00d7\u2212]| / |^\($")
+_MINUS, _COMMA = frozenset(("-", "\u2212")), frozenset((",", ";", ":"))
+#: A formula without blanks, and a list of small numbers without blanks.
+_TERM = "(?:[A-Za-z]|[1-9]?[0-9]){1,2}"
+_FORMULA = re.compile(rf"{_TERM}(?:[=+*^<>\u2264\u2265\u2212]{_TERM})+|[1-9]?[0-9](?:,[1-9]?[0-9]){{2,}}")
+#: A word after which a full stop ends a sentence.
+_LAST_WORD = re.compile("[a-z]{3,}")
+#: Gaps before and after the number of an entry in a list.
+_BEFORE_MARKER = LazyPattern(re.compile, r"[.?!:;)\"] [*(]{0,3}\Z")
+_AFTER_MARKER = LazyPattern(re.compile, r"[.)]\*{0,2}\s")
+#: End of a sequence of numbers, and the largest number of entries that are read beside a number.
+_AND_SO_ON, _MAX_ENTRIES = LazyPattern(re.compile, r"[,;]? ?(?:\.\.\.|\u2026)"), 16
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a string is a formula of single letters and small numbers, or a list: ``k^2``, ``1,2,3``."""
+    return _FORMULA.fullmatch(text) is not None
+
+
+def is_variable(place: LinePlaces, index: int) -> bool:
+    """Return whether a letter is an operand of a formula, a variable, or an option: ``f(x)``, ``n + 1``, ``-v``.
+
+    A mark of formulas or of source code must be next to it. Between it and a letter, a number or a mention there
+    must be such a mark, a comma or a minus sign.
+    """
+    if place.gaps[index + 1] == "/" and place.get_class(index - 1) in NUMERIC_TYPES and place.gaps[index] in ("", " "):
+        return True  # a unit: ``10 m/s``
+    marks = [_LETTER_MARK.search(gap) is not None for gap in place.gaps[index : index + 2]]
+    links = _COMMA | _MINUS
+    return any(marks) and all(
+        is_marked or place.gaps[gap].strip(" ") in links or not _is_symbol(place, at, gap)
+        for is_marked, at, gap in zip(marks, (index - 1, index + 1), (index, index + 1), strict=True)
+    )
+
+
+def is_operand(place: LinePlaces, index: int) -> bool:
+    """Return whether a number is an operand of a formula or a value in source code: ``x = 10``, ``f(0)``, ``n - 1``.
+
+    A mark of formulas must be next to it. Between it and a letter, a number or a mention there must be such a mark
+    or a comma; between it and a letter before it, a minus sign is enough.
+    """
+    before, after = place.gaps[index : index + 2]
+    is_difference = len(place.get_word(index - 1)) == 1 and before.strip(" ") in _MINUS
+    is_marked = [_is_marked(gap) for gap in (before, after)]
+    is_factor = after == "" and len(place.get_word(index + 1)) == 1 and _is_marked(place.gaps[index + 2])
+    if not (any(is_marked) or is_factor or (is_difference and after[:1] == ")")):
+        return False
+    if not (is_marked[0] or is_difference or before.strip(" ") in _COMMA) and _is_symbol(place, index - 1, index):
+        return False
+    if after == "" and len(place.get_word(index + 1)) == 1:  # a factor of a variable: ``2x + 1``
+        return _is_marked(place.gaps[index + 2]) or not _is_symbol(place, index + 2, index + 2)
+    return is_marked[1] or after.strip(" ") in _COMMA or not _is_symbol(place, index + 1, index + 1)
+
+
+def is_list_marker(place: LinePlaces, index: int) -> bool:
+    """Return whether a number or a letter marks an entry of a list, at the start of a line or a sentence: ``2. Next``.
+
+    A full stop ends a sentence only after a kept word of three lower-case letters or more: not in ``Tisza u. 12.``
+    """
+    before, after = place.gaps[index : index + 2]
+    if _AFTER_MARKER.match(after) is None:
+        return False
+    if place.begins_line(index):
+        return True
+    is_end = "." not in before or _LAST_WORD.fullmatch(place.get_word(index - 1)) is not None
+    return is_end and _BEFORE_MARKER.search(before) is not None
+
+
+def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
+    """Return whether an item of a line is a single letter, a number or a mention, or is unknown.
+
+    Args:
+        place: The lines.
+        index: Index of the item.
+        gap: Index of the gap that must have no line break.
+    """
+    if not 0 <= index < len(place.mentions):
+        return place.is_hidden(index, gap)
+    word = place.get_word(index)
+    return (len(word) < 2 or word[0].isdigit()) and not place.has_break(gap)
+
+
+def _is_marked(gap: str) -> bool:
+    return _NUMBER_MARK.search(gap) is not None
+
+
+def is_listed_number(place: LinePlaces, index: int) -> bool:
+    """Return whether a number is an entry of a list of numbers and letters: ``[2, 4, k]``, ``5, 14, 23, ...``.
+
+    The list must be in brackets, or end in three dots. It must have two entries or more; at most 16 are read in
+    each direction.
+    """
+    first, last = _find_list_end(place, index, -1), _find_list_end(place, index, 1)
+    if first < 0 or last < 0 or first == last:
+        return False
+    after = place.gaps[last + 1]
+    is_enclosed = place.gaps[first][-1:] in ("(", "[", "{") and after[:1] in (")", "]", "}")
+    return is_enclosed or _AND_SO_ON.match(after) is not None
+
+
+def _find_list_end(place: LinePlaces, index: int, step: int) -> int:
+    """Return the index of the last entry of a list in a direction; -1 if the list is longer than 16 entries."""
+    for at in range(index, index + step * _MAX_ENTRIES, step):
+        following = at + step
+        gap = place.gaps[at if step < 0 else following]
+        if not 0 <= following < len(place.mentions) or gap.strip(" ") not in _COMMA:
+            return at
+        word, entity_type = place.get_word(following), place.get_class(following)
+        if len(word) != 1 and entity_type not in ("number", "letter") and not word.isdigit():
+            return at
+    return -1
