@@ -3,7 +3,7 @@
 The estimate uses these quantities:
 
 - ``N``: number of texts of each true label.
-- ``M``: probability with which the model assigns each class label to a text of a true label, one row per true label.
+- ``M``: matrix with one row per true label: how probably the model assigns each class label to texts of that label.
 - ``P``: matrix of the randomizer, one row per class label.
 - ``c``: number of received releases of each label.
 

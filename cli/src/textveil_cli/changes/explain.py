@@ -69,7 +69,7 @@ _DETAILS = {
 
 
 def describe_reason(reason: str) -> str:
-    """Return a phrase for the reason of a treatment, as ``Sanitizer.preview`` names it.
+    """Return a readable phrase for a reason in the result of ``Sanitizer.preview``.
 
     >>> describe_reason("list: given-abroad, family")
     'on a public list: given names (abroad), family names'

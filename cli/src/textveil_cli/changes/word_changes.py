@@ -12,7 +12,7 @@ _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
 def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the parts of two texts in order, each with whether it is equal in both texts.
+    """Yield the parts of two texts in order, each with a flag: whether the part is equal in both texts.
 
     Equal and changed parts alternate.
 

@@ -69,9 +69,7 @@ class ReleaseOptions:
         )
         if isinstance(encoder, TextLabelEncoder):
             if self.word_dropout != "0":
-                raise OptionError(
-                    "--word-dropout needs a bundle that releases vectors: a class label has one epsilon per text"
-                )
+                raise OptionError("--word-dropout needs a bundle that releases vectors: omit it for class labels")
             options = {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
             return encoder, options, encoder.statement(**options)
         if self.randomizer is not None or self.as_text:

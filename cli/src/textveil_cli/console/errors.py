@@ -190,7 +190,7 @@ def _print_error(message: str, code: int) -> int:
 
 
 def _install_termination_handlers() -> None:
-    """Raise ``SystemExit`` on SIGTERM and SIGHUP, so that clean-up code deletes temporary files."""
+    """Make SIGTERM and SIGHUP raise ``SystemExit``, so that clean-up code deletes temporary files."""
 
     def leave(number: int, frame: object) -> None:
         raise SystemExit(128 + number)

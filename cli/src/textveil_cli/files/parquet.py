@@ -109,7 +109,7 @@ class ParquetTable:
         file: The file, open for binary reading and seekable.
         name: Name of the file in errors.
         selection: The columns to rewrite, and those to omit.
-        row_groups: Numbers of the row groups to read; ``None`` for all.
+        row_groups: Indices of the row groups to read, from 0; ``None`` for all.
 
     Raises:
         ExtraMissing: pyarrow is not installed.

@@ -38,7 +38,7 @@ def sanitize_in_processes(
 
     Args:
         steps: Steps of the run, each with its block; ``None`` for a step without a block.
-        job: What every worker process needs to sanitize: bundle and options.
+        job: Bundle and options of every worker process.
         workers: Number of worker processes.
 
     Raises:

@@ -124,7 +124,7 @@ class CheckedRequest:
 def check_request(
     path: str, body: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
 ) -> CheckedRequest:
-    """Check the fields of a request before anything is sampled.
+    """Check the fields of a request; call this before its texts are rewritten.
 
     Args:
         path: Path of the request.

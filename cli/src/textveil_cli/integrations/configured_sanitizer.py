@@ -108,7 +108,7 @@ class ConfiguredSanitizer:
     ) -> list[list[Any]]:
         """Return columns with all strings rewritten, so that the cells of a row are one document.
 
-        In a document equal names get equal surrogates, and tags are numbered once, as ``--document row`` does.
+        As with ``--document row``, equal names of a row get equal surrogates, and all cells of a row share tag numbers.
 
         >>> from textveil_cli.integrations import ConfiguredSanitizer
         >>> sanitizer = ConfiguredSanitizer(style="tag")
@@ -259,7 +259,7 @@ def _unpickle_sanitizer(
     Args:
         folder: Folder of the bundle.
         expected: Requirements on the bundle, with its content hash, so that the folder must still have the same bundle.
-        pinned: Whether the user had required the content hash, which privacy statements report.
+        pinned: Whether the user had required the content hash; privacy statements report this.
         options: Options of ``Sanitizer.sanitize``.
     """
     sanitizer = object.__new__(ConfiguredSanitizer)

@@ -155,7 +155,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         Raises:
             TracingRefused: Always.
         """
-        raise TracingRefused("map gives the raw texts to a tracer: use batch")
+        raise TracingRefused("map would send the raw texts to tracers: use batch")
 
     def _sanitize_input(self, value: Any, config: RunnableConfig | None) -> Any:
         _refuse_traced(config)

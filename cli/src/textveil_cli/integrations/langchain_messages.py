@@ -112,9 +112,9 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 
 
 def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
-    """Record that a reply contains the results of its own tool calls, if it does.
+    """Record whether a reply contains results of tool calls.
 
-    The model wrote such results itself, so later requests send them with unlinked surrogates.
+    The model wrote such results itself. Later requests send them with new surrogates, not those of the conversation.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)

@@ -58,7 +58,7 @@ class WrittenFiles:
                 } - {len(_STATUS_FIELDS)}:
                     raise ValueError
         except (OSError, ValueError, AttributeError, TypeError, KeyError):
-            raise InputError(f"{LIST_NAME}: not a list of files that textveil wrote; remove the file") from None
+            raise InputError(f"{LIST_NAME}: this file is not a list that textveil wrote: remove it") from None
         present = dict(self._iterate_files())
         all_signs = {tuple(signs) for signs in present.values()}
         # The system may reuse the inode of a deleted file, so size and date must be the same, too.

@@ -349,7 +349,7 @@ class TextOptions:
     def is_consistent(self) -> bool:
         """Return whether equal words of a document get equal replacements; call ``resolve_mode`` before.
 
-        The mode ``names`` does so by default. Its result is false with ``--no-consistent`` or ``--corpus-key``.
+        In the mode ``names`` the result is true, unless the user gave ``--no-consistent`` or ``--corpus-key``.
         """
         if self.sampling.corpus_key is not None:
             return False
