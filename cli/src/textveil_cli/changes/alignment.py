@@ -48,7 +48,7 @@ def align_pieces(
     """Split an output into parts, each with its original text and its treatment.
 
     Args:
-        pieces: Explained preview of the original text, with the treatment of each token.
+        pieces: Tokens and gaps of the original text, with their treatments. A gap is the text between two tokens.
         output: The rewritten text.
         spans: Start and end of each replacement in the output; ``None`` to search for them.
 

@@ -99,7 +99,7 @@ class TextExplainer:
         self._sanitizer, self._options = sanitizer, options
 
     def list_pieces(self, text: str) -> "list[ExplainedPiece]":
-        """Return the tokens and gaps of a text with their treatments and reasons."""
+        """Return the tokens and gaps (text between tokens) of a text, with their treatments and reasons."""
         return self._sanitizer.preview(text, explain=True, **self._options)
 
     def iterate_treatments(self, text: str) -> Iterator[tuple[str, str]]:

@@ -48,8 +48,8 @@ def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, oth
     the blank inside a name.
 
     Args:
-        words: Words and gaps of the first text.
-        others: Words and gaps of the second text.
+        words: Words, punctuation marks and blanks of the first text.
+        others: Words, punctuation marks and blanks of the second text.
         place: Position of the difference in the first text.
         other: Position of the difference in the second text.
     """

@@ -153,7 +153,7 @@ class ParquetTable:
 
     @property
     def row_groups(self) -> list[tuple[int, int]]:
-        """Return the number of rows and of uncompressed bytes of each row group of the file."""
+        """Return for each row group of the file its number of rows and of uncompressed bytes."""
         metadata = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
         return [(group.num_rows, group.total_byte_size) for group in metadata]
 

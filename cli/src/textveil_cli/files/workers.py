@@ -1,8 +1,9 @@
 """Sanitizing of blocks in several processes, with results in order.
 
 Privacy:
-    Each worker process starts fresh and receives no random state. All randomness comes from the operating system, so
-    processes share no seed. A worker returns an error without its cause, since the cause could contain text.
+    Each worker process starts as a new interpreter, not as a fork, and receives no random state. All randomness comes
+    from the operating system, so processes share no seed. A worker returns an error without its cause, since the cause
+    could contain text.
 """
 
 import gc

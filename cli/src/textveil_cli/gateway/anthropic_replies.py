@@ -91,7 +91,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._track_unchanged(rest)
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back text of all content blocks whose end did not arrive."""
+        """Yield the text that is still held back of all content blocks whose end did not arrive."""
         for index in list(self._calls):
             yield from self._end_block(index)
         self.restored_messages = [[{"role": "assistant", "content": self._restored_blocks}]]

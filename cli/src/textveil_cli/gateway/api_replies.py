@@ -77,11 +77,14 @@ class ApiReplyRestorer:
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored; text held back from earlier events comes first."""
+        """Yield an event with its text restored, after the text that was held back from earlier events.
+
+        A text is held back while it may be the beginning of a surrogate.
+        """
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back text at the end of a stream, even if the upstream sent no end event."""
+        """Yield the text that is still held back at the end of a stream, even if the upstream sent no end event."""
         yield from ()
 
     def _restore_value(
@@ -152,10 +155,11 @@ class ApiReplyRestorer:
         return self._streams[place].feed(delta) if delta else ""
 
     def _close_text(self, place: Any) -> tuple[str, str, str]:
-        """End the text at ``place``.
+        """End the text at the position ``place`` of the reply.
 
         Returns:
-            The part that was held back, the whole restored text, and the text as the model wrote it.
+            The end of the text, which was held back as a possible surrogate; the whole restored text; and the text as
+            the model wrote it.
         """
         stream = self._streams.pop(place, None)
         if stream is None:

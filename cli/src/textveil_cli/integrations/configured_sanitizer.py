@@ -156,7 +156,7 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview`` does.
+        """Return the tokens of a text, and the gaps between them, with their treatments; see ``Sanitizer.preview``.
 
         Nothing is sampled, and nothing is released.
 

@@ -72,8 +72,8 @@ class SanitizeColumns:
 
         Raises:
             ColumnError: A column does not exist.
-            InputError: A cell is neither a string nor missing, or ``map`` passes anything but rows with the names of
-                their columns.
+            InputError: A cell is neither a string nor missing, or ``rows`` is not a dictionary from column names to
+                cells, because ``map`` was called with other arguments.
         """
         if more or not isinstance(rows, Mapping):
             raise InputError(

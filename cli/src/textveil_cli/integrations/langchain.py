@@ -181,7 +181,7 @@ class SanitizeFirst(Runnable[Any, Any]):
 class ConversationRunnable(Runnable[Any, Any]):
     """Runnable for a conversation with a model, which rewrites messages and restores replies.
 
-    All messages are rewritten under one mapping.
+    All messages are rewritten with one mapping from originals to surrogates.
 
     >>> from langchain_core.messages import AIMessage
     >>> from langchain_core.runnables import RunnableLambda

@@ -200,7 +200,7 @@ class ChunkedReplyRestorer:
         )
 
     def _restore_part(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the restored part; text held back from earlier parts comes first."""
+        """Yield the restored part, after the text that was held back from earlier parts as a possible surrogate."""
         part = {"type": "text", "text": part} if isinstance(part, str) else part
         part_type, text = part.get("type"), part.get("text")
         part_type = part_type if isinstance(part_type, str) else ""
@@ -264,7 +264,7 @@ class ChunkedReplyRestorer:
 
 
 def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
-    """Return the stop sequences of a model, rewritten under the mapping of the conversation.
+    """Return the stop sequences of a model, rewritten with the mapping of the conversation.
 
     If several settings contain stop sequences, the last ones are used.
 
