@@ -58,7 +58,7 @@ class FileShard:
 
 
 def check_can_split(selection: ColumnSelection) -> None:
-    """Raise ``OptionError`` if one shard could not be rewritten without the rows of other shards."""
+    """Raise ``OptionError`` for options with which a shard cannot be rewritten on its own."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
             "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"

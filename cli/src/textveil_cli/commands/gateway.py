@@ -126,8 +126,8 @@ class GatewayTextOptions(TextOptions):
     def make_options(self) -> "Options":
         """Return the options of ``Sanitizer.sanitize``, with the gateway's defaults.
 
-        In the mode ``names``, missing options get the defaults of ``Conversation`` explicitly, since a stored
-        conversation can only continue with the same options.
+        In the mode ``names``, the result contains the defaults of ``Conversation`` for all missing options, since a
+        stored conversation can only continue with the same options.
 
         Raises:
             InputError: A word list cannot be read.

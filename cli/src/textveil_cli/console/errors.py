@@ -164,7 +164,7 @@ def _describe_usage_error(error: Any, name: str) -> str:
 def _describe_accepted_values(option: Any) -> str:
     """Return a description of the values that an option accepts.
 
-    The description comes from typer from version 0.29 on, and from click before.
+    The description comes from typer (version 0.29 or later) or from click (with an earlier typer).
     """
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)

@@ -233,8 +233,9 @@ class TextBlock:
         Rows with a withheld text are moved to ``rejected``.
 
         Returns:
-            One byte string with all rows. If a text has at least ``LONG_TEXT`` characters, the list has a separate byte
-            string for each cell and separator instead. Joining them would need memory for two more copies of the text.
+            A list with one byte string, which has all rows. If a text has at least ``LONG_TEXT`` characters, the list
+            has a separate byte string for each cell and separator, since joining them would need memory for two more
+            copies of the text.
         """
         texts = cast(
             list[str], rewritten.texts if rewritten.is_complete else self._reject_withheld_rows(rewritten.texts)

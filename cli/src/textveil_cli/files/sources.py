@@ -270,7 +270,7 @@ def check_output_ending(
 
     Raises:
         OptionError: The name has the ending of another format, or that of a compressed file although ``can_pack`` is
-            false, or a new folder has an ending of files.
+            false, or a new folder is named like a file.
     """
     if output is None:
         return

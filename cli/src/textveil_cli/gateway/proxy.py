@@ -311,7 +311,7 @@ class GatewayRequestHandler:
             raise make_upstream_refusal("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
     def _report_system_prompt(self, original: Mapping[str, Any], rewritten: Mapping[str, Any], request_id: str) -> None:
-        """Log how many tokens of the system prompt changed, once, for the first request in which any changed.
+        """Log the number of changed tokens for the first request whose system prompt changed; log it only once.
 
         The model then gets other instructions than the user wrote. The count may be logged: it depends only on the kept
         words and on the number and types of the hidden words.

@@ -202,7 +202,7 @@ def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes)
         key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:
-        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is sampled in this case.
+        InputError: A message has an unknown shape, or cannot be rewritten. No surrogate is sampled in this case.
         LedgerError: A privacy ledger refuses a text, or cannot record its spend.
     """
     body, treatments = dict(request.body), request.treatments

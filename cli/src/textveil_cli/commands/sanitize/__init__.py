@@ -80,7 +80,7 @@ class SanitizeArguments:
     def is_over_files(self) -> bool:
         """Return whether the run rewrites whole files, rather than lines of plain text.
 
-        It does for tables, compressed files, folders, and options for many files such as ``--workers``.
+        The result is true for tables, compressed files, folders, and options for many files such as ``--workers``.
         """
         if self.inputs.text is not None:
             return False
