@@ -144,8 +144,9 @@ class TrainingRun:
         seed: Seed of all random choices in training.
         report: Called after each step with the stage, the finished steps and the total.
         process: This process among the processes that train together; ``None`` for a single process on the device.
-        finished: Names of files that only a finished run leaves in the folder. With these names, the folder may contain
-            other files before the run; without them it must be empty.
+        finished: Names of files that only a finished run writes. If names are given, a new run refuses a folder with
+            one of these files or with an unfinished run, and accepts other files. Without names the folder must be
+            empty.
 
     Attributes:
         output: Folder to which the run writes.
