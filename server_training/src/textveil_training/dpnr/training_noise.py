@@ -93,8 +93,8 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 def _solve_rho(epsilon: float, delta: float) -> float:
     """Compute the largest ``rho`` of zero-concentrated privacy for epsilon and delta, in floating point.
 
-    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. This one takes a thirtieth of its
-    time, and training calls it often.
+    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. Training calls this approximation
+    often, and it takes a thirtieth of the time.
     """
 
     def log_delta(rho: float) -> float:

@@ -36,7 +36,7 @@ class RunRecord:
 
     Args:
         path: JSON file of the record; ``None`` to write no file.
-        subject: Entries about the recipe, the data and the start of this run, besides those of every run.
+        subject: Entries about the recipe, the data and the start of this run. All records have further entries.
         device: Device on which the run computes.
     """
 
@@ -137,7 +137,7 @@ class RunOptions:
 class TrainingRun:
     """One training run: its folder, device, seed, state file and record.
 
-    The constructor checks the output folder and seeds PyTorch, so build networks after it.
+    The constructor checks the output folder and seeds PyTorch, so build the networks after the call of the constructor.
 
     Args:
         options: Output folder and device of the run.

@@ -52,8 +52,8 @@ def attack_checkpoint(
         task: Data with labels and attributes.
         level: Epsilon per text, a decimal string.
         settings: Settings of the attacker.
-        randomizers: Randomizers of the label by name; ``None`` for those of ``make_label_randomizers``, which are
-            fitted to the dev split alone.
+        randomizers: Function that returns randomizers of the label by name; ``None`` for ``make_label_randomizers``.
+            The function receives only the confusion matrix of the dev split, and epsilon.
 
     Returns:
         The attacker's success on ``vectors``; for each randomizer the success of an attacker who sees only its label;
