@@ -91,15 +91,15 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def symbol_count(self) -> int:
-        """Return the number of symbols. It is also the id of ``<unk>``, the input for unknown words."""
+        """Return the number of symbols. This number is also the id of ``<unk>``, the input for unknown words."""
         return len(self.vocabulary)
 
     @property
     def median_distance(self) -> float | None:
-        """Return the median distance of two words in units of the original vectors; ``None`` if it is not stated.
+        """Return the median distance of two words in units of the original vectors; ``None`` if the manifest lacks it.
 
-        The epsilons of SanText and FBDD are per median distance. This number converts them to epsilons per unit of the
-        original vectors, for display only. It is a statement of the manifest, on which no guarantee depends.
+        The epsilons of SanText and FBDD are per median distance. Divided by this distance, they are epsilons per unit
+        of the original vectors, for display only. No privacy guarantee depends on the distance.
         """
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None

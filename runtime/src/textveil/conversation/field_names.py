@@ -23,7 +23,7 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return the field words that are not common words, and those that are also names of persons."""
+    """Return the listed field words: words that are not common words, and words that are also names of persons."""
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 

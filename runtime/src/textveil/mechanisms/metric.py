@@ -144,7 +144,7 @@ def iterate_squared_distances(
 
 
 def _prepare_candidates(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
-    """Convert vectors to the right factor of an exact matrix product.
+    """Convert vectors to the right-hand factor of an exact matrix product.
 
     Returns:
         The transposed vectors in a floating-point type without rounding errors, and the squared norms of the vectors.

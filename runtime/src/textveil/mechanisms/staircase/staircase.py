@@ -39,11 +39,11 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
     Args:
         function_words_kept: Whether function words are kept (mode ``words``) or randomized (mode ``all``).
-        lower: Whether the output is in lower case at every place of the text.
+        lower: Whether the output is in lower case at all of its places in the text.
 
     Returns:
-        1 if function words are kept, 2 if not; 16 and 32 for outputs in lower case. Older bundles also have the bits 4
-        and 8, which have no meaning.
+        1 if function words are kept, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles also have
+        the bits 4 and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -123,8 +123,8 @@ class StaircaseTable:
 
         Args:
             function_words_kept: Whether function words are kept.
-            lower: Whether the output is in lower case at every place of the text. This permits more symbols. Ignored if
-                the table has no roles for lower case.
+            lower: Whether the output is in lower case at all of its places in the text. More symbols are possible
+                outputs in lower case. The argument is ignored if the table has no roles for lower case.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
