@@ -204,7 +204,8 @@ class Rules:
         first_short_forms: Abbreviations at the beginning of a name, such as ``St.`` in ``St. Louis``.
         name_like: Function words that, if capitalized, may be names even at the start of a sentence, such as ``Will``.
         legal_forms: Legal forms of firms, such as ``ltd``.
-        no_legal_forms: Spellings of legal forms that have another meaning.
+        no_legal_forms: Spellings that have another meaning although they look like a legal form, such as ``CO``
+            (Colorado).
         place_prepositions: Prepositions before a place.
         suffixes: Words after a hyphen that are not part of a name, such as ``based`` in ``London-based``.
         title_layouts: For each title that reveals the sex of a person, by the lookup key of the title: its layout.

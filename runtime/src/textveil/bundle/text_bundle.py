@@ -61,7 +61,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
         vocabulary: Printed spelling of each symbol, most frequent first; empty without a mechanism. A symbol is a word
-            that the mechanism can read and print, and its index is its id.
+            that can be an input or an output of the mechanism. The id of a symbol is its index in this attribute.
         symbol_ids: Id of each spelling. Several spellings may have the same id.
         characters_json: The bytes of ``characters.json``, the character classes for splitting a text.
         default_mechanism: Mechanism for calls that do not name one; empty if the bundle has no mechanism.

@@ -315,7 +315,7 @@ class ExchangeState:
     def get_restorer(self, shared: ConversationState) -> Restorer:
         """Return the object that restores surrogates of all messages of this exchange so far.
 
-        Each call adds the messages since the last call to the same object.
+        All calls return the same object. Each call first adds to it the messages since the previous call.
         """
         tags = self._get_tags(shared)
         if self._restorer is None:

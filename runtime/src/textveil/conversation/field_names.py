@@ -60,13 +60,16 @@ class FieldNames:
 
         Rules for keys of one lower-case word:
 
-        * If more than half of all keys are names, and one of these names fails ``is_field``, no name is a field.
-        * If more than half of all keys are names that fail ``is_field``, only field words that are no names are fields.
+        * If more than half of all keys are names, and one of these names fails ``is_field``, none of the names is a
+          field.
+        * If more than half of all keys are names that fail ``is_field``, a key is a field only if it is a field word
+          and no name.
 
         Rules for keys of one word with a capital letter, if more than half of all keys are such words:
 
-        * If one of them fails ``is_field`` and is a name, only field words that are no names are fields.
-        * If all keys are such words and one of them fails ``is_field``, only field words that are no names are fields.
+        * If one of them fails ``is_field`` and is a name, a key is a field only if it is a field word and no name.
+        * If all keys are such words and one of them fails ``is_field``, a key is a field only if it is a field word and
+          no name.
         * If all keys are such words, and all that pass ``is_field`` are first names, no key is a field.
         """
         keys = tuple(keys)

@@ -72,7 +72,7 @@ class FoundReply:
 
     Attributes:
         key: Hash of the place.
-        is_open: Whether the caller may store the sent form of the message, to send it again for an equal message.
+        is_open: Whether the caller may store the message as it was sent, and send an equal message in the same form.
         model_values: By the class of each field in which the message equals the restored reply: the texts as the model
             wrote them.
         is_whole: Whether ``model_values`` covers every field of the message.
