@@ -53,9 +53,9 @@ class Conversation(SavedConversation, AsyncMethods):
             ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
         restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
         rewrite: Function that rewrites each text independently, in place of the mode ``names``; for example one that
-            spends epsilon from a ledger. Then nothing is restored, and ``options`` have no effect on the function. A
-            message is sent again in its earlier form only if it follows the same messages in the exchange as before.
-            For all other texts, the function is called again, even if they equal an earlier text.
+            spends epsilon from a ledger. With this argument, nothing is restored, and ``options`` have no effect on the
+            function. A message is sent again in its earlier form only if it follows the same messages in the exchange
+            as before. For all other texts, the function is called again, even if they equal an earlier text.
         tool_guesses: Limits on guesses, as two integers. A guess is a string that the model itself writes into the
             arguments of a tool call; if the result repeats the guess, the model can test whether it equals a hidden
             string. The first limit is for one call, the second for all calls of the conversation. Results of calls
@@ -381,7 +381,7 @@ class Conversation(SavedConversation, AsyncMethods):
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
         If several different replies to the same messages are recorded, such as several choices, none of them can be
-        sent again as the model wrote it. They then get unlinked surrogates.
+        sent again as the model wrote it. If one of them is sent again, it gets unlinked surrogates.
 
         Args:
             written: The reply as the model wrote it.
@@ -433,9 +433,9 @@ class Conversation(SavedConversation, AsyncMethods):
     def claim_reply(self, reply: Any) -> Any:
         """Return a copy of a reply, or of one event of a streamed reply, in which every role is the model's.
 
-        Without this, an upstream could return messages that look like messages of the user. If the reply contains the
-        result of a tool call, the model wrote that result itself; later results of the same call are then rewritten
-        with unlinked surrogates.
+        Without this change of roles, an upstream could return messages that look like messages of the user. If the
+        reply contains the result of a tool call, the model wrote that result itself; later results of the same call are
+        then rewritten with unlinked surrogates.
 
         Raises:
             InputError: The reply has an item of an unknown type.

@@ -31,7 +31,8 @@ _SETTINGS = {
 def check_expected(bundle: BundleBase) -> None:
     """Check that the caller stated the content hash or the signer of a bundle. Call this before a model runs.
 
-    This is required because the checks of a model do not limit the time and memory that the model needs.
+    The content hash or the signer is required because the checks of a model do not limit the time and memory that the
+    model needs.
 
     Raises:
         ModelNotExpected: The caller stated neither the content hash nor the signer.
