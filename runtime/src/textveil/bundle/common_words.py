@@ -1,6 +1,7 @@
-"""Lookup of common words: at first by binary search in the bytes of the file, later in a dictionary."""
+"""Lookup in sorted word lists: at first by binary search in the bytes of a file, later in parsed entries."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 #: Number of searches in the bytes after which all lines are parsed. One search takes some microseconds, parsing some
@@ -83,3 +84,34 @@ class CommonWords(Mapping[str, int]):
                 words[entry] = bits
             self._words, self.get = words, words.get
         return self._words
+
+
+class ListedWords(AbstractSet[str]):
+    """Set of the words of a sorted list without flags, searched like `CommonWords`.
+
+    Operators such as ``|`` return a ``frozenset``, and so parse the list.
+
+    Args:
+        content: Bytes of the file. The caller has checked that the lines ascend, are valid and end with a line feed.
+
+    Privacy:
+        The object stores no word that a caller looks up.
+    """
+
+    __slots__ = ("_words",)
+
+    def __init__(self, content: bytes) -> None:
+        self._words = CommonWords(content, {"": 0}.get)
+
+    def __contains__(self, word: object) -> bool:
+        return self._words.get(word) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> frozenset[Any]:
+        return frozenset(it)

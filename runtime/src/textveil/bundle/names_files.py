@@ -7,10 +7,11 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice, repeat
 
-from textveil.bundle.common_words import CommonWords
+from textveil.bundle.common_words import CommonWords, ListedWords
 from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
     COMMON_WORDS,
@@ -48,6 +49,8 @@ _FACT_FORMS = {
     "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
+#: A valid list of facts with more bytes is searched in its bytes first: parsing it takes tens of milliseconds.
+_MAX_PARSED_BYTES = 1 << 18
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Symbols that reveal personal information: letters of flags (regional indicators) and skin tones.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
@@ -79,7 +82,7 @@ class NamesLists:
     kept_symbols: frozenset[str]
     members_by_type: dict[str, frozenset[str]]
     surrogate_pools: dict[str, tuple[str, ...]]
-    fact_lists: dict[str, frozenset[str]]
+    fact_lists: dict[str, AbstractSet[str]]
     rules: Rules
 
     @property
@@ -265,13 +268,14 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
     return tuple(surrogates)
 
 
-def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> frozenset[str]:
+def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> AbstractSet[str]:
     """Return the entries of the list of public facts of a kind; an empty set if the bundle lacks the list."""
     name = FACT_LIST.format(kind)
     if name not in contents:
         return frozenset()
     if is_checked:
-        return frozenset(_split_lines(contents[name]))
+        is_long = len(contents[name]) > _MAX_PARSED_BYTES
+        return ListedWords(contents[name]) if is_long else frozenset(_split_lines(contents[name]))
     if kind not in _FACT_FORMS:
         return frozenset(_parse_flagged(contents, name, {}.get))
     form, problem = _FACT_FORMS[kind]
