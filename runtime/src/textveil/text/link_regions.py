@@ -424,11 +424,12 @@ def _may_have_tag(frame: OpenRegion) -> bool:
 
 
 def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of an address in angle brackets with a tag such as ``<https://example.org/[city 1]>``.
+    """Process a character of an address in angle brackets that contains a tag: ``<https://example.org/[city 1]>``.
 
-    Because of the blank some viewers see no address there, but all others end it at its ``>``, which ends an HTML tag
-    too. The library markdown2 ends no tag at a ``>`` after ``]``: then the text up to the end of the paragraph is
-    markup. If the address has a character that begins a region for a viewer that sees none, all later text is markup.
+    Because of the blank in the tag, some viewers see no address here. The others end the address at its ``>``, which
+    ends an HTML tag too. The library markdown2 does not end a tag at a ``>`` after ``]``: in this case the text up to
+    the end of the paragraph is markup. If a character of the address would begin a region for viewers that see no
+    address, all later text is markup.
 
     Args:
         state: State of the region scanner.

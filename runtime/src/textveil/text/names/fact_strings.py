@@ -253,9 +253,9 @@ class FactStrings:
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a word of ``starts`` may begin a sentence before any word: *Bank transfer*.
+        """Return whether a word that often begins sentences may do so before any word: *Bank transfer*.
 
-        It may be a rare family name, but neither a frequent one nor a rare word.
+        The word may also be a rare family name, but not a frequent one. It must not be rare as a common word.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -263,7 +263,8 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        With surrogates from the pool of months, a kept month could be mistaken for one.
+        If months get surrogates, the result is true only from the value ``useful`` of ``facts`` on: a kept month could
+        be mistaken for a surrogate.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied

@@ -229,7 +229,7 @@ class OwnSurrogatePools(SurrogatePools):
         return entity_type in self.own_types and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
+        """Return a surrogate as text. If it replaces a JSON number, it is a valid JSON number.
 
         For the arguments see ``SurrogatePools.spell_surrogate``.
         """

@@ -82,8 +82,8 @@ class ReadTextStream:
     The counts of words are complete after the last element.
 
     Args:
-        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of such counts,
-            which are added.
+        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of counts
+            whose sum is this number.
         elements: Kept texts and mentions, in order.
 
     Attributes:

@@ -243,9 +243,9 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate also stands for another spelling of its original.
+    """Return whether a surrogate replaces several spellings of its original.
 
-    In that case restoring could put the wrong spelling into a reply.
+    If so, restoring could put the wrong spelling into a reply.
 
     Args:
         element: The element with the surrogate.

@@ -272,9 +272,10 @@ class _SpelledSpanFinder:
         return is_letter(token) and not dotted and (gap != "" or index == 0)  # 5s
 
     def _find_letters(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Find a name in single letters that begins at ``start``.
+        """Find a name that is spelled letter by letter and begins at ``start``.
 
-        Initials of a following name do not count. The name must have at least three other letters.
+        It must have at least ``MIN_SPELLED`` letters. The last letters do not count if they are the initials of another
+        name that follows them.
 
         Returns:
             The span of the name, or ``None``; and the index after the letters.

@@ -59,7 +59,8 @@ class CarriedState:
     """State of the chunks before a chunk of a long document, which the sanitizing of the chunk needs.
 
     The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
+    divided depends on private words. Thanks to this state, that position affects neither the output distribution nor
+    the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
