@@ -147,9 +147,9 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end.
+    """Process a character of an HTML tag in code, and record a hazard if viewers may disagree on the end of the tag.
 
-    A hazard is markup that a viewer may act on if it does not treat the text as code.
+    A hazard is markup in the code on which a viewer may act if it does not treat this text as code.
 
     Args:
         state: State of the region scanner.

@@ -127,7 +127,7 @@ def convert_to_given_name(mention: EntityMention) -> EntityMention:
 
 
 class GivenNameLinker:
-    """Changes a single family name to a first name if it was a first name earlier in the document."""
+    """Changes a family name without a first name to a first name, if it was a first name earlier in the document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
@@ -189,8 +189,8 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that a mention keeps in a document without capitals. There, ``_TYPES_WITHOUT_CAPITALS``
-            maps all other types to types for words.
+        unchanged_types: Types that do not change in a document without capital letters. In such a document,
+            ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
         denied: Lookup keys of the words of the option ``deny``, which are always replaced.
     """
 

@@ -279,7 +279,7 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether a number may be kept without a unit at an index.
+        """Return whether the context of a number permits to keep it without a unit.
 
         The items next to the number must be kept words; the text may also end after the number. The gap before it must
         be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.

@@ -111,7 +111,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates for unlisted words that are in no other surrogate pool."""
+        """Surrogates that are in the pools for unlisted words, but in no other surrogate pool."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -448,7 +448,7 @@ class FactStrings:
     def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
         """Return for each mention the public sets that contain its string, as the sum of their flags.
 
-        The result has sets of lower-case words and of capitalized words only.
+        The sum is 0 for a mention that is neither a lower-case word nor a span of capitalized words.
         """
         return [*map(self._find_sets, mentions)]
 

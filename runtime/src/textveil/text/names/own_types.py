@@ -75,7 +75,7 @@ class PlaceholderText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Add text without a match. The text may contain the word ``PLACEHOLDER``."""
+        """Append text without a match to ``pieces``, and record each word ``PLACEHOLDER`` that the user wrote in it."""
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 

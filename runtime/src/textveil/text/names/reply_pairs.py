@@ -185,8 +185,8 @@ def find_pairs(
 
     Args:
         elements: Elements of the text.
-        start: The first element whose mention counts. Earlier elements are context.
-        stop: The index after the last such element; ``None`` for the end. Later elements are context.
+        start: Index of the first element of the range. Earlier elements are only context.
+        stop: Index after the last element of the range; ``None`` for the end. Later elements are only context.
         is_start: Whether the text begins with the first of the elements.
         is_end: Whether the text ends with the last of the elements.
         spellings: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
