@@ -97,7 +97,7 @@ class ConversationDraws(DocumentDraws):
     def rewrite_unlinked(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
         """Yield the elements of a text, with a new surrogate for each mention.
 
-        Even equal strings of the text get different draws.
+        Even equal strings of the text get separate draws.
 
         Privacy:
             The method compares no string with an earlier text and stores no string. So the output does not reveal which
