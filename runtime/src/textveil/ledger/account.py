@@ -23,7 +23,7 @@ class Budget:
 
     Args:
         epsilon: Upper limit of the sum of epsilons, at least 0. A string or a ``Decimal`` is used exactly. A float
-            stands for the decimal number that it prints as.
+            counts as the decimal number that ``str`` returns for it.
         delta: Upper limit of the sum of deltas, at least 0. Only vectors of mode ``l2`` spend a delta. A budget with
             delta 0 refuses them.
 

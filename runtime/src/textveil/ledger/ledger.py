@@ -238,9 +238,9 @@ class Ledger:
     ) -> list[RecordedRelease[ReleaseType]]:
         """Create one release for each text, record all spends, and return the releases (``sanitize_batch``).
 
-        The releases are created before the transaction, so that other threads and processes wait only for the disk.
-        Meanwhile, an equal call may have stored its outputs in the replay cache. Then this method returns the stored
-        outputs, and discards the new ones without releasing them.
+        The releases are created before the transaction, so that other threads and processes wait only for the disk. If
+        an equal call has meanwhile stored its outputs in the replay cache, this method returns the stored outputs, and
+        discards the new ones without releasing them.
         """
         privacy_units = list_privacy_units(texts, privacy_unit)
         options = serialize_options(source.options)

@@ -38,8 +38,10 @@ class RecordedRelease(Generic[ReleaseType]):
 
     Attributes:
         release: The release.
-        earlier_releases: Number of earlier releases of the same request in its privacy unit. Do not publish it.
-        is_replayed: Whether the release comes from the replay cache, without a new spend. Do not publish it.
+        earlier_releases: Number of earlier releases of the same request in its privacy unit. Do not publish it, because
+            it depends on whether private texts are equal.
+        is_replayed: Whether the release comes from the replay cache, without a new spend. Do not publish it, for the
+            same reason.
 
     Example:
         >>> from textveil import Ledger, Sanitizer

@@ -289,9 +289,8 @@ class Sanitizer:
         for (text,), tokens, get_mapping, randomized, replaced, (outline,) in rewritten:
             foreign = min(tokens, count_foreign(text))
             counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
-            results.append(
-                Result(text=text, tokens=tokens, terms=terms, get_mapping=get_mapping, **counts, outline=outline)
-            )
+            shared = {"terms": terms, "get_mapping": get_mapping, "outline": outline}
+            results.append(Result(text=text, tokens=tokens, **counts, **shared))
         return results
 
     def _rewrite(

@@ -5,6 +5,7 @@ Each set depends only on the lists of the bundle and on the options of a call, n
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
@@ -135,7 +136,7 @@ class FactStrings:
     def _terms(self) -> frozenset[str]:
         lists = self.lists.fact_lists
         spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
-        return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
+        return (spelled | lists["term"] | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
@@ -150,9 +151,8 @@ class FactStrings:
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
 
     @cached_property
-    def _foreign(self) -> frozenset[str]:
-        words = self.lists.fact_lists["foreign"] | self.words.foreign_words if self.is_useful else frozenset()
-        return words - self.persons - self.surrogates - self.denied
+    def _foreign_words(self) -> AbstractSet[str]:
+        return self.lists.fact_lists["foreign"] if self.is_useful else frozenset()
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
@@ -179,7 +179,7 @@ class FactStrings:
 
     def is_term(self, word: str) -> bool:
         """Return whether a lower-case word is a listed term, a role, or a kept word of another language."""
-        if word in self._terms or word in self._foreign or word in self._shared_pool_words:
+        if word in self._terms or word in self._shared_pool_words or self._is_foreign_word(word):
             return True
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
@@ -191,14 +191,20 @@ class FactStrings:
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
-        if rest in self._foreign:
+        if self._is_foreign_word(rest):
             return True
         marks = self.common.get(rest, 0)
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word belongs to another language, and is not one of the common words."""
-        return word in self._foreign and self.common.get(word) is None
+        return self._is_foreign_word(word) and self.common.get(word) is None
+
+    def _is_foreign_word(self, word: str) -> bool:
+        """Return whether a word of another language is kept. The long list is searched, not copied."""
+        if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
+            return False
+        return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
         """Return whether a function word of another language is also a name of a person, such as *una*."""

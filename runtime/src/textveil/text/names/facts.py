@@ -200,6 +200,9 @@ class FactRules:
                 place = LinePlaces(batch, self._facts, is_cut, True, word_before)
                 yield from self._keep_in_lines(place, finder, classify_span, may_correct)
                 batch, is_cut, begun = [], True, False
+        if not begun:  # kept text alone, which may be long
+            yield from batch
+            return
         place = LinePlaces(batch, self._facts, is_cut, False, word_before)
         yield from self._keep_in_lines(place, finder, classify_span, may_correct)
 
