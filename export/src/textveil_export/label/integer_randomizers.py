@@ -28,8 +28,8 @@ _SMALLEST_PROBABILITY = 1e-9
 def compute_realized_epsilon(epsilon: str) -> float:
     """Compute the epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
 
-    The result is at most ``epsilon``, and smaller by about ``1e-6`` at most. If a randomizer is optimized for the
-    result, its conversion to integers changes probabilities by only about ``1e-9``.
+    This realized epsilon is at most ``epsilon``, and at least about ``epsilon - 1e-6``. If a randomizer is optimized
+    for the realized epsilon, its conversion to integers changes probabilities by only about ``1e-9``.
 
     Args:
         epsilon: A decimal number.

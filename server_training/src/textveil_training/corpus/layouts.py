@@ -39,7 +39,7 @@ class TabColumns:
 
     @property
     def selection(self) -> ColumnSelection:
-        """The text columns by number, in the form that ``textveil_cli.files`` expects."""
+        """The text columns, numbered from 1, in the form that ``textveil_cli.files`` expects."""
         return ColumnSelection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
