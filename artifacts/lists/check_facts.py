@@ -46,7 +46,8 @@ def find_problems(folder: Path) -> list[str]:
         if hits and kind in WITH_CAPITAL:
             problems.append(f"names are on facts.{kind}.txt")
     outside = [name for name in list_locale_names() if name not in listed and name not in common]
-    terms = [name for name in outside if name in facts["term"] | facts["foreign"]]
+    words = facts["term"] | facts["foreign"]
+    terms = [name for name in outside if name in words]
     print(f"of {len(outside):,} names outside the lists {len(terms)} are terms: {terms[:40]}")
     if len(terms) > MOST_NAMES * len(outside):
         problems.append("too many names are terms")
@@ -56,7 +57,7 @@ def find_problems(folder: Path) -> list[str]:
     for kind, entries in facts.items():
         if kind != "language" and (both := sorted(entries & printed)):
             problems.append(f"a pool prints what facts.{kind}.txt has: {both[:5]}")
-    if both := sorted((facts["term"] | facts["foreign"]) & common.keys()):
+    if both := sorted(words & common.keys()):
         problems.append(f"common words are terms: {both[:5]}")
     return problems
 

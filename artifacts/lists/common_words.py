@@ -19,7 +19,7 @@ STRICT_SIZE = 20
 #: At the start of a sentence.
 SHARE_START = 0.72
 #: Words that no dictionary has need more: frequency, share and length.
-UNKNOWN_FREQUENCY, UNKNOWN_SHARE, UNKNOWN_LETTERS, UNKNOWN_UPPER = 10e-9, 0.6, 3, 0.5
+UNKNOWN_FREQUENCY, UNKNOWN_SHARE, UNKNOWN_LETTERS, UNKNOWN_UPPER = 10e-9, 2 / 3, 3, 0.5
 #: A public list of misspellings has so many that those are kept which people often make.
 TYPO_FREQUENCY = 25e-9
 #: Words of a dictionary of middle size are candidates if they are hardly ever written with a capital.

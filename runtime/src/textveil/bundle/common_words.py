@@ -1,6 +1,7 @@
-"""Common words of a valid list, searched in the bytes of the file until a text needs many of them."""
+"""Lookup in sorted word lists: at first by binary search in the bytes of a file, later in parsed entries."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 #: Number of searches in the bytes after which all lines are parsed. One search takes some microseconds, parsing some
@@ -9,7 +10,7 @@ _MAX_SEARCHES = 1000
 
 
 class CommonWords(Mapping[str, int]):
-    """Flags (as bits) of each word of a sorted list by its lookup key, in the order of the file.
+    """Mapping from the lookup key of each word of a sorted list to its flags (as bits), in the order of the file.
 
     The first lookups are binary searches in the file: the order of UTF-8 bytes is the order of code points. Later
     lookups, iteration and ``len`` use a dictionary of all words.
@@ -83,3 +84,34 @@ class CommonWords(Mapping[str, int]):
                 words[entry] = bits
             self._words, self.get = words, words.get
         return self._words
+
+
+class ListedWords(AbstractSet[str]):
+    """Set of the words of a sorted list without flags, searched like `CommonWords`.
+
+    Operators such as ``|`` return a ``frozenset``, and so parse the list.
+
+    Args:
+        content: Bytes of the file. The caller has checked that the lines ascend, are valid and end with a line feed.
+
+    Privacy:
+        The object stores no word that a caller looks up.
+    """
+
+    __slots__ = ("_words",)
+
+    def __init__(self, content: bytes) -> None:
+        self._words = CommonWords(content, {"": 0}.get)
+
+    def __contains__(self, word: object) -> bool:
+        return self._words.get(word) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> frozenset[Any]:
+        return frozenset(it)

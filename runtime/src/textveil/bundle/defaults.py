@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "010ad85c09609deec7e113e646b81cbe6c8d7cc1004f8d15fb3e6508089e77df"
+DEFAULT_BUNDLE_ID = "82d4db3bbf224ee334cccd3fa962974726dd94d6cfd0c732dfc949e1ec5eadbc"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")

@@ -7,10 +7,11 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice, repeat
 
-from textveil.bundle.common_words import CommonWords
+from textveil.bundle.common_words import CommonWords, ListedWords
 from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
     COMMON_WORDS,
@@ -48,6 +49,8 @@ _FACT_FORMS = {
     "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
+#: A valid list of facts with more bytes is searched in its bytes first: parsing it takes tens of milliseconds.
+_MAX_PARSED_BYTES = 1 << 18
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Symbols that reveal personal information: letters of flags (regional indicators) and skin tones.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
@@ -69,8 +72,8 @@ class NamesLists:
         kept_symbols: Single characters that the mode keeps.
         members_by_type: Lookup keys of the listed members of each entity type. A member may be a phrase.
         surrogate_pools: Printed surrogates of each entity type, most frequent first.
-        fact_lists: Public facts of each kind (``FACT_KINDS``); a set is empty if the bundle lacks the list. The kinds
-            ``term``, ``language`` and ``foreign`` have lookup keys, the others have printed spellings.
+        fact_lists: Public facts of each kind (``FACT_KINDS``); a set is empty if the bundle lacks the list. The entries
+            of the kinds ``term``, ``language`` and ``foreign`` are lookup keys, all others are printed spellings.
         rules: Rules of the language. A bundle without a rules file has the rules of English.
     """
 
@@ -79,23 +82,24 @@ class NamesLists:
     kept_symbols: frozenset[str]
     members_by_type: dict[str, frozenset[str]]
     surrogate_pools: dict[str, tuple[str, ...]]
-    fact_lists: dict[str, frozenset[str]]
+    fact_lists: dict[str, AbstractSet[str]]
     rules: Rules
 
     @property
     def has_fact_words(self) -> bool:
-        """Return whether the rules list words before secrets and words in addresses.
+        """Return whether the rules list words that announce secrets and words that occur in addresses.
 
-        Without these words no public facts are kept: the rules for public facts would also keep passwords and numbers
-        of addresses.
+        Without these words, such as ``password`` and ``room``, the mode keeps no public facts: the rules for public
+        facts would also keep passwords and numbers of addresses.
         """
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
 
     @property
     def has_useful_words(self) -> bool:
-        """Return whether the rules list words before headings.
+        """Return whether the rules have the list ``heading_leads`` (``FactWords``).
 
-        Without these words no public facts beyond those of ``plain`` are kept: the other rules read words of English.
+        Without this list, the mode keeps at most the public facts of ``facts="plain"``, because the rules for all other
+        facts contain words of English.
         """
         return bool(self.rules.facts.heading_leads)
 
@@ -264,13 +268,14 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
     return tuple(surrogates)
 
 
-def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> frozenset[str]:
+def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> AbstractSet[str]:
     """Return the entries of the list of public facts of a kind; an empty set if the bundle lacks the list."""
     name = FACT_LIST.format(kind)
     if name not in contents:
         return frozenset()
     if is_checked:
-        return frozenset(_split_lines(contents[name]))
+        is_long = len(contents[name]) > _MAX_PARSED_BYTES
+        return ListedWords(contents[name]) if is_long else frozenset(_split_lines(contents[name]))
     if kind not in _FACT_FORMS:
         return frozenset(_parse_flagged(contents, name, {}.get))
     form, problem = _FACT_FORMS[kind]

@@ -15,7 +15,7 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 #: Maximum total number of entries, and of bytes, of all lists of a bundle. Line feeds and tabs end an entry. A bundle
 #: with large tables may have longer lists: for every ``BYTES_PER_ENTRY`` bytes of the bundle one more entry, and for
 #: every ``BYTES_PER_LIST_BYTE`` bytes one more byte.
-MAX_LIST_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
+MAX_LIST_ENTRIES, MAX_LIST_BYTES = 5 << 16, 8_000_000
 BYTES_PER_ENTRY, BYTES_PER_LIST_BYTE = 256, 16
 #: Characters that texts have as an apostrophe inside a word: U+0027, U+2019, U+2018 and U+02BC.
 APOSTROPHES = "'\u2019\u2018\u02bc"

@@ -1,7 +1,7 @@
 """Select the level of SanText or SanText+ for the epsilon of a call.
 
-A level is one of the epsilons for which the bundle has a table. A certificate states a smaller epsilon for a level than
-the published formula. Then both epsilons select this level.
+A level is one of the epsilons for which the bundle has a table. If the bundle has a certificate for the level, the
+certificate states a smaller epsilon than the published formula. Both epsilons select the level.
 """
 
 from contextlib import suppress

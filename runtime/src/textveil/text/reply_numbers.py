@@ -20,7 +20,7 @@ _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
-    """Return the numbers in a text as strings, without commas between digits, and without numbers of tags."""
+    """Return the numbers in a text as strings, without commas between digits. Numbers of tags do not count."""
     return {part.replace(",", "") for part in _PART.findall(_TAG.sub(" ", text))}
 
 

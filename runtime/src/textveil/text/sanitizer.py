@@ -289,9 +289,8 @@ class Sanitizer:
         for (text,), tokens, get_mapping, randomized, replaced, (outline,) in rewritten:
             foreign = min(tokens, count_foreign(text))
             counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
-            results.append(
-                Result(text=text, tokens=tokens, terms=terms, get_mapping=get_mapping, **counts, outline=outline)
-            )
+            shared = {"terms": terms, "get_mapping": get_mapping, "outline": outline}
+            results.append(Result(text=text, tokens=tokens, **counts, **shared))
         return results
 
     def _rewrite(
@@ -424,8 +423,8 @@ class PlanFactory:
 def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
     """Return whether the options of a call select the mode ``names``.
 
-    Without the option ``protect``, the option ``mechanism`` selects its mechanism, and the bundle's default mode
-    applies only if both are omitted.
+    If the option ``protect`` is omitted, the option ``mechanism`` determines the mode. If both are omitted, the default
+    mode of the bundle applies.
 
     Args:
         bundle: The bundle, which states the default mode.

@@ -442,7 +442,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document. The attributes that count words are those of ``Result``."""
+    """The sanitized texts of one document. The attributes that count words have the same meaning as in ``Result``."""
 
     texts: list[str]
     tokens: int

@@ -5,6 +5,7 @@ Each set depends only on the lists of the bundle and on the options of a call, n
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
@@ -111,7 +112,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates for unlisted words that are in no other surrogate pool."""
+        """Surrogates that are in the pools for unlisted words, but in no other surrogate pool."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -135,7 +136,7 @@ class FactStrings:
     def _terms(self) -> frozenset[str]:
         lists = self.lists.fact_lists
         spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
-        return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
+        return (spelled | lists["term"] | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
@@ -150,9 +151,8 @@ class FactStrings:
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
 
     @cached_property
-    def _foreign(self) -> frozenset[str]:
-        words = self.lists.fact_lists["foreign"] | self.words.foreign_words if self.is_useful else frozenset()
-        return words - self.persons - self.surrogates - self.denied
+    def _foreign_words(self) -> AbstractSet[str]:
+        return self.lists.fact_lists["foreign"] if self.is_useful else frozenset()
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
@@ -179,7 +179,7 @@ class FactStrings:
 
     def is_term(self, word: str) -> bool:
         """Return whether a lower-case word is a listed term, a role, or a kept word of another language."""
-        if word in self._terms or word in self._foreign or word in self._shared_pool_words:
+        if word in self._terms or word in self._shared_pool_words or self._is_foreign_word(word):
             return True
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
@@ -191,14 +191,20 @@ class FactStrings:
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
-        if rest in self._foreign:
+        if self._is_foreign_word(rest):
             return True
         marks = self.common.get(rest, 0)
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word belongs to another language, and is not one of the common words."""
-        return word in self._foreign and self.common.get(word) is None
+        return self._is_foreign_word(word) and self.common.get(word) is None
+
+    def _is_foreign_word(self, word: str) -> bool:
+        """Return whether a word of another language is kept. The long list is searched, not copied."""
+        if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
+            return False
+        return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
         """Return whether a function word of another language is also a name of a person, such as *una*."""
@@ -253,9 +259,9 @@ class FactStrings:
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a word of ``starts`` may begin a sentence before any word: *Bank transfer*.
+        """Return whether a word that often begins sentences may do so before any word: *Bank transfer*.
 
-        It may be a rare family name, but neither a frequent one nor a rare word.
+        The word may also be a rare family name, but not a frequent one. It must not be rare as a common word.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -263,7 +269,8 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        With surrogates from the pool of months, a kept month could be mistaken for one.
+        If months get surrogates, the result is true only from the value ``useful`` of ``facts`` on: a kept month could
+        be mistaken for a surrogate.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
@@ -447,7 +454,7 @@ class FactStrings:
     def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
         """Return for each mention the public sets that contain its string, as the sum of their flags.
 
-        The result has sets of lower-case words and of capitalized words only.
+        The sum is 0 for a mention that is neither a lower-case word nor a span of capitalized words.
         """
         return [*map(self._find_sets, mentions)]
 
