@@ -4,9 +4,10 @@ The method is that of docs/proofs/index-staircase.md:
 
     b = column minimum,    a = (Q - b) / e1,    H = (1 - sum of b) / e1,    e1 = F / G <= exp(epsilon) - 1
 
-These equations convert any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` to a staircase mechanism. Here a row has
-``MASS`` units of probability, and rounding keeps the row sums. The bound of the resulting integers is checked, whatever
-the input was.
+These equations convert any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` to a staircase mechanism with the base
+weights ``b``, the additional weights ``a`` and their sum ``H`` in each row; ``F`` and ``G`` are integers. Here a row
+has ``MASS`` units of probability, and rounding keeps the row sums. The bound of the resulting integers is checked,
+whatever the input was.
 """
 
 from decimal import Decimal

@@ -185,8 +185,8 @@ class ReplyRestorer:
     def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
         """Restore originals in the arguments of a call if its tool is in ``restore_tools``.
 
-        Originals are restored in all regions, including code and links, because this module does not know how the tool
-        uses its arguments.
+        Originals are restored in all regions, including code and links, because only the tool determines how its
+        arguments are used.
         """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:

@@ -132,7 +132,7 @@ class Account:
         Args:
             spend: Spend of the release.
             mechanism: Name of the mechanism, for error messages.
-            before: The account whose sums error messages state; by default this account. For a call with several
+            before: Account whose sums appear in error messages; by default this account. For a call with several
                 releases, pass the account before the call.
 
         Raises:

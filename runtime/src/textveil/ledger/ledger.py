@@ -191,9 +191,9 @@ class Ledger:
             BudgetError: A budget does not cover a release. No text is released.
             LedgerError, LedgerBusy: The ledger cannot be written. No text is released.
             InputError: A text is not a string, or cannot be sanitized.
-            OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the numbers of privacy units and
-                texts differ; the ledger has a replay cache, and the sanitizer has an external detector; or no option
-                selects a mode, and the default mode ``names`` has no epsilon.
+            OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the list of privacy units is shorter
+                or longer than that of texts; the ledger has a replay cache, and the sanitizer has an external detector;
+                or no option selects a mode, and the default mode ``names`` has no epsilon.
 
         Privacy:
             For ``staircase``, the spend is epsilon times the number of randomized words. For ``santext``, ``krr`` and

@@ -208,7 +208,7 @@ def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) 
 
     Raises:
         InputError: A text is not a string.
-        OptionError: The numbers of names and texts differ, or a name is not a string.
+        OptionError: The list of names is shorter or longer than that of texts, or a name is not a string.
     """
     for number, text in enumerate(texts, 1):
         check_string(text, f"text {number} of {len(texts)}")

@@ -165,7 +165,9 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Divide texts into shares by the hash of their group's key; large groups get into the first share.
+    """Divide texts into shares by the hash of their group's key.
+
+    A group with more than the share ``_LARGE_GROUP`` of all texts gets into the first of ``shares``.
 
     Args:
         groups: Groups of the texts.

@@ -3,8 +3,8 @@
     Pr[M(x) = y] = (G b(y) + F a'(x, y)) / (G S + F H),        S = sum over y of b(y).
 
 ``b(y)`` is the public base weight of output ``y``, the same for all inputs. ``a'(x, y)`` is the part of the budget
-``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs, and goes to the outputs near ``x``,
-with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget.
+``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs. The outputs nearest to ``x`` get
+it, each at most ``b(y)``. ``G`` and ``F`` are the weights of one unit of base and of budget.
 
 So the total weight is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the
 factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). The bound requires that no
@@ -194,8 +194,8 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 class _StaircaseRows:
     """Data of some inputs for sampling, with one row for each input.
 
-    ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. The remaining budget goes to
-    all other outputs. Arrays have the shape ``(rows, k)`` unless stated.
+    ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
+    remaining budget. Arrays have the shape ``(rows, k)`` unless stated.
     """
 
     stored: Integers
