@@ -38,7 +38,7 @@ class FormIndex:
     Args:
         pairs: Surrogates with a single original, by their lookup key.
         ambiguous: Surrogates with several originals.
-        quoted_pairs: Pairs that are restored only where a reply repeats the text around the surrogate.
+        quoted_pairs: Pairs that are restored only where a reply repeats the sanitized text around the surrogate.
         rules: Rules of the language.
 
     Attributes:

@@ -80,8 +80,8 @@ def merge_forms(
 class _ClosedText(NamedTuple):
     """A text with several originals, so that restoring cannot choose one of them.
 
-    The text stays as it is in a reply. If ``is_quoted`` is true, there is one exception: it is restored where the reply
-    also repeats the words around it.
+    The text stays as it is in a reply. If ``is_quoted`` is true, there is one exception: the text is restored where a
+    reply also repeats the sanitized text before and after it.
     """
 
     text: str
@@ -94,7 +94,7 @@ class FormTable:
     Args:
         pairs: Surrogates with a single original, by their lookup key.
         ambiguous: Surrogates with several originals.
-        quoted_outputs: Folded surrogates that are restored only where a reply repeats the text around them.
+        quoted_outputs: Folded surrogates that are restored only where a reply repeats the sanitized text around them.
         rules: Rules of the language.
 
     Attributes:
@@ -216,8 +216,8 @@ class FormTable:
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_texts: Texts that are restored only where a reply repeats the text around them. If ``forms`` already
-                has a form with such a text, this form stays.
+            quoted_texts: Surrogates that are restored only where a reply repeats the sanitized text around them. If
+                ``forms`` already has a form with such a text, this form stays.
         """
         for text in ambiguous_texts:
             self.forms[text] = None
@@ -231,7 +231,7 @@ class FormTable:
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_outputs: Texts that are restored only where a reply repeats the text around them.
+            quoted_outputs: Surrogates that are restored only where a reply repeats the sanitized text around them.
         """
         tag_digits, colliding_types = dict[str, int](), set[str]()
         for tag in filter(None, map(_PLAIN_TAG.fullmatch, self._pairs)):

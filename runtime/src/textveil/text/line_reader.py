@@ -1,8 +1,8 @@
 """Search for code in a reply that has no code marks of Markdown, but that a program may treat as code.
 
 This is a shell command, a call such as ``search(NAME)``, an address in quotation marks, or a line with an indentation
-of four columns. Surrogates in them are not restored by default. The decision on a position depends
-only on the text before it, so the result does not depend on how a stream is split.
+of four columns. Surrogates in such code are not restored by default. The decision on a position depends only on the
+text before it, so the result does not depend on how a stream is split.
 """
 
 import re

@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of a word here because of open brackets or the kind of the line; ``None`` for running text."""
+        """Region that open brackets, or the line, determine for a word at this position; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:

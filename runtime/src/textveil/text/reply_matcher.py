@@ -1,10 +1,9 @@
 """Search for surrogates in a reply that arrives in parts, and their replacement by originals.
 
-Whole replies and streams use this code. It decides on a surrogate only after the end of its chunk (the text up to the
-next blank), and when it is certain that no form with more characters matches. So the result does not depend on how a
-stream is split, except for active content such as scripts. A part may end with half of a character (in UTF-16). Until
-the decision the code holds back text: at most the rest of the chunk, up to 1,024 characters, or one form of a surrogate
-and one character.
+Whole replies and streams use this code. It decides on a surrogate only after its chunk (the text up to the next blank)
+has ended, and when no form with more characters can match. So the result does not depend on how a stream is split,
+except for active content such as scripts. A part may end with half of a character (in UTF-16). Until the decision the
+code holds back text: at most the rest of the chunk, up to 1,024 characters, or a form of a surrogate and one character.
 """
 
 import json

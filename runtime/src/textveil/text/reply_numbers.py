@@ -46,7 +46,7 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end_text(self) -> None:
-        """End a number that is not complete, before a surrogate or at the end of the reply."""
+        """Process the end of the text before a surrogate, or of the reply: a number at this end is complete now."""
         self._scan(self._open)
         self._open = ""
 

@@ -227,7 +227,7 @@ class Restorer:
         """Parse a mapping from the JSON that ``to_json`` writes.
 
         Raises:
-            InputError: The content is not such a mapping.
+            InputError: The content is not a mapping in this format.
         """
         try:
             document = parse_json(

@@ -127,7 +127,7 @@ def convert_to_given_name(mention: EntityMention) -> EntityMention:
 
 
 class GivenNameLinker:
-    """Changes a family name without a first name to a first name, if it was a first name earlier in the document."""
+    """Changes a lone family name to a first name, if the same string was a first name earlier in the document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
@@ -403,9 +403,7 @@ class EntityClassifier:
         return is_surname and self._type_by_end_word.get(last.key) == "place"
 
     def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
-        """Return the entity type that the last word of a span determines; ``None`` if this word is on no list.
-
-        For example, *School* at the end makes the span an organization.
+        """Return the entity type of a span by its last word, such as *School*; ``None`` if this word is on no list.
 
         Some words of institutions, such as *Home*, do not count after a single first name.
         """

@@ -77,7 +77,7 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
 
 def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
-    """Return whether the next item of a line is a single letter, a number or a mention, or may be one.
+    """Return whether an item of a line is a single letter, a number or a mention, or may be one.
 
     Args:
         place: The lines.

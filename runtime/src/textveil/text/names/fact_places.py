@@ -252,8 +252,7 @@ class LinePlaces:
 
         Args:
             index: Index of the item. For an index outside of the lines, the result is whether the line continues there.
-            gap: Index of the gap between the item and the word to check. If the gap has a line break, the result is
-                false.
+            gap: Index of the gap next to the item. If this gap has a line break, the result is false.
         """
         if not 0 <= index < len(self._words):
             return self._cut_before if index < 0 else self._cut_after

@@ -201,7 +201,7 @@ class FactStrings:
         return self._is_foreign_word(word) and self.common.get(word) is None
 
     def _is_foreign_word(self, word: str) -> bool:
-        """Return whether a word of another language is kept. The long list is searched, not copied."""
+        """Return whether a word belongs to another language and is kept. The method does not copy the long list."""
         if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
             return False
         return word not in self.persons and self.is_shared(word)

@@ -1,8 +1,8 @@
 """Mentions that the option ``keep`` covers: they become kept text, unless they are parts of a name.
 
-A type is *closed* if a list has all of its words: groups of people, months, number words and weekdays. A word of a
-closed type, such as *Brown*, may also be a family name. So such a word is kept only if no name is beside it. The
-decision reads the types and layouts of the mentions beside the word, and the gaps between, but never their strings.
+The *closed* types are groups of people, months, number words and weekdays. A word of a closed type, such as *Brown*,
+may also be a family name. So such a word is kept only if no name is beside it. The decision reads the types and layouts
+of the mentions beside the word, and the gaps between, but never their strings.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,7 @@
 """Pairs of surrogates and originals, with which replies to a rewritten text are restored.
 
 A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to the same word
-as in the text (``7 chairs``), or where the reply repeats the text around it.
+as in the sanitized text (``7 chairs``), or where the reply repeats more of the text around it.
 """
 
 import re
