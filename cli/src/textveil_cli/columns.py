@@ -44,7 +44,8 @@ class ColumnSelection:
             outputs. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for all selected
             cells of a row; or ``"key"`` for all selected cells of the rows with the same ``document_key``.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
-        header: Whether the first row of a delimited file has the column names. Otherwise columns are numbers from 1.
+        header: Whether the first row of a delimited file has the column names. Otherwise the user selects columns by
+            their numbers, from 1.
         delimiter: Character between cells; ``None`` for the usual character of the format.
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
@@ -79,7 +80,7 @@ class ColumnSelection:
         if len(set(self.columns)) < len(self.columns):
             raise OptionError(f"{option}: a name appears twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
-            raise OptionError("--document must be line or file for plain text, and cell or row for tables")
+            raise OptionError("--document must be 'line' or 'file' for plain text, and 'cell' or 'row' for tables")
         if (self.without or self.only) and self.format == "lines":
             raise OptionError(
                 "--drop-column and --drop-other-columns need a table: use --csv, --tsv, --jsonl or --parquet"
@@ -98,7 +99,7 @@ class ColumnSelection:
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
             raise OptionError(
-                "--delimiter takes one ASCII character other than a quote or line end; use --tsv for tabs"
+                "--delimiter must be one ASCII character other than a quote or line end; use --tsv for tabs"
             )
         if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
             raise OptionError("--encoding needs --csv or --tsv")
@@ -116,7 +117,7 @@ class ColumnSelection:
         try:
             return _ENCODINGS[codecs.lookup(self.encoding).name]
         except (LookupError, ValueError):
-            raise OptionError("--encoding takes utf-8, latin-1 or cp1252") from None
+            raise OptionError("--encoding must be utf-8, latin-1 or cp1252") from None
 
     def list_output_columns(
         self, rewritten: Collection[int], left_out: Collection[int], count: int

@@ -33,14 +33,14 @@ SHARD_BYTES = 16_000_000
 class FileShard:
     """Consecutive rows of a file, given by their position in the file.
 
-    Positions are byte offsets; for Parquet they are numbers of row groups.
+    Positions are byte offsets; for Parquet they are indices of row groups.
 
     Attributes:
         number: Number of the shard in the file, from 0.
         start: Position of its first byte or row group.
         stop: Position after its last byte or row group.
-        rows: Number of earlier rows in the file, including rejected ones.
-        lines: Number of earlier lines in the file, including the heading; for Parquet the number of earlier rows.
+        rows: Number of rows before the shard in the file, including rejected ones.
+        lines: Number of lines before the shard in the file, including the heading; for Parquet the number of rows.
         head: Number of bytes before the first row of the file (byte order mark and heading). Every rewritten shard
             begins with these bytes.
         head_lines: Number of lines in the head.
@@ -58,7 +58,7 @@ class FileShard:
 
 
 def check_can_split(selection: ColumnSelection) -> None:
-    """Raise ``OptionError`` if one shard could not be rewritten without the rows of other shards."""
+    """Raise ``OptionError`` for options with which a shard cannot be rewritten on its own."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
             "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"

@@ -232,14 +232,14 @@ class UnknownLevel(OptionError, code="unknown-epsilon"):
 
         Args:
             epsilon: The requested epsilon. The message repeats it only if it is a short number.
-            available: Text for the message that lists the available levels.
+            available: The available levels, as a part of the message.
         """
         short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
         return cls(f"no such level{f': {epsilon}' if short else ''}; {available}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
-    """The package onnxruntime is not installed, or it is not known whether this version works offline.
+    """The package onnxruntime is not installed, or its version may use the network.
 
     >>> issubclass(EncoderUnavailable, TextveilError), EncoderUnavailable.code
     (True, 'encoder-unavailable')

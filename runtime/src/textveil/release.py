@@ -5,7 +5,8 @@ A release can have several epsilons with different meanings:
 * for any two texts (``WholeText``): local differential privacy;
 * for one coordinate of a vector (``PerCoordinate``), as in Lyu, He, Li 2020. The epsilon of the whole text is
   ``dimension`` times larger;
-* for two texts that differ in one token (``PerWord``). Random removal of words reduces it (their Theorem 2);
+* for two texts that differ in one token (``PerWord``). Random removal of words reduces this epsilon (Theorem 2 of the
+  same paper);
 * for one token of a rewritten text (``PerToken``), or for one token per unit of word distance (``PerDistance``).
 
 Comparing two types, or using a loss as a bare number, raises ``MixedLossTypes``.

@@ -24,7 +24,7 @@ def join_utf16_halves(text: str) -> str:
     r"""Join the two UTF-16 halves of each character whose halves arrived in two parts of a text.
 
     JSON may write an emoji as two escapes. If a stream cuts the text between them, each part ends or begins with half
-    of the emoji. A half without its other half stays.
+    of the emoji. A half whose other half is missing is not changed.
 
     >>> join_utf16_halves("\ud83d" + "\ude00") == "\U0001f600"
     True

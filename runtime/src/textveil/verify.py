@@ -176,7 +176,7 @@ def verify_labels(bundle: LabelBundle) -> str:
 
 
 def exceeds_epsilon(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
-    """Return whether the probabilities of an output differ by more than the factor ``exp(epsilon)`` for two inputs.
+    """Return whether for any two inputs, the probabilities of an output differ by more than a factor ``exp(epsilon)``.
 
     The comparison uses exact rational numbers.
 

@@ -2,11 +2,12 @@
 
 ``Q(y|x)`` is the probability that the label ``y`` is released if the model decided on the class ``x``.
 
-**accuracy.** With ``C`` the shares of (decision, true class) on a calibration split, this linear program:
+**accuracy.** The solution of the following linear program, where ``C[x, y]`` is the share of texts with the decision
+``x`` and the true class ``y`` in a calibration split:
 
     max sum_{x,y} C[x, y] Q(y|x)    with  lo(y) <= Q(y|x) <= exp(epsilon) lo(y),  sum_y Q(y|x) = 1.
 
-At a small epsilon it never releases rare classes, so counts of its outputs cannot be corrected.
+At a small epsilon this randomizer never releases rare classes, so counts of its outputs cannot be corrected.
 
 **counts.** k-ary randomized response (Kairouz, Bonawitz, Ramage 2016): every class is released, and its matrix has full
 rank. On balanced classes it is the most accurate randomizer too.

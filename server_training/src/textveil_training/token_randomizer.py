@@ -138,7 +138,7 @@ class TokenRandomizer:
 
     @cached_property
     def keepable_ids(self) -> NDArray[np.bool_]:
-        """Booleans for the inputs that SanText+ may keep, ``<unk>`` last, shape ``(symbols + 1,)``."""
+        """For each input whether SanText+ may keep it, booleans of shape ``(symbols + 1,)``, ``<unk>`` last."""
         kept = getattr(self.get_distribution(), "is_keepable", None) if self.has_distribution else None
         return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
 

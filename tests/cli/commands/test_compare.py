@@ -48,7 +48,7 @@ def test_facts_are_those_of_the_mode_names(here: Here, level: str) -> None:
 def test_facts_need_the_lists_of_the_mode_names(here: Here, bundle: Path) -> None:
     ran = here("compare", "-b", bundle, "--facts", "plain", "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
-    assert "--facts works only with the mode names, for which this bundle has no lists" in ran.message
+    assert "--facts works only with the mode 'names', for which this bundle has no lists" in ran.message
 
 
 @pytest.mark.parametrize("level", FACTS)

@@ -27,7 +27,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--randomize", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-epsilon: "),
-    ([*UP, "--ledger", "l"], 1, "textveil: option: --ledger needs --protect words or all"),
+    ([*UP, "--ledger", "l"], 1, "textveil: option: --ledger needs --protect words or --protect all"),
     ([*UP, "--protect", "words", "--ledger", "l", "--replay-cache"], 1, "textveil: option: --replay-cache "),
     ([*UP, "--budget", "3"], 1, "textveil: option: --budget needs --ledger FILE"),
     (

@@ -3,7 +3,7 @@
 The estimate uses these quantities:
 
 - ``N``: number of texts of each true label.
-- ``M``: probability with which the model assigns each class label to a text of a true label, one row per true label.
+- ``M``: matrix with one row per true label: how probably the model assigns each class label to texts of that label.
 - ``P``: matrix of the randomizer, one row per class label.
 - ``c``: number of received releases of each label.
 
@@ -70,8 +70,8 @@ class CountEstimate:
         """Return ``count`` plus or minus two standard errors, clipped to ``[0, texts]``.
 
         The result is ``None`` if the interval is wider than ``texts`` or lies outside ``[0, texts]``. An interval
-        outside shows that an assumption of the estimate is probably wrong: the texts of a label must resemble its
-        held-out texts.
+        outside this range shows that an assumption of the estimate is probably wrong, such as that the texts of a label
+        resemble its held-out texts.
         """
         half_width = _INTERVAL_ERRORS * self.standard_error
         if 2 * half_width > self.texts or self.count + half_width < 0 or self.count - half_width > self.texts:

@@ -48,7 +48,7 @@ def align_pieces(
     """Split an output into parts, each with its original text and its treatment.
 
     Args:
-        pieces: Explained preview of the original text, with the treatment of each token.
+        pieces: Tokens and gaps of the original text, with their treatments. A gap is the text between two tokens.
         output: The rewritten text.
         spans: Start and end of each replacement in the output; ``None`` to search for them.
 
@@ -76,11 +76,11 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 
 
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
-    """Yield groups of adjacent tokens: kept tokens together, and each replaced token alone.
+    """Yield groups of tokens: adjacent kept tokens form one group, and each replaced token is a group of its own.
 
     Args:
         pieces: Tokens and gaps of the original text, with their treatments.
-        joined: Whether adjacent replaced tokens also form one group.
+        joined: Whether adjacent replaced tokens form one group instead.
     """
     for is_unchanged, group in groupby(pieces, _is_unchanged):
         if is_unchanged or joined:
@@ -145,15 +145,15 @@ def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) 
 def _extend_places(
     places: dict[int, _AlignedPlace], original: str, following: str | None, output: str
 ) -> dict[int, _AlignedPlace]:
-    """Return the possible positions in the output after one more replacement.
+    """Return the positions in the output at which a replacement may end.
 
-    A replacement ends where the kept text that follows it begins. If that text occurs several times in the output,
-    there are several possible positions.
+    A replacement ends where the kept text after it begins. If that text occurs several times in the output, there are
+    several possible positions.
 
     Args:
-        places: Possible positions before the replacement.
+        places: Positions at which the replacement may begin.
         original: The replaced text.
-        following: Kept text after it; ``None`` at the end of the text.
+        following: Kept text after the replacement; ``None`` at the end of the text.
         output: The rewritten text.
     """
     extended: dict[int, _AlignedPlace] = {}
@@ -181,7 +181,7 @@ def _iterate_ends(start: int, original: str, following: str | None, output: str)
 
 
 def _compute_difference(original: str, replacement: str) -> int:
-    """Return a penalty for assigning a replacement to an original; it is larger for different numbers of words."""
+    """Return a penalty for the differences between a replacement and an original, such as in the number of words."""
     if _TAG.fullmatch(replacement):
         return 0
     words = len(replacement.split())

@@ -69,7 +69,7 @@ _DETAILS = {
 
 
 def describe_reason(reason: str) -> str:
-    """Return a phrase for the reason of a treatment, as ``Sanitizer.preview`` names it.
+    """Return a readable phrase for a reason in the result of ``Sanitizer.preview``.
 
     >>> describe_reason("list: given-abroad, family")
     'on a public list: given names (abroad), family names'
@@ -99,7 +99,7 @@ class TextExplainer:
         self._sanitizer, self._options = sanitizer, options
 
     def list_pieces(self, text: str) -> "list[ExplainedPiece]":
-        """Return the tokens and gaps of a text with their treatments and reasons."""
+        """Return the tokens and gaps (text between tokens) of a text, with their treatments and reasons."""
         return self._sanitizer.preview(text, explain=True, **self._options)
 
     def iterate_treatments(self, text: str) -> Iterator[tuple[str, str]]:

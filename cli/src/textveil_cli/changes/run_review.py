@@ -87,7 +87,7 @@ class RunReview:
     Args:
         explainer: Finds how each token of a text is treated.
         max_rows: Maximum number of rows in the sample.
-        counts_words: Whether to count words and entity types, for which every text is analyzed a second time.
+        counts_words: Whether to count words and entity types. To count them, every text is analyzed a second time.
 
     Attributes:
         columns: Counts of each column, by name; for plain text under the name "".

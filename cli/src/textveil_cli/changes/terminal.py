@@ -59,7 +59,7 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
     Args:
         pieces: The parts of the output, each with its original.
         style: Width and color.
-        heading: A line to put first, such as the row; empty for none.
+        heading: First line, such as the file and the number of the row; empty for none.
 
     Privacy:
         The lines contain the original text. Control characters in it become visible characters.
@@ -104,7 +104,7 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
 
 
 def _iterate_side(pieces: Iterable[MarkedPiece], side: str) -> Iterable[tuple[str, bool]]:
-    """Yield the parts of the original or of the output, each with whether it is marked as changed."""
+    """Yield the parts of the original or of the output, each with a flag: whether to mark the part as changed."""
     for piece in pieces:
         is_marked = piece.treatment != KEPT_TEXT
         text = piece.original if is_marked and side == "original" else piece.output

@@ -12,7 +12,7 @@ _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
 def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the parts of two texts in order, each with whether it is equal in both texts.
+    """Yield the parts of two texts in order, each with a flag: whether the part is equal in both texts.
 
     Equal and changed parts alternate.
 
@@ -48,8 +48,8 @@ def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, oth
     the blank inside a name.
 
     Args:
-        words: Words and gaps of the first text.
-        others: Words and gaps of the second text.
+        words: Words, punctuation marks and blanks of the first text.
+        others: Words, punctuation marks and blanks of the second text.
         place: Position of the difference in the first text.
         other: Position of the difference in the second text.
     """

@@ -62,7 +62,7 @@ def compare(
     options |= {"patterns": parse_patterns(pattern)} if pattern else {}
     options |= {} if known is None else {"known": read_known_persons(known)}
     if options and sanitizer.bundle.names_files is None:
-        raise OptionError(f"{next(iter(options))} works only with the mode names, for which this bundle has no lists")
+        raise OptionError(f"{next(iter(options))} works only with the mode 'names', for which this bundle has no lists")
     releases = [*_make_releases(text, sanitizer, encoder, options)]
     with open_output(None) as write:
         write(f"{_PAGE_HEADING}\n")

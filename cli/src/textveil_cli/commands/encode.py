@@ -69,9 +69,7 @@ class ReleaseOptions:
         )
         if isinstance(encoder, TextLabelEncoder):
             if self.word_dropout != "0":
-                raise OptionError(
-                    "--word-dropout needs a bundle that releases vectors: a class label has one epsilon per text"
-                )
+                raise OptionError("--word-dropout needs a bundle that releases vectors: omit it for class labels")
             options = {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
             return encoder, options, encoder.statement(**options)
         if self.randomizer is not None or self.as_text:
@@ -93,8 +91,8 @@ def encode(
 
     Each line of text, or each row of a table, is a document and becomes one output line. For a class label, the line
     has the label, the first digits of the bundle's content hash, epsilon and randomizer. For a vector, it has the
-    numbers separated by tabs. The privacy statement goes to standard error, with the number of truncated texts, which
-    is private. Each run samples anew: encoding a text twice makes two releases, whose epsilons add up.
+    numbers separated by tabs. The privacy statement is written to standard error, with the number of truncated texts;
+    this number is private. Each run samples anew: encoding a text twice makes two releases, whose epsilons add up.
 
     With --as-text, each line is a public sentence of the bundle instead of the class label, and the first output line
     states this. The sentence is not a paraphrase of the text.

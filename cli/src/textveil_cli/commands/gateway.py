@@ -126,8 +126,8 @@ class GatewayTextOptions(TextOptions):
     def make_options(self) -> "Options":
         """Return the options of ``Sanitizer.sanitize``, with the gateway's defaults.
 
-        In the mode ``names``, missing options get the defaults of ``Conversation`` explicitly, since a stored
-        conversation can only continue with the same options.
+        In the mode ``names``, the result contains the defaults of ``Conversation`` for all missing options, since a
+        stored conversation can only continue with the same options.
 
         Raises:
             InputError: A word list cannot be read.
@@ -169,7 +169,7 @@ class LimitOptions:
         """Return the limits of requests.
 
         Args:
-            waits_for_disk: Whether a request waits for a disk, so that more threads help.
+            waits_for_disk: Whether requests wait for a disk. Several threads may then work at the same time.
         """
         # Rewriting holds the interpreter lock: with two rewriting threads everything else waits for both. A wait for a
         # disk does not hold it.
@@ -329,7 +329,7 @@ def _make_conversation_options(
     if options["protect"] != "names":
         return restore_options
     if run_ledger is not None:
-        raise OptionError("--ledger needs --protect words or all: the mode names has no epsilon to spend")
+        raise OptionError("--ledger needs --protect words or --protect all: the mode 'names' has no epsilon to spend")
     return {**restore_options, **options, "tool_guesses": guesses}
 
 
@@ -404,7 +404,7 @@ def _open_store(
     store_options: dict[str, Any],
     limits: LimitOptions,
 ) -> tuple[ConversationStore, bytes]:
-    """Open the database of the mappings, and return the store of conversations and the key of its hashes."""
+    """Open the database of the mappings, and return the conversation store and the key with which it hashes."""
     database, secret = storage.open_database(
         lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options), _print_notice
     )

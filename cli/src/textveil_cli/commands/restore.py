@@ -53,8 +53,8 @@ def restore(
 
     A summary on standard error counts the restored surrogates. For each reason, it also counts the surrogates that were
     not restored, and names the option that restores them. Finally it counts numbers that the text did not contain: the
-    model may have computed them from replaced numbers. With --json, each output line describes one reply: its text, and
-    lists of these surrogates and numbers. The result is as private as the text.
+    model may have computed them from replaced numbers. With --json, each output line has the text of one reply, and
+    lists of the counted surrogates and numbers. The result is as private as the text.
     """
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:

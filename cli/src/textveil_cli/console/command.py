@@ -281,7 +281,7 @@ def make_command_line(
 
 @dataclass(frozen=True)
 class OptionsFor:
-    """Annotation that renames the options of a group about a bundle, to use them for another subject.
+    """Annotation that renames the bundle options of a group, so that the group can describe another bundle.
 
     ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
     example, ``--encoder-signer`` and ``--max-encoder-bytes``.

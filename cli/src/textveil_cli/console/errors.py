@@ -164,7 +164,7 @@ def _describe_usage_error(error: Any, name: str) -> str:
 def _describe_accepted_values(option: Any) -> str:
     """Return a description of the values that an option accepts.
 
-    The description comes from typer from version 0.29 on, and from click before.
+    The description comes from typer (version 0.29 or later) or from click (with an earlier typer).
     """
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)
@@ -190,7 +190,7 @@ def _print_error(message: str, code: int) -> int:
 
 
 def _install_termination_handlers() -> None:
-    """Raise ``SystemExit`` on SIGTERM and SIGHUP, so that clean-up code deletes temporary files."""
+    """Make SIGTERM and SIGHUP raise ``SystemExit``, so that clean-up code deletes temporary files."""
 
     def leave(number: int, frame: object) -> None:
         raise SystemExit(128 + number)

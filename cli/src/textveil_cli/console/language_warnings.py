@@ -17,7 +17,7 @@ class KeptWordsTally:
     """Counter of the kept and the replaced words of a run in the mode ``names``.
 
     Privacy:
-        The counts follow from the output of each document.
+        The output of each document reveals these counts.
     """
 
     def __init__(self) -> None:

@@ -258,7 +258,7 @@ def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | 
 
 
 def _suggest_encoding(block: bytes) -> str:
-    """Return advice if the first bytes of an input show another format than UTF-8 text, else ""."""
+    """Return advice if an input begins like a format other than UTF-8 text; otherwise ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return ": the file is UTF-16 or not text; save it as UTF-8" if wide else ""
 

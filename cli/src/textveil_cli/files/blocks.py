@@ -45,7 +45,7 @@ class RewrittenDocuments:
         texts: New texts of all documents, one document after the other. Each text of a withheld document is replaced by
             a ``WithheldDocument``.
         tokens: For each document the number of tokens whose epsilon it spends, or a ``WithheldDocument``.
-        randomized_words: In the mode ``names``, the number of randomized words in each document; otherwise empty.
+        randomized_words: In the mode ``names``, how many words of each document were randomized; otherwise empty.
         replaced_words: In the mode ``names``, the number of replaced words of each document that are on no list.
         foreign_words: In the mode ``names``, the number of kept words of other languages in each document.
     """
@@ -233,8 +233,9 @@ class TextBlock:
         Rows with a withheld text are moved to ``rejected``.
 
         Returns:
-            One byte string with all rows. If a text has at least ``LONG_TEXT`` characters, the list has a separate byte
-            string for each cell and separator instead. Joining them would need memory for two more copies of the text.
+            A list with one byte string, which has all rows. If a text has at least ``LONG_TEXT`` characters, the list
+            has a separate byte string for each cell and separator, since joining them would need memory for two more
+            copies of the text.
         """
         texts = cast(
             list[str], rewritten.texts if rewritten.is_complete else self._reject_withheld_rows(rewritten.texts)
@@ -279,9 +280,9 @@ class RunCounts:
         rows: Number of rows in the output.
         documents: Number of documents (a document is a cell or line, or several of them; see ``ColumnSelection``).
         tokens: Number of tokens that spend epsilon. With the staircase mechanism these are the randomized words.
-        max_tokens: Number of such tokens in the longest document.
+        max_tokens: Largest number of these tokens in one document.
         rejected_rows: Number of rejected rows.
-        randomized_words: In the mode ``names``, the number of words that the option ``randomize`` lists.
+        randomized_words: In the mode ``names``, how often a word of the option ``randomize`` was randomized.
         replaced_words: In the mode ``names``, the number of words that are on no list and are therefore replaced.
         foreign_words: In the mode ``names``, the number of kept words of other languages.
         mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept and
@@ -306,8 +307,8 @@ class RunCounts:
 def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
     """Sanitize several documents, each of one or more texts.
 
-    If a document is too long for consistent replacement, it is withheld. The results of all other documents are then
-    discarded unreleased, and each document is sanitized again on its own.
+    A document that is too long for consistent replacement is withheld. The first such document ends the common
+    attempt; its results are discarded without a release. Each document is then sanitized again on its own.
 
     Args:
         sanitizer: The sanitizer.
@@ -449,13 +450,13 @@ def _split_last_document(
 ) -> tuple[list[TableRow], list[TableRow]]:
     """Split off the rows of the last document, since the next lines of the file may continue it.
 
-    All rows of a document must be adjacent. A row whose document key already occurred before the rows of another
-    document is rejected.
+    All rows of a document must be adjacent. If other documents lie between two rows with the same document key, the
+    later row is rejected.
 
     Args:
         rows: Rows of the file, in order.
         rejected: List to which rejected rows are added.
-        earlier_keys: Hashes of the document keys of completed documents; this function adds to it.
+        earlier_keys: Hashes of the document keys of completed documents; this function adds further hashes.
         separator: Bytes between the parts of a row.
         last: Whether these are the last rows of the file, so that the last document is complete.
 

@@ -162,7 +162,7 @@ class DelimitedLayout:
     def _make_row(
         self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
     ) -> TableRow | RejectedRow:
-        """Return the row that consists of some cells: header, row with texts to rewrite, or rejected row.
+        """Return the row that consists of ``cells``: the header, a row with texts to rewrite, or a rejected row.
 
         Args:
             cells: Bytes of each cell, with quotes.
@@ -214,7 +214,7 @@ class DelimitedLayout:
         )
 
     def _drop_columns(self, row: TableRow) -> TableRow:
-        """Remove the cells of omitted columns from a row, and return it."""
+        """Remove the cells of omitted columns from a row, and return the row."""
         if self._output_columns is not None:
             row.text_positions = [self._output_columns.index(place) for place in row.text_positions]
             row.parts = [row.parts[place] for place in self._output_columns]

@@ -65,7 +65,7 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
 
 
 def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Sequence[str]) -> dict[int, str]:
-    """Return the key that the user typed for each leaf of a key tree, by Python's ``id()`` of the leaf.
+    """Return a dictionary from the ``id()`` of each leaf of a key tree to the key that the user typed.
 
     Args:
         tree: Result of ``build_key_tree``.

@@ -60,7 +60,7 @@ class BlockLedger:
         self.documents = self.released_before = 0
 
     def spend(self, block: DocumentBlock, rewritten: RewrittenDocuments, *, all_or_nothing: bool) -> RewrittenDocuments:
-        """Spend the epsilon of all documents of a block, and return its texts with withheld documents marked.
+        """Spend the epsilon of all documents of a block; return the block's texts with withheld documents marked.
 
         Documents that exceed the budget, and documents without a privacy unit, are withheld and spend nothing.
 

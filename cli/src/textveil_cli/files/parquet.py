@@ -109,7 +109,7 @@ class ParquetTable:
         file: The file, open for binary reading and seekable.
         name: Name of the file in errors.
         selection: The columns to rewrite, and those to omit.
-        row_groups: Numbers of the row groups to read; ``None`` for all.
+        row_groups: Indices of the row groups to read, from 0; ``None`` for all.
 
     Raises:
         ExtraMissing: pyarrow is not installed.
@@ -153,7 +153,7 @@ class ParquetTable:
 
     @property
     def row_groups(self) -> list[tuple[int, int]]:
-        """Return the number of rows and of uncompressed bytes of each row group of the file."""
+        """Return for each row group of the file its number of rows and of uncompressed bytes."""
         metadata = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
         return [(group.num_rows, group.total_byte_size) for group in metadata]
 

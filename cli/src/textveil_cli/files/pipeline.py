@@ -442,7 +442,7 @@ class _HashedFile:
 
 
 class _FlushedStandardOutput:
-    """Standard output that is flushed after every write, so that each row leaves as soon as it is written."""
+    """Standard output that is flushed after every write, so that its reader receives each row immediately."""
 
     def write(self, block: bytes) -> int:
         sys.stdout.buffer.write(block)

@@ -69,7 +69,7 @@ class RejectedRowsFile:
         self.waiting_rows += 1
 
     def save_waiting_rows(self) -> None:
-        """Append the rows of the current input file to the file; call it when that input file is finished.
+        """Append the rejected rows of the current input file to this file; call it when the input file is finished.
 
         Raises:
             OutputError: The rows cannot be written. The file is then unchanged.

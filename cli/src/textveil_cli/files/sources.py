@@ -170,7 +170,7 @@ def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], 
     Args:
         folder: The folder.
         top: The input folder of the command line that contains it.
-        parents: Device and inode of each folder from ``top`` to here, to detect cycles of links.
+        parents: Device and inode of each folder from ``top`` to ``folder``, to detect cycles of links.
         name: Name of the input folder in errors.
 
     Raises:
@@ -269,8 +269,8 @@ def check_output_ending(
         into_folder: Whether the output is a folder of files.
 
     Raises:
-        OptionError: The name has the ending of another format. It has the ending of a compressed file although
-            ``can_pack`` is false. Or a new folder has the ending of any file.
+        OptionError: The name has the ending of another format, or that of a compressed file although ``can_pack`` is
+            false, or a new folder is named like a file.
     """
     if output is None:
         return

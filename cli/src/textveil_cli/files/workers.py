@@ -1,8 +1,9 @@
 """Sanitizing of blocks in several processes, with results in order.
 
 Privacy:
-    Each worker process starts fresh and receives no random state. All randomness comes from the operating system, so
-    processes share no seed. A worker returns an error without its cause, since the cause could contain text.
+    Each worker process starts as a new interpreter, not as a fork, and receives no random state. All randomness comes
+    from the operating system, so processes share no seed. A worker returns an error without its cause, since the cause
+    could contain text.
 """
 
 import gc
@@ -38,7 +39,7 @@ def sanitize_in_processes(
 
     Args:
         steps: Steps of the run, each with its block; ``None`` for a step without a block.
-        job: What every worker process needs to sanitize: bundle and options.
+        job: Bundle and options of every worker process.
         workers: Number of worker processes.
 
     Raises:

@@ -38,8 +38,8 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
         """Yield an event with its text restored.
 
-        The end of a delta is held back if it could continue as a surrogate in the next delta. Held-back text is yielded
-        at the latest before the end of its content block.
+        The end of a delta is held back if it could be the beginning of a surrogate whose rest is in the next delta.
+        Held-back text is yielded at the latest before the end of its content block.
         """
         data = event.data
         event_type, index = data.get("type"), make_index_key(data.get("index", 0))
@@ -75,10 +75,10 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Track the unchanged values of an event that a client may display.
+        """Track the values of an event that are not restored but that a client may display.
 
-        Such a value may begin a link. The surrogates that would then be inside the link are not restored, since its
-        host would receive the originals.
+        Such a value may begin a link. Surrogates that would be inside the link are not restored, since the host of the
+        link would receive the originals.
         """
         rest = dict(data)
         for name in ("content_block", "delta"):
@@ -91,7 +91,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._track_unchanged(rest)
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back text of all content blocks whose end did not arrive."""
+        """Yield the text that is still held back of all content blocks whose end did not arrive."""
         for index in list(self._calls):
             yield from self._end_block(index)
         self.restored_messages = [[{"role": "assistant", "content": self._restored_blocks}]]

@@ -22,7 +22,7 @@ _COUNT_NAMES = ("restored", "not_restored_words", "ambiguous", "tools", "skipped
 class ApiReplyRestorer:
     """Base class of objects that restore originals in one reply.
 
-    They replace the surrogates that the request of the reply contained. Values of unknown types are not changed.
+    They replace the surrogates that the request contained. Values of unknown types are not changed.
 
     Args:
         exchange: The conversation state of the request.
@@ -30,8 +30,9 @@ class ApiReplyRestorer:
 
     Attributes:
         restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
-        counts: How many surrogates were restored, and how many were not; ``unshared_results`` counts the tool results
-            that were sent with unlinked surrogates, ``unknown_tags`` the tags that name nothing.
+        counts: How many surrogates were restored, and how many were not. ``unshared_results`` counts the tool results
+            that were sent with new surrogates, not those of the conversation. ``unknown_tags`` counts tags that are not
+            in the mapping, such as ``[person 99]``.
         reason_counts: Number of surrogates not restored, by reason.
         reply_ids: Ids that the provider gave to the reply, and that later requests may contain.
     """
@@ -55,8 +56,8 @@ class ApiReplyRestorer:
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Set the role of every message in a reply, or in an event of a stream, to that of the model.
 
-        If the reply contains results of tools, the model may have written them itself. In later requests, new
-        surrogates replace the names in these results, which are not those of the conversation (*unlinked*).
+        If the reply contains results of tools, the model may have written them itself. In later requests, the names in
+        these results are replaced by new surrogates, never by the surrogates of the conversation.
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.
@@ -76,11 +77,14 @@ class ApiReplyRestorer:
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored; text held back from earlier events comes first."""
+        """Yield an event with its text restored, after the text that was held back from earlier events.
+
+        A text is held back while it may be the beginning of a surrogate.
+        """
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back text at the end of a stream, even if the upstream sent no end event."""
+        """Yield the text that is still held back at the end of a stream, even if the upstream sent no end event."""
         yield from ()
 
     def _restore_value(
@@ -151,10 +155,11 @@ class ApiReplyRestorer:
         return self._streams[place].feed(delta) if delta else ""
 
     def _close_text(self, place: Any) -> tuple[str, str, str]:
-        """End the text at ``place``.
+        """End the text at the position ``place`` of the reply.
 
         Returns:
-            The part that was held back, the whole restored text, and the text as the model wrote it.
+            The end of the text, which was held back as a possible surrogate; the whole restored text; and the text as
+            the model wrote it.
         """
         stream = self._streams.pop(place, None)
         if stream is None:

@@ -3,7 +3,7 @@
 Clients differ in how they parse a reply that violates its API. Examples are a call whose events do not end, a field
 that the API does not define, and two events that contradict each other about one call. The audit therefore counts every
 value in a field for arguments, and every tool name, as written by the model. If the arguments of a call are ambiguous,
-no later tool result shares the mapping.
+all later tool results get new surrogates, never those of the conversation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -117,8 +117,8 @@ class CallAudit:
     def _add_arguments(self, call: str, value: Any) -> None:
         """Record the arguments of a call, given the id of the call.
 
-        Arguments that are equal as JSON count as one value. Two different values make the arguments ambiguous, so that
-        all later tool results of the conversation get unlinked surrogates. Further values are not recorded.
+        Arguments that are equal as JSON count as one value. Two different values make the arguments ambiguous; further
+        values are not recorded.
         """
         known = self._arguments_by_call.setdefault(call, [])
         if len(known) > 1:
@@ -133,7 +133,7 @@ class CallAudit:
     def _add_name(self, call: str | None, name: str) -> None:
         """Record a tool name of a call, given the id of the call.
 
-        Nothing is recorded for a call without an id, since its results get unlinked surrogates in any case.
+        Nothing is recorded for a call without an id: its results never get the surrogates of the conversation.
         """
         if call is not None:
             self._names_by_call.setdefault(call, {})[name] = None
@@ -221,7 +221,7 @@ class CallAudit:
             self._exclude_tool_results()
 
     def _observe_partial(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record a part of the arguments of a call (Responses API). The last event of a call has all of them."""
+        """Record a part of the arguments of a call (Responses API). The last event has the complete arguments."""
         place = ("item", str(data.get("output_index")))
         piece = data.get("delta")
         if event_type.endswith(".delta") and piece not in _EMPTY_VALUES:
@@ -266,8 +266,8 @@ def _iterate_objects(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[st
     """Yield the objects in a value, except those inside arguments.
 
     Yields:
-        The containing object (empty unless the object is a part of a tool call), the object, and whether the object
-        belongs to a tool call.
+        Triples. The first entry is the tool call of which the object is a part, or an empty object if it is a part of
+        none. The second entry is the object, and the third whether the object belongs to a tool call.
     """
     waiting: list[tuple[Mapping[str, Any], Any, str]] = [({}, value, "")]
     while waiting:

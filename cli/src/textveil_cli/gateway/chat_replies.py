@@ -57,7 +57,8 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
         """Yield a chunk of a stream with the texts of its choices restored.
 
-        The last chunk of a choice also contains the text held back from earlier chunks.
+        A text is held back while it may be the beginning of a surrogate. The last chunk of a choice contains the text
+        held back from earlier chunks, too.
         """
         self._last_chunk = event.data
         self._track_unchanged([*list_other_values(event.data.get("choices")), drop_fields(event.data, "choices")])
@@ -73,7 +74,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield chunks with the held-back text of all choices whose end did not arrive."""
+        """Yield chunks with the text that is still held back of all choices whose end did not arrive."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish_choice(index, delta)
@@ -115,7 +116,8 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
         """Update the state of a choice before a new part of one of its texts is restored.
 
-        If the text starts now, other texts of the choice end, and their held-back parts are added to ``restored``.
+        If the text starts now, other texts of the choice end, and the parts of them that were held back are added to
+        ``restored``.
 
         Args:
             index: Index of the choice.
@@ -135,7 +137,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """End a text, which may continue later, and return the part that was held back."""
+        """End a text, and return the part that was held back; the text may continue later."""
         rest, restored, written = self._close_text(place)
         earlier = self._ended_texts.get(place, ("", ""))
         self._ended_texts[place] = earlier[0] + restored, earlier[1] + written

@@ -53,7 +53,7 @@ class ConversationHasher:
         return hashes
 
     def hash_replies(self, previous: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
-        """Return the hashes of a conversation that ends with each of the given replies.
+        """Return for each reply the hash of the conversation that ends with this reply.
 
         Args:
             previous: Hash of the earlier messages, or the hash of the client.
@@ -66,11 +66,11 @@ class ConversationHasher:
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return a hash of the provider's id of a reply, by which the same client finds the conversation again."""
+        """Return the hash of a provider's reply id, with which the same client can continue the conversation."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:
-        """Return a hash of a reply id that does not depend on the client."""
+        """Return the hash of a reply id, which is the same for all clients."""
         return self._hash(b"any", reply_id.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:

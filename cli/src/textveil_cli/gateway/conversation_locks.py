@@ -31,7 +31,7 @@ class ConversationLocks:
     """Locks of conversations against other processes.
 
     Each lock is one byte of a lock file. Its offset is computed from the hash of the conversation's name. If two names
-    get the same offset, their requests merely wait for each other.
+    get the same offset, a request of one conversation may wait for a request of the other; nothing else happens.
 
     Args:
         folder: An existing folder for the lock file.

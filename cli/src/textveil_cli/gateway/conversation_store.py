@@ -281,9 +281,9 @@ class ConversationStore:
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
         """Mark a request as active inside the ``async with`` block, and pack idle conversations at its end.
 
-        While the request is active, no other gateway can handle a request of this conversation, since one of them would
-        lose its counts of the model's guesses. Some idle conversations stay unpacked, so that their next requests need
-        not wait.
+        While the request is active, no other gateway can handle a request of this conversation. Otherwise one of the
+        gateways would overwrite what the other counted about the model's guesses. Some idle conversations stay
+        unpacked, so that their next requests need not wait.
 
         Args:
             stored: The conversation.

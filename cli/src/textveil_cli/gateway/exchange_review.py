@@ -56,7 +56,7 @@ class ReviewedExchange:
         path: Path of its route.
         seconds: Time at which it was rewritten, in seconds since the epoch.
         sent: Texts of the request, before and after rewriting.
-        received: Texts of the reply by place, before and after restoring.
+        received: Texts of the reply, before and after restoring, by the path of their field.
         status: HTTP status of the response; ``None`` until the response has ended, 0 if the client disconnected before.
         left_out: Number of characters of the request that are not stored.
         left_out_of_reply: Number of characters of the reply that are not stored.

@@ -32,7 +32,7 @@ def tune_interpreter() -> None:
 
 
 def return_large_blocks() -> bool:
-    """Make the C library return each freed block of 128 KiB or more to the operating system at once.
+    """Make the C library immediately return each freed block of 128 KiB or more to the operating system.
 
     Returns:
         Whether the C library supports this setting. glibc does; other libraries always return such blocks, or never do.
@@ -43,7 +43,7 @@ def return_large_blocks() -> bool:
 def return_free_pages() -> bool:
     """Return the free pages between smaller blocks to the operating system, as far as the C library can.
 
-    This takes some milliseconds, so it is for the end of large requests.
+    Call it only at the end of large requests, since it takes some milliseconds.
 
     Returns:
         Whether pages were returned.

@@ -107,7 +107,9 @@ class MappingDatabase:
         with self._open() as database:
             row = database.execute("SELECT version FROM conversations WHERE name_hash = ?", (name_hash,)).fetchone()
             if row is not None and row[0] != version:
-                raise ConversationChanged("another request has changed the mapping of the conversation: send it again")
+                raise ConversationChanged(
+                    "another request has changed the mapping of the conversation: send this request again"
+                )
             database.execute(
                 "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?)",
                 (name_hash, new_version, time.time(), encrypted),

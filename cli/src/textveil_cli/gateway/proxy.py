@@ -118,10 +118,9 @@ class GatewayRequestHandler:
             self._workers.free_in_thread(return_free_pages)
 
     def collect_garbage(self) -> None:
-        """Run the garbage collector, but not while objects of a large request exist.
+        """Run the garbage collector, or skip the collection while objects of a large request exist.
 
-        Collection takes long while such objects exist. The method then skips the collection, but only a limited number
-        of times in a row.
+        Collection takes long while such objects exist. The method skips it only a limited number of times in a row.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -312,7 +311,7 @@ class GatewayRequestHandler:
             raise make_upstream_refusal("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
     def _report_system_prompt(self, original: Mapping[str, Any], rewritten: Mapping[str, Any], request_id: str) -> None:
-        """Log how many tokens of the system prompt changed, once, for the first request in which any changed.
+        """Log the number of changed tokens for the first request whose system prompt changed; log it only once.
 
         The model then gets other instructions than the user wrote. The count may be logged: it depends only on the kept
         words and on the number and types of the hidden words.
@@ -328,7 +327,7 @@ class GatewayRequestHandler:
         )
 
     def _report_language(self, call: ClientRequest) -> None:
-        """Log, once, that the text of a request may be in another language, and which option reads that language."""
+        """Log, once, that a request may be in another language, and which option selects a language."""
         if self._has_reported_language or call.exchange is None or not call.kept_words.may_be_foreign:
             return
         self._has_reported_language = True
@@ -434,9 +433,9 @@ class GatewayRequestHandler:
     ) -> None:
         """Restore the events of a streamed reply, and send them to the client.
 
-        The next part of the reply is read only after the client has received the last one. The client may send its next
-        request as soon as it receives the end of the stream. The hashes by which that request finds the conversation
-        are therefore stored before the end is sent.
+        The next part of the reply is read only after the client has received the previous part. The client may send its
+        next request as soon as it receives the end of the stream. The hashes by which that request finds the
+        conversation are therefore stored before the end is sent.
         """
         events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
         steps = self._gateway.observer.observe_reply(call.request_id, restorer)

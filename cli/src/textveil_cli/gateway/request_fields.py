@@ -124,7 +124,7 @@ class CheckedRequest:
 def check_request(
     path: str, body: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
 ) -> CheckedRequest:
-    """Check the fields of a request before anything is sampled.
+    """Check the fields of a request; call this before its texts are rewritten.
 
     Args:
         path: Path of the request.
@@ -202,7 +202,7 @@ def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes)
         key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:
-        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is sampled in this case.
+        InputError: A message has an unknown shape, or cannot be rewritten. No surrogate is sampled in this case.
         LedgerError: A privacy ledger refuses a text, or cannot record its spend.
     """
     body, treatments = dict(request.body), request.treatments

@@ -66,7 +66,8 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
         """Yield the restored form of an event.
 
-        At the end of a text, an event with its held-back part comes first.
+        A part of a text is held back while it may be the beginning of a surrogate. At the end of the text, an event
+        with this part comes first.
         """
         for passed in self._restore_typed_event(event, event.data):
             if isinstance(passed.data.get("sequence_number"), int):
@@ -244,11 +245,11 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back text of all texts whose end did not arrive."""
+        """Yield the parts that are still held back of all texts whose end did not arrive."""
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:
-        """End all open texts for which ``stays_open`` is false, and yield their held-back parts."""
+        """End all open texts for which ``stays_open`` is false, and yield their parts that were held back."""
         for place in [place for place in self._streams if not stays_open(place)]:
             rest, restored, written = self._close_text(place)
             self._ended_texts[place] = written, restored

@@ -1,8 +1,8 @@
 """The page of ``--review-page``, which shows the last requests and replies in a browser.
 
 Each text is shown as sent, received and restored. The page has the same style and security policy as reports: all text
-is escaped, and there is no script. Its address contains a token. It answers only requests from this device, to a name
-of this device.
+is escaped, and there is no script. The address of the page contains a token. Requests from other devices are refused,
+as are requests for another host name.
 """
 
 import asyncio

@@ -59,7 +59,7 @@ class _HTTPConnection(AsyncHTTP11Connection):
         self.network, self.idle_since = stream, 0.0
 
     def has_unread_bytes(self) -> bool:
-        """Return whether the HTTP parser has unread bytes, which it would take for the next reply.
+        """Return whether the HTTP parser has unread bytes, which it would parse as the next reply.
 
         httpcore2 does not check this, and has no public attribute for it. If its parser cannot be found, the result is
         true, so that no connection is used twice.

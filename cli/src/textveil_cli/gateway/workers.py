@@ -132,8 +132,8 @@ class WorkerPool:
     def stop(self) -> None:
         """Stop the threads after the waiting jobs.
 
-        The clients of these jobs have disconnected or have an answer. A job that is added later is refused, since no
-        thread would run it.
+        The clients of these jobs have disconnected or already have an answer. A job that is added later is refused,
+        since no thread would run it.
         """
         self._is_stopped = True
         for queue, count in zip(self._queues, self._thread_counts, strict=True):

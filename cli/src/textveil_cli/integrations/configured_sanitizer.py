@@ -108,7 +108,7 @@ class ConfiguredSanitizer:
     ) -> list[list[Any]]:
         """Return columns with all strings rewritten, so that the cells of a row are one document.
 
-        In a document equal names get equal surrogates, and tags are numbered once, as ``--document row`` does.
+        As with ``--document row``, equal names of a row get equal surrogates, and all cells of a row share tag numbers.
 
         >>> from textveil_cli.integrations import ConfiguredSanitizer
         >>> sanitizer = ConfiguredSanitizer(style="tag")
@@ -156,7 +156,7 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview`` does.
+        """Return the tokens of a text, and the gaps between them, with their treatments; see ``Sanitizer.preview``.
 
         Nothing is sampled, and nothing is released.
 
@@ -259,7 +259,7 @@ def _unpickle_sanitizer(
     Args:
         folder: Folder of the bundle.
         expected: Requirements on the bundle, with its content hash, so that the folder must still have the same bundle.
-        pinned: Whether the user had required the content hash, which privacy statements report.
+        pinned: Whether the user had required the content hash; privacy statements report this.
         options: Options of ``Sanitizer.sanitize``.
     """
     sanitizer = object.__new__(ConfiguredSanitizer)

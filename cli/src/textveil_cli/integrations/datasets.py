@@ -43,8 +43,8 @@ class SanitizeColumns:
         column: The first column, or a list of all columns.
         more: The other columns.
         bundle: Folder of a bundle; default: the built-in English bundle.
-        document: Which cells are one document: ``"cell"`` for each cell, or ``"row"`` for the selected cells of a row,
-            in which equal names get equal surrogates.
+        document: Which cells form one document, within which equal names get equal surrogates: with ``"cell"`` each
+            cell, with ``"row"`` the selected cells of a row.
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
@@ -72,12 +72,13 @@ class SanitizeColumns:
 
         Raises:
             ColumnError: A column does not exist.
-            InputError: A cell is neither a string nor missing, or ``map`` passes anything but rows with the names of
-                their columns.
+            InputError: A cell is neither a string nor missing, or ``rows`` is not a dictionary from column names to
+                cells, because ``map`` was called with other arguments.
         """
         if more or not isinstance(rows, Mapping):
             raise InputError(
-                "rows must be dictionaries: call with_format(None), then map without input_columns and with_indices"
+                "rows must be dictionaries: call with_format(None), then call map without the arguments "
+                "input_columns and with_indices"
             )
         for number, name in enumerate(self.columns, 1):
             if name not in rows:
@@ -125,7 +126,7 @@ def sanitize(
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one. The output
+        Each cell is a document; with ``document="row"`` the selected cells of a row are one document. The output
         reveals which cells are missing, other columns, and the order of rows. Every pass over an ``IterableDataset``
         samples anew, which is one more release of the same texts.
     """

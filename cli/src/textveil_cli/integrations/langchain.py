@@ -155,7 +155,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         Raises:
             TracingRefused: Always.
         """
-        raise TracingRefused("map gives the raw texts to a tracer: use batch")
+        raise TracingRefused("map would send the raw texts to tracers: use batch")
 
     def _sanitize_input(self, value: Any, config: RunnableConfig | None) -> Any:
         _refuse_traced(config)
@@ -181,7 +181,7 @@ class SanitizeFirst(Runnable[Any, Any]):
 class ConversationRunnable(Runnable[Any, Any]):
     """Runnable for a conversation with a model, which rewrites messages and restores replies.
 
-    All messages are rewritten under one mapping.
+    All messages are rewritten with one mapping from originals to surrogates.
 
     >>> from langchain_core.messages import AIMessage
     >>> from langchain_core.runnables import RunnableLambda

@@ -112,9 +112,9 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 
 
 def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
-    """Record that a reply contains the results of its own tool calls, if it does.
+    """Record whether a reply contains results of tool calls.
 
-    The model wrote such results itself, so later requests send them with unlinked surrogates.
+    The model wrote such results itself. Later requests send them with new surrogates, not those of the conversation.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)
@@ -200,7 +200,7 @@ class ChunkedReplyRestorer:
         )
 
     def _restore_part(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the restored part; text held back from earlier parts comes first."""
+        """Yield the restored part, after the text that was held back from earlier parts as a possible surrogate."""
         part = {"type": "text", "text": part} if isinstance(part, str) else part
         part_type, text = part.get("type"), part.get("text")
         part_type = part_type if isinstance(part_type, str) else ""
@@ -264,7 +264,7 @@ class ChunkedReplyRestorer:
 
 
 def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
-    """Return the stop sequences of a model, rewritten under the mapping of the conversation.
+    """Return the stop sequences of a model, rewritten with the mapping of the conversation.
 
     If several settings contain stop sequences, the last ones are used.
 

@@ -53,24 +53,24 @@ def make_server(
         restore_places: Parts of written files in which originals are restored in addition to running text: ``code``,
             ``json``, ``math``, or ``all`` if no program displays the files or fetches their links.
         restore_hosts: Host names. Originals are also restored in links to these hosts.
-        accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own, even
-            if a file that the model wrote is missing.
+        accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own.
+            Otherwise, if a file that the model wrote is missing, every new or changed file may be this file.
         report: Function that receives one line for each file with surrogates that were not restored, with counts by
             reason.
         options: Further options of ``Conversation``.
 
     Privacy:
         See ``Conversation``. Names of files are sent unchanged. No existing file is changed. If the model reads a file
-        that it wrote, it receives its own words. If another program changed that file, the model receives unlinked
-        surrogates, so that it cannot test guesses of private strings. After the model has written its first file, each
-        new or changed file is treated in this way, until the server restarts.
+        that it wrote, it receives its own words. If another program changed that file, the model receives new
+        surrogates, not those of the conversation, so that it cannot test guesses of private strings. After the model
+        has written its first file, each new or changed file is treated in this way, until the server restarts.
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)
     if written.missing_count:
         report(
-            f"{written.missing_count:,} files that the model wrote are missing, so new and changed files get "
-            "unlinked surrogates; with --accept-files all present files count as the user's own"
+            f"{written.missing_count:,} files that the model wrote are missing, so new and changed files get new "
+            "surrogates, not those of the conversation; with --accept-files all present files count as the user's own"
         )
     conversation = Conversation(
         load_sanitizer(None) if sanitizer is None else sanitizer,

@@ -44,8 +44,8 @@ class CommandOptions(TypedDict, total=False):
         known: Persons, one per string (``Options``), or a file with one person per line.
         sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
         corpus_key: File of the key with which equal strings of all cells get equal surrogates (mode ``names``).
-        document: Which cells are one document, in which equal names get equal surrogates: ``"cell"`` for each cell, the
-            default, or ``"row"`` for the selected cells of a row.
+        document: Which cells form one document, within which equal names get equal surrogates: with ``"cell"``, the
+            default, each cell; with ``"row"`` the selected cells of a row.
         drop_column: Columns of a frame that the output omits.
         drop_other_columns: Whether the output has only the columns that are rewritten.
     """

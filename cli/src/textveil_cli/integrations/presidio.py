@@ -5,8 +5,8 @@
     engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil")})
 
 Only the spans that Presidio finds are replaced. All other words are kept, and the output reveals the positions of the
-spans. With an epsilon (``{"protect": "all", "epsilon": 6}``), its bound applies only to the words of these spans. It
-compares texts in which Presidio finds the same spans. To protect every word, sanitize the whole text with ``Sanitizer``
+spans. With an epsilon (``{"protect": "all", "epsilon": 6}``), the bound applies only to the words of these spans, and
+only to texts in which Presidio finds the same spans. To protect every word, sanitize the whole text with ``Sanitizer``
 instead.
 
 With a ``Conversation``, Presidio's ``DeanonymizeEngine`` can restore the spans:

@@ -1,9 +1,9 @@
 """Record of those files of a folder that a model may have written, kept across runs of the MCP server.
 
-Suppose that the server replaced names in a text that the model itself wrote, and then sent this text to the model. The
-model would see which of its guesses are replaced by surrogates it knows, and so are hidden strings. A name does not
-identify a file: a client may rename a file, or save it as a new file with the same name. Once the model has written a
-file, every new or changed file may therefore contain its text.
+The model may write guesses of hidden strings into a file. Suppose that the server replaced names in this file when the
+model reads it. If a guess came back as a surrogate that the model knows, the model would learn that the guess is right.
+A name does not identify a file: a client may rename a file, or save it as a new file with the same name. Once the model
+has written a file, every new or changed file may therefore contain text of the model.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ class WrittenFiles:
                 } - {len(_STATUS_FIELDS)}:
                     raise ValueError
         except (OSError, ValueError, AttributeError, TypeError, KeyError):
-            raise InputError(f"{LIST_NAME}: not a list of files that textveil wrote; remove the file") from None
+            raise InputError(f"{LIST_NAME}: this file is not a list that textveil wrote: remove it") from None
         present = dict(self._iterate_files())
         all_signs = {tuple(signs) for signs in present.values()}
         # The system may reuse the inode of a deleted file, so size and date must be the same, too.

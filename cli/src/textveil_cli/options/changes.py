@@ -79,7 +79,9 @@ class ChangeOptions:
             raise OutputError("--report: the file would be in the output folder, which you send: choose another folder")
         printed = _find_standard_output() if self.diff else None
         if printed is not None and is_inside(printed, folder):
-            raise OutputError("--diff: standard output is a file in the output folder, which you send: choose another")
+            raise OutputError(
+                "--diff: standard output is a file in the output folder, which you send: choose another file"
+            )
 
     def protect_standard_output(self) -> None:
         """Restrict standard output to its owner (permissions 600) if ``--diff`` is redirected to a file."""

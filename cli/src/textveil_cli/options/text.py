@@ -347,9 +347,9 @@ class TextOptions:
 
     @property
     def is_consistent(self) -> bool:
-        """Return whether equal words of a document get equal replacements; call ``resolve_mode`` before.
+        """Return whether equal words of a document get equal replacements; call ``resolve_mode`` first.
 
-        The mode ``names`` does so by default. Its result is false with ``--no-consistent`` or ``--corpus-key``.
+        In the mode ``names`` the result is true, unless the user gave ``--no-consistent`` or ``--corpus-key``.
         """
         if self.sampling.corpus_key is not None:
             return False
@@ -357,7 +357,7 @@ class TextOptions:
 
     @property
     def is_names_mode(self) -> bool:
-        """Return whether the mode is ``names``; call ``resolve_mode`` before."""
+        """Return whether the mode is ``names``; call ``resolve_mode`` first."""
         return self.protection.protect == "names"
 
     def resolve_mode(self, bundle: TextBundle) -> Self:
@@ -370,7 +370,7 @@ class TextOptions:
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
         """Print how many entries of the user's word lists have no effect or a side effect.
 
-        The message goes to standard error, for the owner of the device, and never contains an entry.
+        The function prints the message on standard error, for the owner of the device. It never contains an entry.
 
         Args:
             sanitizer: The sanitizer.

@@ -75,7 +75,8 @@ def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstima
     """Return one JSON object, as a line, for each name in the columns.
 
     Args:
-        label_kind: Type of the names, such as ``class label``; with an underscore it becomes a key of the objects.
+        label_kind: Type of the names, such as ``class label``. With an underscore, as in ``class_label``, it is also a
+            key of the objects.
         columns: Heading and estimates of each column.
     """
     keys = {_DECIDED_HEADING: "classified_as", _LABEL_HEADING: "estimated_texts"}

@@ -23,8 +23,8 @@ class StaircaseSummary:
     Attributes:
         epsilon: Epsilon per randomized word.
         default: Whether it is the default epsilon.
-        share: Budget that is divided among the neighbors of a word, relative to the total base weight (``h``), as
-            written in the bundle.
+        share: Ratio ``h`` of the budget to the sum of all base weights, as written in the bundle. The budget is the
+            weight that the neighbors of a word get in addition to their base weights.
         near: Probability that the output is sampled from the budget, and is thus one of the word's neighbors; rounded
             up.
         guess_gain: Largest factor by which the output raises an attacker's average probability to guess one word,

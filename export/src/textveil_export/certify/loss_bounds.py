@@ -7,8 +7,8 @@ the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u
                <= E[u(x, x') + 1] + ln Z(x') - ln Z(x),        E[n] = max over a of ln W[a] - ln W[a + n].
 
 If ``x`` is an output, the bound is nearly tight, since the output ``y = x`` attains ``ln W[0] - ln W[u(x, x')]``.
-Otherwise a scan of all outputs finds the largest score difference ``n = max over y of u(x', y) - u(x, y)``, and
-``E[n]`` replaces the first term by a smaller one (docs/proofs/santext.md).
+Otherwise a scan of all outputs finds the largest score difference ``n = max over y of u(x', y) - u(x, y)``. Then
+``E[n]``, which is smaller, replaces ``E[u(x, x') + 1]`` in the bound (docs/proofs/santext.md).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """Certify a staircase mechanism: check the conditions of docs/proofs/staircase.md on each row.
 
 A row has the stored ids of one word. They must be distinct symbols, the word itself first. At each level and for each
-set of allowed outputs the budgets must be between 0 and the base weights and sum to at most ``H``.
+set of allowed outputs the additional weights must be between 0 and the base weights, and sum to at most the budget
+``H``.
 ``Staircase.from_table`` checks the integers of the sampler for each level and set of outputs. The theorem then holds
 for all pairs of words, so the module compares no pairs.
 """

@@ -35,7 +35,7 @@ def names(
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Build a bundle with the lists of the mode names, alone or with a copy of the staircase mechanism."""
+    """Build a bundle with the lists of the mode 'names', alone or with a copy of the staircase mechanism."""
     names_lists = read_names_lists(lists)
     if beside is None:
         if license is None:

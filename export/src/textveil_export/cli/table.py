@@ -201,7 +201,7 @@ class WordPolicyOptions:
         )
 
     def report_matches(self, bundle: TextBundle) -> None:
-        """Print how many words of each given list are in the vocabulary, to show lists without effect."""
+        """Print how many words of each given list are in the vocabulary; a list with none has no effect."""
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
             if words := _read_entries(paths):
                 matches = sum(word_vectors.make_lookup_key(word) in bundle.symbol_ids for word in words)

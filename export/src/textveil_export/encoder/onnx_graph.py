@@ -121,7 +121,7 @@ class Representation(BertPreTrainedModel):
     """
 
     def __init__(self, model: GraphModel) -> None:
-        """Build the network from the layers of a model; it shares them, and the model does not change."""
+        """Build the network from the layers of a model; both share these layers, and the model does not change."""
         super().__init__(model.extractor.config)
         embeddings = model.extractor.embeddings
         self.mode = model.mode
@@ -271,7 +271,7 @@ class TorchReference:
     """Compute the same vectors as the exported graph in PyTorch, with the model class of transformers."""
 
     def __init__(self, model: GraphModel) -> None:
-        """Build the network from the layers of a model, which it shares."""
+        """Build the network from the layers of a model; both share these layers."""
         self._extractor, self._head, self._mode = model.extractor.eval(), build_head(model).eval(), model.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -82,7 +82,7 @@ def quantize_static_parts(
     A scale covers 99.99 % of the numbers; the function clips larger ones.
 
     Args:
-        words: Row number of each word, consecutive from 0.
+        words: Row index of each word, consecutive from 0.
         word_rows: Vectors of the words, shape ``(words + 2, dimension)``.
         pair_rows: Vectors of word pairs, shape ``(pairs, dimension)``.
         max_characters: Number of characters to which a device cuts texts.

@@ -4,9 +4,10 @@ The method is that of docs/proofs/index-staircase.md:
 
     b = column minimum,    a = (Q - b) / e1,    H = (1 - sum of b) / e1,    e1 = F / G <= exp(epsilon) - 1
 
-These equations convert any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` to a staircase mechanism. Here a row has
-``MASS`` units of probability, and rounding keeps the row sums. The bound of the resulting integers is checked, whatever
-the input was.
+These equations convert any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` to a staircase mechanism with the base
+weights ``b``, the additional weights ``a`` and their sum ``H`` in each row; ``F`` and ``G`` are integers. Here a row
+has ``MASS`` units of probability, and rounding keeps the row sums. The bound of the resulting integers is checked,
+whatever the input was.
 """
 
 from decimal import Decimal
@@ -28,8 +29,8 @@ _SMALLEST_PROBABILITY = 1e-9
 def compute_realized_epsilon(epsilon: str) -> float:
     """Compute the epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
 
-    The result is at most ``epsilon``, and smaller by about ``1e-6`` at most. If a randomizer is optimized for the
-    result, its conversion to integers changes probabilities by only about ``1e-9``.
+    This realized epsilon is at most ``epsilon``, and at least about ``epsilon - 1e-6``. If a randomizer is optimized
+    for the realized epsilon, its conversion to integers changes probabilities by only about ``1e-9``.
 
     Args:
         epsilon: A decimal number.

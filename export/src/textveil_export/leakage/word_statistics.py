@@ -220,7 +220,10 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
-    """Return mean, quantiles and histogram of each figure of ``WordSpread``, and of two entropies."""
+    """Return mean, quantiles and histogram of each figure of ``WordSpread``, and of two entropies per word.
+
+    The entropies are the min-entropy ``-ln likeliest`` and the Hartley entropy ``ln likely_outputs``.
+    """
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
     return {

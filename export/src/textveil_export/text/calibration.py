@@ -6,9 +6,9 @@ module chooses exponents by the share of words that stay unchanged.
 Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
 ``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of ``2
 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). If some words have many near words and
-others have few, a constant ``Z`` would leave almost no probability to the words with many. A setting then permits ``ln
-Z`` to change by a limited slope. An error in this module cannot weaken the guarantee: the finished integers are
-certified like any others.
+others have few, a constant ``Z`` would give words with many near words almost no probability as outputs. In this case
+the setting ``flatten_to`` permits ``ln Z`` to change with the distance, up to a maximum slope. An error in this module
+cannot weaken the guarantee: the finished integers are certified like any others.
 """
 
 from collections.abc import Callable, Sequence
@@ -256,8 +256,8 @@ def calibrate_certified_epsilon(
         flatten_to: Target of flattening (``compute_flat_base``); ``None`` keeps base measures uniform.
 
     Returns:
-        Exponent and base measure by level name and mechanism. The certified epsilon is at most ``TOLERANCE`` below the
-        target.
+        Exponent and base measure by level name and mechanism. Each certified epsilon is between its target minus
+        ``TOLERANCE`` and its target.
 
     Raises:
         ExportError: No exponent meets a target with this table.
@@ -311,7 +311,7 @@ def _flatten_bases(
     flatten_to: float,
     progress: Progress,
 ) -> None:
-    """Give a flattened base measure to each search whose certified epsilon it lowers.
+    """Replace the base measure of a search by a flattened one if this lowers the certified epsilon.
 
     Args:
         table: Neighbors and scores.

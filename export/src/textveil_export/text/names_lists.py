@@ -59,8 +59,8 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
     Raises:
         SourceError: A file is missing or is not UTF-8; the type in a file name has characters other than a to z and
-            ``-``; there is no pool; the rules name a missing pool; a listed name is a common word without the mark
-            ``name``; or ``README.md`` has no section on sources.
+            ``-``; there is no pool; the rules name a missing pool; a listed name is also a common word that is
+            not marked ``name``; or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": [], "facts": []}
@@ -90,14 +90,14 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
 
 def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
-    """Check that each word ending of the rules has a surrogate pool, and each common word that is a name the mark.
+    """Check that each word ending in the rules has a surrogate pool, and that common words that are names are marked.
 
     Args:
         texts: Content of each list, by its file name in the bundle.
         pools: Entity types that have a surrogate pool.
 
     Raises:
-        SourceError: An ending of the rules has no pool, or a common word is also a listed name but has no mark
+        SourceError: A word ending in the rules has no pool, or a common word is also a listed name but is not marked
             ``name``.
     """
     try:

@@ -2,9 +2,9 @@
 
 Some words would mislead in place of another word. The proof (docs/proofs/staircase.md) allows any choice of stored
 neighbors, and any base weights that are the same for all inputs. So the opposites of a word are removed from its
-neighbors. Alarming words are removed from the neighbors of all other words, and their base weights are divided. Through
-the base weights any word can still become any other, also its opposite, so the base weights of words with many
-opposites are slightly reduced.
+neighbors. Alarming words are removed from the neighbors of all other words, and the base weights of alarming words are
+divided by ``ALARMING_DIVISOR``. Since all base weights are positive, any word can still become any other, also its
+opposite. So the base weights of words with many opposites are slightly reduced.
 """
 
 from collections import Counter

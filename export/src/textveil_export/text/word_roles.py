@@ -20,8 +20,8 @@ class WordPolicy:
     """Public choices of sensitive words and of outputs. None of them may be derived from private text.
 
     Attributes:
-        share: Share of the vocabulary, its rarest symbols, that is sensitive; ``w`` of Yue et al. (2021). Each symbol
-            counts once, whatever its frequency.
+        share: Share of the vocabulary's symbols that are sensitive because they are the rarest; ``w`` of Yue et al.
+            (2021). Each symbol counts once, whatever its frequency.
         sensitive: Words that are sensitive although they are frequent.
         allow: Words that are not sensitive although they are rare. They are not outputs of SanText+.
         never_output: Words that are never outputs. As inputs they are sensitive.

@@ -1,4 +1,4 @@
-"""Words of a valid list, searched in the bytes of the file until a text needs many of them."""
+"""Lookup in sorted word lists: at first by binary search in the bytes of a file, later in parsed entries."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -10,7 +10,7 @@ _MAX_SEARCHES = 1000
 
 
 class CommonWords(Mapping[str, int]):
-    """Flags (as bits) of each word of a sorted list by its lookup key, in the order of the file.
+    """Mapping from the lookup key of each word of a sorted list to its flags (as bits), in the order of the file.
 
     The first lookups are binary searches in the file: the order of UTF-8 bytes is the order of code points. Later
     lookups, iteration and ``len`` use a dictionary of all words.

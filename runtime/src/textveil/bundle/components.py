@@ -123,7 +123,8 @@ class SanTextComponent:
     """SanText in a bundle. All fields are empty if the bundle lacks SanText.
 
     Attributes:
-        santext_table: Neighbors of each word with their scores, and the roles of words.
+        santext_table: Neighbors of each word with their scores; and for each word, whether it may be an output and
+            whether it may be kept.
         santext_metric: Distances between words.
         santext_levels: Privacy levels, strictest first.
         default_table_mechanism, default_level, default_replacement_probability: Defaults of the options of a call.

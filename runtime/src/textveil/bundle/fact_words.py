@@ -25,7 +25,7 @@ class FactWords:
         kin: Words for relatives and friends, such as ``brother`` in ``Anna's brother``.
         identifier_pieces: Parts of identifiers in source code that are not common words, such as ``idx``.
         starts: Common words that are kept at the start of a sentence only before a comma or a word of
-            ``start_followers``. These are common words without the flag ``start``, and names of groups with this flag,
+            ``start_followers``. They either lack the flag ``start``, or have this flag and also name a group of people,
             such as ``left``.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         clause_subjects: Pronouns and determiners after an auxiliary verb that is also a name: ``May I``.
@@ -48,8 +48,8 @@ class FactWords:
         heading_leads: Words before a single word in Title case that is not the name of a person.
         institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
         street_leads: Words before a street or a place, such as *on*, in addition to ``names.place_prepositions``.
-        comma_words: Common words before a comma and a name that are family names too, but mean something else there,
-            such as ``best``.
+        comma_words: Common words, such as ``best``, that are also family names, but have their common meaning before a
+            comma and a name, as in ``Best, Anna``.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.

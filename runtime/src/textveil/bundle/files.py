@@ -56,10 +56,10 @@ class BundleBase:
 
     Attributes:
         path: The folder.
-        content_hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. It covers the whole bundle, because the
-            manifest contains the hash of every other file.
+        content_hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The hash covers the whole bundle, because
+            the manifest contains the hash of every other file.
         manifest: The parsed manifest.
-        max_bytes: The size limit at opening.
+        max_bytes: The limit on the total size in bytes with which the bundle was opened.
         is_expected: Whether the caller stated the content hash or the signer. If not, all statements of the bundle
             about itself are unverified claims of its author.
         language: Language that the caller requested; ``None`` without such a request.

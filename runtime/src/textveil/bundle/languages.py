@@ -83,10 +83,10 @@ class JoinedNamesFiles(NamesFiles):
 def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
     """Join the bundles of several languages into one bundle for mixed texts, in the mode ``names``.
 
-    The joined bundle keeps a word if one of the packs keeps it, unless another pack lists the word as a name and does
-    not keep it. The joined bundle keeps the function words of all packs. Surrogates and patterns are those of the first
-    language. The joined bundle has no mechanism and no public facts. Its content hash is the SHA-256 of the content
-    hashes of the packs, in the order of the packs.
+    With the joined bundle, the mode keeps each word that at least one of the packs keeps, with one exception: another
+    pack lists the word as a name and does not keep it. The joined bundle keeps the function words of all packs.
+    Surrogates and patterns are those of the first language. The joined bundle has no mechanism and no public facts. Its
+    content hash is the SHA-256 of the content hashes of the packs, in the order of the packs.
     """
     first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
     hashes = "+".join(bundle.content_hash for bundle in bundles)

@@ -72,8 +72,8 @@ class NamesLists:
         kept_symbols: Single characters that the mode keeps.
         members_by_type: Lookup keys of the listed members of each entity type. A member may be a phrase.
         surrogate_pools: Printed surrogates of each entity type, most frequent first.
-        fact_lists: Public facts of each kind (``FACT_KINDS``); a set is empty if the bundle lacks the list. The kinds
-            ``term``, ``language`` and ``foreign`` have lookup keys, the others have printed spellings.
+        fact_lists: Public facts of each kind (``FACT_KINDS``); a set is empty if the bundle lacks the list. The entries
+            of the kinds ``term``, ``language`` and ``foreign`` are lookup keys, all others are printed spellings.
         rules: Rules of the language. A bundle without a rules file has the rules of English.
     """
 
@@ -87,18 +87,19 @@ class NamesLists:
 
     @property
     def has_fact_words(self) -> bool:
-        """Return whether the rules list words before secrets and words in addresses.
+        """Return whether the rules list words that announce secrets and words that occur in addresses.
 
-        Without these words no public facts are kept: the rules for public facts would also keep passwords and numbers
-        of addresses.
+        Without these words, such as ``password`` and ``room``, the mode keeps no public facts: the rules for public
+        facts would also keep passwords and numbers of addresses.
         """
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
 
     @property
     def has_useful_words(self) -> bool:
-        """Return whether the rules list words before headings.
+        """Return whether the rules have the list ``heading_leads`` (``FactWords``).
 
-        Without these words no public facts beyond those of ``plain`` are kept: the other rules read words of English.
+        Without this list, the mode keeps at most the public facts of ``facts="plain"``, because the rules for all other
+        facts contain words of English.
         """
         return bool(self.rules.facts.heading_leads)
 

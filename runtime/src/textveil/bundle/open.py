@@ -1,7 +1,7 @@
 """Entry point for bundles: ``open_bundle`` checks and parses a bundle of any type.
 
-It checks the requirements of the caller on the manifest before it reads any other file. The built-in bundle reads and
-checks each file at the first use, so it never reads the lists of an unused mode.
+The function reads the manifest and checks the caller's requirements before it reads any other file. Each file of the
+built-in bundle is read and checked at its first use, so lists of an unused mode are never read.
 """
 
 import hashlib

@@ -269,7 +269,8 @@ def _iterate_entries(
     """Yield the entry of each array in the header of a safetensors file.
 
     Yields:
-        First byte of the array in the data after the header, the byte after its last byte, name, element type, shape.
+        For each array: the offset of its first byte and the offset after its last byte, both from the end of the
+        header; its name, element type and shape.
     """
     try:
         parsed = parse_json(header, name, max_bytes=_MAX_HEADER_BYTES, max_values=_MAX_HEADER_VALUES, printable=False)

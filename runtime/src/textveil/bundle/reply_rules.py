@@ -102,8 +102,8 @@ class ReplyRules:
     def inflect(self, word: str, name: str) -> str:
         """Return the inflected form of a word; the word itself if the inflection has no rule for its ending.
 
-        The first rule whose old ending matches the word replaces this ending. The new ending is in upper case if the
-        word is.
+        The first rule whose old ending matches the word replaces this ending. For a word in upper case, the new ending
+        is also in upper case.
 
         Args:
             word: The word.

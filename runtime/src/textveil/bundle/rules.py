@@ -194,7 +194,7 @@ class Rules:
         dates: Notations of dates with the name of a month.
         domains: Top-level domains. The mode ``names`` treats a dotted name with one of these as a URL.
         endings: Endings, such as a plural ending, that the surrogate of a word keeps.
-        no_endings: Exceptions to ``endings``: a word that ends with one of these has no public ending.
+        no_endings: Exceptions to ``endings``: if a word ends with one of these, its surrogate keeps no ending.
         kept_whole: Expressions with a sign or a digit that the mode keeps, such as ``t-shirt`` and ``24/7``.
         months: Names of the twelve months.
         short_months: Abbreviations of months other than their first three letters.
@@ -204,15 +204,16 @@ class Rules:
         first_short_forms: Abbreviations at the beginning of a name, such as ``St.`` in ``St. Louis``.
         name_like: Function words that, if capitalized, may be names even at the start of a sentence, such as ``Will``.
         legal_forms: Legal forms of firms, such as ``ltd``.
-        no_legal_forms: Spellings of legal forms that have another meaning.
+        no_legal_forms: Spellings that have another meaning although they look like a legal form, such as ``CO``
+            (Colorado).
         place_prepositions: Prepositions before a place.
         suffixes: Words after a hyphen that are not part of a name, such as ``based`` in ``London-based``.
-        title_layouts: Layout of each title that reveals the sex of a person, by its lookup key. Titles that reveal the
-            same sex have the same layout.
+        title_layouts: For each title that reveals the sex of a person, by the lookup key of the title: its layout.
+            Titles that reveal the same sex have the same layout.
         titles: For each layout of titles, the surrogate of its titles.
         number_words: Class (``NUMBER_CLASSES``) of each word of spelled-out numbers, except connectors.
         number_connectors: Class of each word that joins number words, such as ``and`` in ``two hundred and five``.
-        number_letters: Letters that people say for a digit.
+        number_letters: Letters that are read as a digit, such as ``o`` for 0.
         weak_numbers: Words that are part of a number only beside other number words, such as ``oh`` and ``double``.
         spelled: Surrogates for the words of a spelled-out number, by class.
         patterns: Regular expressions for strings that are not plain words.
@@ -275,9 +276,9 @@ def english_rules() -> Rules:
 def read_rules(content: bytes) -> Rules:
     """Parse and check a rules file.
 
-    The file must have exactly the keys of the rules of English, and values of the same types. Only ``titles``,
-    ``short`` and ``choices`` may have other keys. The file may also have the object ``optional``. This release reads
-    ``optional.facts`` and ``optional.replies``, and ignores all other keys of ``optional``.
+    The file must have exactly the keys of the rules of English, and values of the same types. Only the objects
+    ``titles``, ``short`` and ``choices`` may have any keys. The file may also have the object ``optional``. This
+    release reads ``optional.facts`` and ``optional.replies``, and ignores all other keys of ``optional``.
 
     Raises:
         BundleDamaged: The content is not a JSON object, repeats a key, or has a wrong key or type; a word differs from

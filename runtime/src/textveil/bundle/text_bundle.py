@@ -61,7 +61,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
         vocabulary: Printed spelling of each symbol, most frequent first; empty without a mechanism. A symbol is a word
-            that the mechanism can read and print, and its index is its id.
+            that can be an input or an output of the mechanism. The id of a symbol is its index in this attribute.
         symbol_ids: Id of each spelling. Several spellings may have the same id.
         characters_json: The bytes of ``characters.json``, the character classes for splitting a text.
         default_mechanism: Mechanism for calls that do not name one; empty if the bundle has no mechanism.
@@ -91,15 +91,15 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def symbol_count(self) -> int:
-        """Return the number of symbols. It is also the id of ``<unk>``, the input for unknown words."""
+        """Return the number of symbols. This number is also the id of ``<unk>``, the input for unknown words."""
         return len(self.vocabulary)
 
     @property
     def median_distance(self) -> float | None:
-        """Return the median distance of two words in units of the original vectors; ``None`` if it is not stated.
+        """Return the median distance of two words in units of the original vectors; ``None`` if the manifest lacks it.
 
-        The epsilons of SanText and FBDD are per median distance. This number converts them to epsilons per unit of the
-        original vectors, for display only. It is a statement of the manifest, on which no guarantee depends.
+        The epsilons of SanText and FBDD are per median distance. Divided by this distance, they are epsilons per unit
+        of the original vectors, for display only. No privacy guarantee depends on the distance.
         """
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None

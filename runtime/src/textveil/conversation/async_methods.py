@@ -52,7 +52,7 @@ class AsyncMethods:
     async def astream(self: Any, chunks: AsyncIterable[str], *, record: bool = True) -> AsyncIterator[str]:
         """Yield the restored pieces of one text of a reply while its chunks arrive; see ``stream``.
 
-        The text is recorded only if ``chunks`` ends. A canceled or interrupted text is not recorded.
+        The text is recorded only after the last chunk. A canceled or interrupted text is not recorded.
 
         >>> import asyncio
         >>> from textveil import Conversation

@@ -53,9 +53,9 @@ class Conversation(SavedConversation, AsyncMethods):
             ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
         restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
         rewrite: Function that rewrites each text independently, in place of the mode ``names``; for example one that
-            spends epsilon from a ledger. Then nothing is restored, and ``options`` have no effect on the function. A
-            message that is sent again stays equal only if all messages before it, in the call or in the exchange, are
-            the same. All other texts are sampled anew, even if they equal an earlier text.
+            spends epsilon from a ledger. With this argument, nothing is restored, and ``options`` have no effect on the
+            function. A message is sent again in its earlier form only if it follows the same messages in the exchange
+            as before. For all other texts, the function is called again, even if they equal an earlier text.
         tool_guesses: Limits on guesses, as two integers. A guess is a string that the model itself writes into the
             arguments of a tool call; if the result repeats the guess, the model can test whether it equals a hidden
             string. The first limit is for one call, the second for all calls of the conversation. Results of calls
@@ -184,7 +184,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def kept_words(self) -> KeptWords:
-        """Counts of kept words in the rewritten texts, of replaced words on no list, and of words of other languages.
+        """Counts over the rewritten texts: kept words, replaced words that are on no list, and kept foreign words.
 
         An exchange counts only texts that were not sent before the exchange. The counts depend only on the sent texts.
         """
@@ -194,9 +194,9 @@ class Conversation(SavedConversation, AsyncMethods):
     def language_words(self) -> KeptWords:
         """Counts of words for the hint that texts may be in another language.
 
-        They cover only those messages of the user, and those texts, that may be in another language, each judged by its
-        own words. If there are none, they are ``kept_words``. So a long system prompt in English cannot hide a message
-        in another language.
+        Each message of the user and each text is checked separately. The counts include only messages and texts that
+        may be in another language, so a long system prompt in English cannot hide one of these. If no message or text
+        may be in another language, the counts are those of ``kept_words``.
 
         >>> from textveil import Conversation
         >>> Conversation().language_words.may_be_foreign
@@ -211,7 +211,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def history(self) -> "ExchangeHistory":
-        """Record of the messages that were sent in this exchange, or in the whole conversation.
+        """Record of the messages of this exchange or, if this object is the conversation itself, of all messages.
 
         The record includes the exchange that this exchange continues. Pass the record to ``start_exchange``.
         """
@@ -284,7 +284,7 @@ class Conversation(SavedConversation, AsyncMethods):
     def outgoing_unlinked(self, text: str) -> str:
         """Rewrite a text that the model wrote and someone changed, such as a file, before it is sent.
 
-        All numbers and all words are hidden, except common words in lower case, also those of the types in ``keep``.
+        All numbers and words are hidden, even those of the types in ``keep``. Only common words in lower case are kept.
         Each hidden word gets a new surrogate, even if two words are equal. These surrogates are never restored.
 
         Raises:
@@ -318,7 +318,7 @@ class Conversation(SavedConversation, AsyncMethods):
             reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.
             record: Whether ``reply`` is the whole reply to the last messages. If not, call ``record_reply`` with the
                 whole reply. Only a recorded reply can be sent again as the model wrote it. If two different replies to
-                the same messages are recorded, neither of them can be sent again like this.
+                the same messages are recorded, neither of them can be sent again as the model wrote it.
             other_parts: Other parts of the reply that a client may display before ``reply``. They are not changed. If
                 they may begin a link that ``reply`` continues, nothing is restored in that link.
 
@@ -381,7 +381,7 @@ class Conversation(SavedConversation, AsyncMethods):
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
         If several different replies to the same messages are recorded, such as several choices, none of them can be
-        sent again as the model wrote it. They then get unlinked surrogates.
+        sent again as the model wrote it. If one of them is sent again, it gets unlinked surrogates.
 
         Args:
             written: The reply as the model wrote it.
@@ -393,7 +393,7 @@ class Conversation(SavedConversation, AsyncMethods):
     def count_call(self, call: str, arguments: Any) -> None:
         """Count the guesses in the arguments of a tool call that was not passed to ``record_reply``.
 
-        The counts are limited by ``tool_guesses``.
+        The option ``tool_guesses`` limits the counts.
 
         Args:
             call: The identifier of the call.
@@ -433,9 +433,9 @@ class Conversation(SavedConversation, AsyncMethods):
     def claim_reply(self, reply: Any) -> Any:
         """Return a copy of a reply, or of one event of a streamed reply, in which every role is the model's.
 
-        Without this, an upstream could return messages that look like messages of the user. If the reply contains the
-        result of a tool call, the model wrote that result itself; later results of the same call are then rewritten
-        with unlinked surrogates.
+        Without this change of roles, an upstream could return messages that look like messages of the user. If the
+        reply contains the result of a tool call, the model wrote that result itself; later results of the same call are
+        then rewritten with unlinked surrogates.
 
         Raises:
             InputError: The reply has an item of an unknown type.

@@ -150,7 +150,7 @@ class ConversationState:
         return _hash_parts(self.key, use, *parts)
 
     def hash_value(self, use: str, value: Any) -> str:
-        """Return a tag (keyed hash) of a JSON value, its purpose ``use`` and the option ``pass_through``."""
+        """Return a tag (keyed hash) of a JSON value, the tag's purpose ``use`` and the option ``pass_through``."""
         encoded = encode_json(value, encode_sorted_json).encode()
         return compute_tag(self.key, use, encoded, encode_json(sorted(self.pass_through)).encode()).hex()
 
@@ -257,8 +257,8 @@ class ExchangeState:
         message_pairs: Pairs of the message that is currently rewritten.
         kept_words: Counts of kept words, of replaced words that are on no list, and of kept words of other languages.
             Texts that an earlier exchange sent do not count.
-        foreign_words: The same counts, summed over those messages of the user, and those texts, that may be in another
-            language, each judged by its own words.
+        foreign_words: The same counts, but only of messages of the user and of texts that may be in another language.
+            Each message or text is checked separately.
         unshared_results: Number of tool results that were sent unlinked.
         counted_calls: Hashes of the arguments of calls whose guesses were counted.
         reply_start: Place of the first message of the reply.
@@ -315,7 +315,7 @@ class ExchangeState:
     def get_restorer(self, shared: ConversationState) -> Restorer:
         """Return the object that restores surrogates of all messages of this exchange so far.
 
-        Each call adds the messages since the last call to the same object.
+        All calls return the same object. Each call first adds to it the messages since the previous call.
         """
         tags = self._get_tags(shared)
         if self._restorer is None:

@@ -23,7 +23,7 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return the field words that are not common words, and those that are also names of persons."""
+    """Return the listed field words: words that are not common words, and words that are also names of persons."""
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
@@ -60,13 +60,17 @@ class FieldNames:
 
         Rules for keys of one lower-case word:
 
-        * If more than half of all keys are names, and one of these names fails ``is_field``, no name is a field.
-        * If more than half of all keys are names that fail ``is_field``, only field words that are no names are fields.
+        * If more than half of all keys are names, and one of these names fails ``is_field``, none of the names is a
+          field.
+        * If more than half of all keys are names that fail ``is_field``, a key of one word is a field only if it is a
+          field word and no name.
 
         Rules for keys of one word with a capital letter, if more than half of all keys are such words:
 
-        * If one of them fails ``is_field`` and is a name, only field words that are no names are fields.
-        * If all keys are such words and one of them fails ``is_field``, only field words that are no names are fields.
+        * If one of them fails ``is_field`` and is a name, each of them is a field only if it is a field word and no
+          name.
+        * If all keys are such words and one of them fails ``is_field``, each of them is a field only if it is a field
+          word and no name.
         * If all keys are such words, and all that pass ``is_field`` are first names, no key is a field.
         """
         keys = tuple(keys)
@@ -103,10 +107,10 @@ class FieldNames:
     def is_field(self, key: str) -> bool:
         """Return whether all words of a key are common words or field words, and none is the name of a person.
 
-        The key may have one group of at most two digits, and digits of a field word such as ``sha256``. It may have
-        single letters only if it consists of one or two letters, such as ``x`` and ``k_v``, because a single letter may
-        be the initial of a person. A common word that is also a name, such as ``grace`` or ``Page``, counts as a person
-        if it is the whole key, if it is a capitalized part of the key, or beside another name.
+        The key may have one group of at most two digits, and digits of a field word such as ``sha256``. The key may
+        have single letters only if the whole key consists of one or two letters, such as ``x`` and ``k_v``, because a
+        single letter may be the initial of a person. A common word that is also a name, such as ``grace`` or ``Page``,
+        counts as a person if it is the whole key, if it is a capitalized part of the key, or beside another name.
         """
         if not key.isascii() or len(key) > _MAX_CHARACTERS:
             return False

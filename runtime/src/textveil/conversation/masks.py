@@ -138,9 +138,9 @@ class OriginalMasks:
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
         """Return a masked text as one mention.
 
-        In a linked result, an original keeps its entity type. All other texts, and the originals of an unlinked result,
-        become a mention of a number or of the type ``word``: in an unlinked result, the entity type of an original
-        would reveal whether the original is also a common word.
+        In a linked result, an original keeps its entity type. Any other masked text, and every original of an unlinked
+        result, becomes a mention of a number or of the type ``word``: in an unlinked result, the entity type of an
+        original would reveal whether the original is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):

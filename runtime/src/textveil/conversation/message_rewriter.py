@@ -84,8 +84,8 @@ class MessageRewriter:
             the class and the value of the field. It returns the text that the model itself wrote, or ``None`` if there
             is no record.
         model_rewriter: Rewriter for messages with the role of the model; by default this object.
-        make_result_rewriter: Function that returns the rewriter for the result of a call, whose identifier is the
-            argument. By default this object rewrites results.
+        make_result_rewriter: Function that takes the identifier of a call, and returns the rewriter for the result of
+            this call. By default this object rewrites results.
         put_id_back: Function that converts the identifier of a call, as the client received it, to the upstream's
             identifier.
         note_number: Function that is called for each JSON number that becomes a string, such as a tag, with the string

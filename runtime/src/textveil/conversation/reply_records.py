@@ -72,7 +72,7 @@ class FoundReply:
 
     Attributes:
         key: Hash of the place.
-        is_open: Whether the caller may store the sent form of the message, to send it again for an equal message.
+        is_open: Whether the caller may store the message as it was sent, and send an equal message in the same form.
         model_values: By the class of each field in which the message equals the restored reply: the texts as the model
             wrote them.
         is_whole: Whether ``model_values`` covers every field of the message.
@@ -308,7 +308,10 @@ class ReplyRecords:
         return recent if recent in self._closed_keys else self._chain_by_recent.get(recent, chain)
 
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
-        """Return whether texts may be compared with the recorded reply at a place, and count the comparison."""
+        """Return whether texts may be compared with the recorded reply at a place, and store their hash.
+
+        If too many different texts were compared at a place, the place is closed permanently.
+        """
         if key in self._closed_keys:
             return False
         known_hashes, texts_hash = (
@@ -333,7 +336,7 @@ class ReplyRecords:
 
 
 def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the class and the value of each field of a message whose text the model wrote, in order.
+    """Yield the class and the value of each field that contains text of the model, in the order of the message.
 
     Signed items are omitted.
     """

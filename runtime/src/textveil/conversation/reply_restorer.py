@@ -84,7 +84,8 @@ class RestoredReply(ReportProperties):
         """Return the report on the surrogates as HTML for a notebook; see ``Restored.to_html``.
 
         Args:
-            show_originals: Whether the restored reply is above the report: its text, or the JSON of a message.
+            show_originals: Whether to show the restored reply above the report, a text as it is and any other reply as
+                JSON.
         """
         if not show_originals:
             return self.report.make_html()
@@ -184,8 +185,8 @@ class ReplyRestorer:
     def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
         """Restore originals in the arguments of a call if its tool is in ``restore_tools``.
 
-        Originals are restored in all regions, including code and links, because this module does not know how the tool
-        uses its arguments.
+        Originals are restored in all regions, including code and links, because only the tool determines how its
+        arguments are used.
         """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:
@@ -245,7 +246,7 @@ class ReplyRestorer:
         return original
 
     def _restore_number(self, value: str) -> int | float | None:
-        """Return the JSON number whose tag is the whole string; ``None`` for any other string."""
+        """Return the original JSON number if the string is exactly its tag; ``None`` for any other string."""
         original = self._restorer.restore_value(f'"{value}"')
         if original is None or _JSON_NUMBER.fullmatch(original) is None:
             return None

@@ -2,10 +2,10 @@
 
 A client appends a reply to its messages unchanged, and repeats the identifiers of calls in results of tools. Messages
 of a user and results of tools are linked by the mapping. If the upstream could choose the role or the type of a
-message, it could test any number of guesses. It could also use a guess as the identifier of a call. A client may write
-this identifier into the result of the call, as in *call Szeged failed*. No rule for results can prevent this: if the
-rule searched the result for the identifier, its effect would reveal whether the guess is right. Therefore the client
-receives another identifier. When the client sends a message, the upstream receives its own identifier back.
+message, it could test any number of guesses. The upstream could also use a guess as the identifier of a call. A client
+may write this identifier into the result of the call, as in *call Szeged failed*. No rule for results can prevent this:
+if the rule searched the result for the identifier, its effect would reveal whether the guess is right. Therefore the
+client receives another identifier. When the client sends a message, the upstream receives the identifier that it chose.
 """
 
 import re

@@ -60,7 +60,7 @@ class ReplyView:
     >>> conversation = Conversation()
     >>> sent = conversation.outgoing_text("Anna Novak")
     >>> view, stream = conversation.make_reply_view(), conversation.stream()
-    >>> view.pass_text("[See](https://example.com/")  # a text before it, which is not restored, opens a link
+    >>> view.pass_text("[See](https://example.com/")  # an earlier text, which is not restored, opens a link
     >>> view.begin_text(stream)
     >>> stream.feed(sent) + stream.close() == sent
     True

@@ -74,7 +74,7 @@ class SavedConversation:
             restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
             rewrite: Function that rewrites each text independently, in place of the mode ``names``.
             facts: Expected value of this option at the creation of the conversation; ``None`` skips the check.
-            patterns: Expected patterns of own entity types at the creation; ``None`` skips the check.
+            patterns: Expected patterns of the user's entity types at the creation; ``None`` skips the check.
             known: Expected list of known persons at the creation; ``None`` skips the check.
 
         Raises:

@@ -179,7 +179,7 @@ class ConversationTextRewriter:
         """Add the word counts of a message or text to ``foreign_words`` if it may be in another language.
 
         ``foreign_words`` lacks messages in the language of the bundle. So a long system prompt in this language cannot
-        hide a message in another one.
+        hide a message in another language.
 
         Args:
             before: ``kept_words`` of the exchange before the message or text was rewritten.

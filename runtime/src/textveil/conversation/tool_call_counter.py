@@ -16,8 +16,8 @@ from textveil.work_limits import check_work
 class ToolCallCounter:
     """Counter of the guesses that a model writes into the tool calls of an exchange.
 
-    A guess is a string of the model's own. ``ToolGuesses`` stores the counts and the limits. If a custom function
-    rewrites the texts, this object counts nothing, because no texts are linked.
+    A guess is a string that the model itself wrote. ``ToolGuesses`` stores the counts and the limits. If a custom
+    function rewrites the texts, this object counts nothing, because no texts are linked.
 
     Args:
         shared: State of the conversation.

@@ -23,7 +23,7 @@ class Budget:
 
     Args:
         epsilon: Upper limit of the sum of epsilons, at least 0. A string or a ``Decimal`` is used exactly. A float
-            stands for the decimal number that it prints as.
+            counts as the decimal number that ``str`` returns for it.
         delta: Upper limit of the sum of deltas, at least 0. Only vectors of mode ``l2`` spend a delta. A budget with
             delta 0 refuses them.
 
@@ -132,7 +132,7 @@ class Account:
         Args:
             spend: Spend of the release.
             mechanism: Name of the mechanism, for error messages.
-            before: The account whose sums error messages state; by default this account. For a call with several
+            before: Account whose sums appear in error messages; by default this account. For a call with several
                 releases, pass the account before the call.
 
         Raises:

@@ -48,7 +48,7 @@ def check_distinct_files(ledger: Path, *keys: Path | None) -> None:
 
 
 def check_replaceable_key(path: Path, check: bytes | None) -> None:
-    """Check that the path of a new key has no file, or the current key of this ledger.
+    """Check that the path of a new key is unused, or is that of the current key of this ledger.
 
     Args:
         path: Path of the new key.

@@ -191,9 +191,9 @@ class Ledger:
             BudgetError: A budget does not cover a release. No text is released.
             LedgerError, LedgerBusy: The ledger cannot be written. No text is released.
             InputError: A text is not a string, or cannot be sanitized.
-            OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the numbers of privacy units and
-                texts differ; the ledger has a replay cache, and the sanitizer has an external detector; or no option
-                selects a mode, and the default mode ``names`` has no epsilon.
+            OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the list of privacy units is shorter
+                or longer than that of texts; the ledger has a replay cache, and the sanitizer has an external detector;
+                or no option selects a mode, and the default mode ``names`` has no epsilon.
 
         Privacy:
             For ``staircase``, the spend is epsilon times the number of randomized words. For ``santext``, ``krr`` and
@@ -238,9 +238,9 @@ class Ledger:
     ) -> list[RecordedRelease[ReleaseType]]:
         """Create one release for each text, record all spends, and return the releases (``sanitize_batch``).
 
-        The releases are created before the transaction, so that other threads and processes wait only for the disk.
-        Meanwhile, an equal call may have stored its outputs in the replay cache. Then this method returns the stored
-        outputs, and discards the new ones without releasing them.
+        The releases are created before the transaction, so that other threads and processes wait only for the disk. If
+        an equal call has meanwhile stored its outputs in the replay cache, this method returns the stored outputs, and
+        discards the new ones without releasing them.
         """
         privacy_units = list_privacy_units(texts, privacy_unit)
         options = serialize_options(source.options)

@@ -38,8 +38,10 @@ class RecordedRelease(Generic[ReleaseType]):
 
     Attributes:
         release: The release.
-        earlier_releases: Number of earlier releases of the same request in its privacy unit. Do not publish it.
-        is_replayed: Whether the release comes from the replay cache, without a new spend. Do not publish it.
+        earlier_releases: Number of earlier releases of the same request in its privacy unit. Do not publish it, because
+            it depends on whether private texts are equal.
+        is_replayed: Whether the release comes from the replay cache, without a new spend. Do not publish it, for the
+            same reason.
 
     Example:
         >>> from textveil import Ledger, Sanitizer
@@ -206,7 +208,7 @@ def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) 
 
     Raises:
         InputError: A text is not a string.
-        OptionError: The numbers of names and texts differ, or a name is not a string.
+        OptionError: The list of names is shorter or longer than that of texts, or a name is not a string.
     """
     for number, text in enumerate(texts, 1):
         check_string(text, f"text {number} of {len(texts)}")

@@ -1,4 +1,4 @@
-"""Names for the array types of mechanisms: 64-bit integers, doubles, and row numbers."""
+"""Names for the array types of mechanisms: 64-bit integers, doubles, and row indices."""
 
 import numpy as np
 from numpy.typing import NDArray

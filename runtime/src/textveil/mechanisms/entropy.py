@@ -60,8 +60,9 @@ def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: i
     ``total`` up to ``2**bits``, and reads new words for the rejected positions only, in order. So each remainder is the
     result of equally many words, and every returned integer is exactly uniform.
 
-    A broken source that returns only rejected words, such as words of ones, causes an error after ``MAX_WORDS`` words.
-    With independent words, the probability of this error is below ``4**-MAX_WORDS = 2**-256`` for each integer.
+    A broken source that returns only rejected words, such as words with all bits set, causes an error after
+    ``MAX_WORDS`` words. With independent words, the probability of this error is below ``4**-MAX_WORDS = 2**-256`` for
+    each integer.
 
     Args:
         totals: Integers in ``[1, 2**62]`` and at most ``2**bits``, shape ``(n,)``.

@@ -31,7 +31,7 @@ class WordMetric:
         rows: Vectors of the inputs, int8, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
         grid: Number of score steps per unit of scaled distance.
         median_squared: Square of the median distance of two words, in units of the rows.
-        unknown_extra: Square of the additional coordinate of ``<unk>``, which is 0 for all words.
+        unknown_extra: Square of the additional coordinate of ``<unk>``. This coordinate is 0 for all words.
 
     Example:
         >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)
@@ -144,7 +144,7 @@ def iterate_squared_distances(
 
 
 def _prepare_candidates(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
-    """Convert vectors to the right factor of an exact matrix product.
+    """Convert vectors to the right-hand factor of an exact matrix product.
 
     Returns:
         The transposed vectors in a floating-point type without rounding errors, and the squared norms of the vectors.

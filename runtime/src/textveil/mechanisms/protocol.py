@@ -58,8 +58,8 @@ class IsolatedSlots:
     """Slots for sampling single words that belong to no text.
 
     Attributes:
-        is_lower: For each sample, whether its output counts as a word that a text would have in lower case at every
-            place.
+        is_lower: For each sample, whether to treat its output as a word in lower case, as if all its places in a text
+            were in lower case.
         is_whole: For each sample, whether the input is a whole word instead of a part of a word.
 
     Example:
@@ -76,7 +76,7 @@ class IsolatedSlots:
 
         Args:
             count: Number of slots.
-            lower: Whether outputs count as words that a text would have in lower case at every place.
+            lower: Whether to treat outputs as words in lower case (``is_lower``).
             whole: Whether inputs are whole words.
         """
         return cls(np.full(count, lower), np.full(count, whole))
@@ -115,7 +115,7 @@ class Mechanism(Protocol):
         """Return the output distribution of all inputs, for slots with the given properties.
 
         Args:
-            lower: Whether the output is in lower case at every place of the text.
+            lower: Whether the output is in lower case at all of its places in the text.
             whole: Whether the input is a whole word instead of a part of a word.
 
         Raises:

@@ -23,8 +23,8 @@ class PairScoring(Protocol):
     """Interface of the scores ``c(x, y)`` of a mechanism, which are the same for all levels (epsilons) of a table.
 
     Attributes:
-        symbol_count: The number of symbols, which are the possible outputs. It is also the id of ``<unk>``, the last
-            input.
+        symbol_count: The number of symbols, which are the possible outputs. This number is also the id of ``<unk>``,
+            the last input.
         max_score: An upper bound of all scores.
     """
 

@@ -1,7 +1,7 @@
 """Checks that the outputs of a command do not overwrite ledgers, keys, inputs or each other.
 
-Two paths are equal if they lead to the same file. This takes into account hard and symbolic links, folders that ignore
-case, and files that do not exist yet.
+Two paths are equal if they lead to the same file. The comparison takes into account hard and symbolic links, folders
+that ignore case, and files that do not exist yet.
 """
 
 import os

@@ -36,8 +36,8 @@ class ActiveContentDetector:
     """Detector of active content in a text that arrives in parts.
 
     Active content is ``<script``, ``<style``, ``<iframe``, attributes ``on...=``, and the schemes ``javascript:``,
-    ``vbscript:`` and ``data:`` before a media type. It is detected in any case, and also if control characters,
-    zero-width characters, backslashes or character references are between its letters.
+    ``vbscript:`` and ``data:`` before a media type. It is detected in lower and upper case, and also if control
+    characters, zero-width characters, backslashes or character references are between its letters.
 
     Attributes:
         detected: Whether the text so far contains active content.

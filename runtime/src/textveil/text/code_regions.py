@@ -93,7 +93,7 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
     """Close a region of code.
 
-    If another region begins in the code for some Markdown viewers, all following text counts as code.
+    If some Markdown viewers may see the start of another region inside this code, all following text counts as code.
     """
     state.pop()
     # For a viewer that does not support fences, a link or tag inside the fence continues after it.
@@ -147,9 +147,9 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end.
+    """Process a character of an HTML tag in code, and record a hazard if viewers may disagree on the end of the tag.
 
-    A hazard is markup that a viewer may act on if it does not treat the text as code.
+    A hazard is markup in the code on which a viewer may act if it does not treat this text as code.
 
     Args:
         state: State of the region scanner.
@@ -226,8 +226,8 @@ def _may_be_picture(info: str) -> bool:
     """Return whether a Markdown viewer may display a fenced block as a picture.
 
     Args:
-        info: The text after the opening marks, such as ``mermaid``. The result is true for an unclear text: with an
-            entity, with a backslash, or too long.
+        info: The text after the opening marks, such as ``mermaid``. The result is also true if this text has an
+            ampersand (an HTML entity) or a backslash, or is very long.
     """
     words = _INFO_WORD.findall(info.lower())
     return "&" in info or "\\" in info or len(info) > MAX_NAME_LENGTH or not _PICTURE_LANGUAGES.isdisjoint(words)

@@ -38,7 +38,7 @@ class FormIndex:
     Args:
         pairs: Surrogates with a single original, by their lookup key.
         ambiguous: Surrogates with several originals.
-        quoted_pairs: Pairs that are restored only where a reply repeats the text around the surrogate.
+        quoted_pairs: Pairs that are restored only where a reply repeats the sanitized text around the surrogate.
         rules: Rules of the language.
 
     Attributes:
@@ -89,9 +89,10 @@ class FormIndex:
         self._table.free_memory()
 
     def find_start(self, text: str, position: int) -> int:
-        """Return the first index from ``position`` on at which a form may begin, by its first characters; -1 if none.
+        """Return the first index from ``position`` on at which a form may begin; -1 if there is none.
 
-        A form may begin at the start of a word or at a mark.
+        The method compares only the first characters of the forms. A form may begin at the start of a word or at a
+        mark.
         """
         prefixes, short_joined = self._prefixes, self.quotations.short_joined
         while (match := _START.search(text, position)) is not None:
@@ -149,10 +150,10 @@ class FormIndex:
         return alone
 
     def _find_plain_forms(self, text: str, index: int) -> _FoundForms | None:
-        """Find the same forms as ``_find_forms``, but faster, by comparing whole texts.
+        """Return the result of ``_find_forms``, but faster: compare whole forms, not character by character.
 
-        This works only if the characters at ``index`` are printable ASCII without two blanks in a row; otherwise the
-        result is ``None``.
+        This requires that the characters at ``index`` are printable ASCII without two blanks in a row, and that few
+        forms begin with them. Otherwise the result is ``None``.
         """
         table, prefix = self._table, text[index : index + PREFIX_LENGTH].lower()
         if len(prefix) < PREFIX_LENGTH or not prefix.isascii() or table.may_begin_tag(prefix):

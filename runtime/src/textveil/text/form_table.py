@@ -80,8 +80,8 @@ def merge_forms(
 class _ClosedText(NamedTuple):
     """A text with several originals, so that restoring cannot choose one of them.
 
-    The text stays as it is in a reply. If ``is_quoted`` is true, there is one exception: it is restored where the reply
-    also repeats the words around it.
+    The text stays as it is in a reply. If ``is_quoted`` is true, there is one exception: the text is restored where a
+    reply also repeats the sanitized text before and after it.
     """
 
     text: str
@@ -94,13 +94,13 @@ class FormTable:
     Args:
         pairs: Surrogates with a single original, by their lookup key.
         ambiguous: Surrogates with several originals.
-        quoted_outputs: Folded surrogates that are restored only where a reply repeats the text around them.
+        quoted_outputs: Folded surrogates that are restored only where a reply repeats the sanitized text around them.
         rules: Rules of the language.
 
     Attributes:
         forms: The forms that were created so far, by their text.
         prefixes: The beginnings of all forms, of at most ``PREFIX_LENGTH`` characters.
-        tag_ends: Last characters of the tags that only ``find_tag`` finds.
+        tag_ends: Characters with which a numbered tag may end, if ``find_tag`` recognizes some tags; else empty.
     """
 
     def __init__(
@@ -164,10 +164,13 @@ class FormTable:
         return prefix in self._tag_prefixes and self._begins_tag(text)
 
     def list_texts(self, prefix: str) -> tuple[str, ...]:
-        """Return the texts in ``forms`` that begin with ``PREFIX_LENGTH`` characters, sorted.
+        """Return the texts of all forms that begin with ``prefix``, sorted.
 
-        The method also creates these forms, and stores them in ``forms``. Tags that only ``find_tag`` finds are not in
-        the result.
+        The method also creates these forms, and stores them in ``forms``. Tags that are not in ``forms`` (see
+        ``find_tag``) are not in the result.
+
+        Args:
+            prefix: The first ``PREFIX_LENGTH`` characters of the forms, or a whole shorter form.
         """
         if prefix in self._later:
             self._make_forms(prefix)
@@ -209,12 +212,12 @@ class FormTable:
         free_in_steps(self.forms, self._texts_by_prefix, self.prefixes, self._later)
 
     def _close_texts(self, ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]) -> None:
-        """Mark texts that have several originals, so that they are not restored.
+        """Store ``None`` in ``forms`` for texts that are not restored, or only next to certain words.
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_texts: Texts that are restored only where a reply repeats the text around them. Elsewhere they may be
-                ambiguous.
+            quoted_texts: Surrogates that are restored only where a reply repeats the sanitized text around them. If
+                ``forms`` already has a form with such a text, this form stays.
         """
         for text in ambiguous_texts:
             self.forms[text] = None
@@ -222,13 +225,13 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store only the first characters of the forms of each pair, that is of its spellings in a reply.
+        """Store each pair under the first characters of its forms, without the forms.
 
-        The forms themselves are created when a reply contains these characters.
+        ``_make_forms`` creates the forms when a reply contains these characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_outputs: Texts that are restored only where a reply repeats the text around them.
+            quoted_outputs: Surrogates that are restored only where a reply repeats the sanitized text around them.
         """
         tag_digits, colliding_types = dict[str, int](), set[str]()
         for tag in filter(None, map(_PLAIN_TAG.fullmatch, self._pairs)):

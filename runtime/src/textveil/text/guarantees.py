@@ -169,8 +169,8 @@ class StaircaseGuarantee:
 
     The staircase mechanism is the extremal mechanism for LDP of Kairouz, Oh and Viswanath (2014). For each randomized
     word that differs, the probabilities of an output differ at most by the factor ``exp(epsilon)``. With
-    ``consistent``, each distinct word counts once. If two texts differ only in an entity of one type, or in two unknown
-    words, the loss is 0 (docs/proofs/staircase.md).
+    ``consistent``, each distinct word counts once. If two texts differ only in entities of the same type, or only in
+    unknown words, the loss is 0 (docs/proofs/staircase.md).
 
     Attributes:
         epsilon: Epsilon per randomized word (``L`` in the proof).
@@ -179,7 +179,8 @@ class StaircaseGuarantee:
         near: Probability that the output is one of the word's neighbors, rounded up (``p_near``). A bundle may have
             other outputs for words in lower case than for words in other cases. ``near`` and ``guess_gain`` are then
             the larger of the two values.
-        guess_gain: Largest average factor by which the probability of a correct guess grows, rounded up (``C``).
+        guess_gain: Factor by which the output makes a correct guess of the word more probable, rounded up (``C``). It
+            is an average over the outputs, for the prior with the largest average.
     """
 
     epsilon: Decimal

@@ -64,7 +64,7 @@ def consumes_text(name: str) -> bool:
 
 
 def begins_block(tag: str) -> bool:
-    """Return whether some programs treat the text after a tag as HTML, even beyond the end of its paragraph.
+    """Return whether some programs treat the text after a tag as HTML, even beyond the end of the paragraph.
 
     Args:
         tag: The tag without angle brackets.

@@ -338,9 +338,9 @@ def _format_date(date: tuple[int | None, int, int]) -> dict[str, str]:
 
 
 def find_word_before(text: str) -> str:
-    """Return the folded word, currency sign or number sign at the end of ``text``; empty if there is none.
+    """Return the last word of ``text``, folded, or the currency or number sign at its end; empty if there is neither.
 
-    One to three punctuation marks or blanks must follow the word. A sign must be the last character.
+    After the word, the text must end with one to three punctuation marks or blanks. A sign must be its last character.
     """
     match = _WORD_BEFORE.search(text[-LOOKBEHIND_CHARACTERS:])
     return "" if match is None else fold_text(match[1] or match[2])

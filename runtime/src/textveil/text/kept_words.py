@@ -57,8 +57,8 @@ class KeptWords(NamedTuple):
         Args:
             is_english: Whether the bundle is the built-in English one.
             option: Name of the option that selects another language.
-            scope: Addition to the hint for several texts: their number in brackets, after a blank. Empty for a single
-                text.
+            scope: For several texts, how many they are, in brackets after a blank: the hint contains it. Empty for a
+                single text.
         """
         own = self.kept - self.foreign
         percent = 100 - round(100 * own / max(1, self.kept + self.replaced))

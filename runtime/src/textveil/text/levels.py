@@ -1,7 +1,7 @@
 """Select the level of SanText or SanText+ for the epsilon of a call.
 
-A level is one of the epsilons for which the bundle has a table. A certificate states a smaller epsilon for a level than
-the published formula. Then both epsilons select this level.
+A level is one of the epsilons for which the bundle has a table. If the bundle has a certificate for the level, the
+certificate states a smaller epsilon than the published formula. Both epsilons select the level.
 """
 
 from contextlib import suppress
@@ -38,8 +38,8 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
     """Return the level that an epsilon selects.
 
     First the function compares ``epsilon`` with the epsilons that ``textveil levels`` lists. Then it compares the
-    epsilons by the published formula. Last it compares the names of levels that are numbers: in some bundles the name
-    is the epsilon per unit of the original word vectors.
+    epsilons by the published formula. Last it compares the names of the levels, if they are numbers: in some bundles
+    the name of a level is the epsilon per unit of the original word vectors.
 
     Args:
         bundle: The bundle.

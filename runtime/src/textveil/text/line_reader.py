@@ -1,8 +1,8 @@
-"""Search for lines of a reply that a program may treat as code, without code marks of Markdown.
+"""Search for code in a reply that has no code marks of Markdown, but that a program may treat as code.
 
-These are shell commands, calls such as ``search(NAME)``, addresses in quotation marks up to the second mark, and lines
-with an indentation of four columns. Surrogates in them are not restored by default. The decision on a position depends
-only on the text before it, so the result does not depend on how a stream is split.
+This is a shell command, a call such as ``search(NAME)``, an address in quotation marks, or a line with an indentation
+of four columns. Surrogates in such code are not restored by default. The decision on a position depends only on the
+text before it, so the result does not depend on how a stream is split.
 """
 
 import re
@@ -48,9 +48,10 @@ class LineReader:
 
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
-        is_command: Whether this line, up to its last character, is a command with arguments.
+        is_command: Whether the part of this line that was read so far is a command with arguments.
         has_attribute: Whether this line has a quotation mark and then an attribute such as ``/name=value``.
-        has_quoted_value: Whether a line so far has such an attribute and then a value in quotation marks.
+        has_quoted_value: Whether this line or an earlier one has such an attribute, and after it a value in quotation
+            marks.
     """
 
     __slots__ = (
@@ -145,10 +146,10 @@ class LineReader:
         self.read_other()
 
     def read_other(self, character: str = "") -> None:
-        """Process a character that is not running text, such as a mark of inline code; or a surrogate, as no character.
+        """Process a surrogate, or a character that is not running text, such as a mark of inline code.
 
         Args:
-            character: The character, or "".
+            character: The character; empty for a surrogate.
         """
         self._find_attribute(character)
         self._head = (self._head + "\0")[:_HEAD_CHARACTERS] if self._head[-1:] != "\0" else self._head

@@ -236,8 +236,8 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
-    The address may also contain tags such as ``[city 1]``. Then some viewers see no link, but all others end it at the
-    same position if it has no title and no round bracket after a tag. If the link differs from these forms, all
+    The address may also contain tags such as ``[city 1]``. Some viewers see no link there. All others end the link at
+    the same position, provided that it has no title, and no round bracket after a tag. If a link has another form, all
     following text counts as a link.
 
     Args:
@@ -418,17 +418,18 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _may_have_tag(frame: OpenRegion) -> bool:
-    """Return whether the text after ``<`` is a plain web address, in which a tag such as ``[city 1]`` may follow."""
+    """Return whether the text after ``<`` is the start of a plain web address, so that a tag may be a part of it."""
     name = frame.destination
     return len(name) <= MAX_DESTINATION_LENGTH and _TAGGED_ADDRESS.fullmatch(name) is not None
 
 
 def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of an address in angle brackets with a tag such as ``<https://example.org/[city 1]>``.
+    """Process a character of an address in angle brackets that contains a tag: ``<https://example.org/[city 1]>``.
 
-    Because of the blank some viewers see no address there, but all others end it at its ``>``, which ends an HTML tag
-    too. The library markdown2 ends no tag at a ``>`` after ``]``: then the text up to the end of the paragraph is
-    markup. If the address has a character that begins a region for a viewer that sees none, all later text is markup.
+    Because of the blank in the tag, some viewers see no address here. The others end the address at its ``>``, which
+    ends an HTML tag too. The library markdown2 does not end a tag at a ``>`` after ``]``: in this case the text up to
+    the end of the paragraph is markup. If a character of the address would begin a region for viewers that see no
+    address, all later text is markup.
 
     Args:
         state: State of the region scanner.
@@ -454,10 +455,10 @@ def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) 
 
 
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character that cannot belong to a plain tag, although a plain tag may have begun.
+    """Process the character that shows that the text since ``<`` is not a plain tag.
 
-    If the tag has a harmless name and begins in the middle of a line, the text up to the end of the paragraph counts as
-    markup, because only some viewers treat it as a tag. Otherwise all later text counts as markup.
+    If this text begins with the name of a harmless tag in the middle of a line, the text up to the end of the paragraph
+    counts as markup, because some viewers still see a tag. Otherwise all later text counts as markup.
 
     Args:
         state: State of the region scanner.

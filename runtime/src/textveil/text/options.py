@@ -37,8 +37,9 @@ class Options(TypedDict, total=False):
             for ``names`` and false for other modes. ``names`` also accepts ``"corpus"``: equal strings of all documents
             get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
-        consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
-            repetitions included; 2,000 if omitted. A document with more is an error.
+        consistent_cap: Limit for a document with ``consistent``; 2,000 if omitted. ``staircase`` counts all randomized
+            words, names and numbers, repetitions included, and a document with more is an error. ``names`` counts the
+            distinct strings with surrogates; further strings become tags.
         replacement_probability: The parameter ``p`` of SanText+, in (0, 1]: the probability that a common word is
             replaced.
         deny: Private words. ``santext+`` treats them as sensitive even if they are common. ``staircase`` and ``names``

@@ -124,7 +124,7 @@ class QuotationIndex:
         return output in self.outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the pair for which the reply best repeats the text around the surrogate.
+        """Return the pair for which the reply best repeats the sanitized text around the surrogate.
 
         For a weak pair (see ``SurrogatePair``) the text on one side of the surrogate is enough. But if the surrogate is
         a part of a longer word, or if its pair is not weak, the reply must repeat text on both sides.

@@ -63,7 +63,7 @@ class InnerScanner(Protocol):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region that open brackets or braces give to the text; ``None`` if no bracket or brace is open."""
+        """Region of the text because of an open bracket or brace; ``None`` if no bracket or brace is open."""
         ...
 
     @property
@@ -215,7 +215,7 @@ class RegionState:
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def taint(self) -> None:
-        """Treat all text as markup as soon as the currently open code, links and tags have ended."""
+        """Treat all following text as markup, from the end of the open code, links and tags on."""
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:

@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region that open brackets or the line give to a word at this position; ``None`` for running text."""
+        """Region that open brackets, or the line, determine for a word at this position; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -155,10 +155,10 @@ class RegionScanner(RegionState):
         self.opener = ""
 
     def mark_tag(self) -> None:
-        """Record that the text so far ends with a tag such as ``[person 1]`` that may become its original.
+        """Record that the text so far ends with a tag such as ``[person 1]``, which its original may replace.
 
-        So ``[person 1]: `` and ``[person 1](`` begin no link. At the end of the chunk, or earlier if nothing of the
-        chunk is restored, the caller must call ``settle_tag``.
+        Until ``settle_tag``, ``[person 1]: `` and ``[person 1](`` begin no link. The caller must call ``settle_tag`` at
+        the end of the chunk, or earlier if nothing of the chunk is restored.
         """
         self.tag, self.bracket_closed = True, False
 

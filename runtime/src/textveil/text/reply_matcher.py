@@ -1,9 +1,9 @@
 """Search for surrogates in a reply that arrives in parts, and their replacement by originals.
 
-Whole replies and streams use this code. It decides on a surrogate when the chunk (the text up to the next blank) has
-ended, and no longer form of a surrogate can match. So the result does not depend on how a stream is split, except for
-active content such as scripts. A part may end with half of a character (in UTF-16). Until the decision the code holds
-back text: at most the rest of the chunk, up to 1,024 characters, or one form of a surrogate and one character.
+Whole replies and streams use this code. It decides on a surrogate only after its chunk (the text up to the next blank)
+has ended, and when no form with more characters can match. So the result does not depend on how a stream is split,
+except for active content such as scripts. A part may end with half of a character (in UTF-16). Until the decision the
+code holds back text: at most the rest of the chunk, up to 1,024 characters, or a form of a surrogate and one character.
 """
 
 import json
@@ -165,7 +165,7 @@ class StreamRestorer(ReportProperties):
             self._pending.append("")
 
     def look_ahead(self, text: str) -> None:
-        """Search the next part of the reply for active content (links, HTML), before ``feed`` reads this part.
+        """Search the next part of the reply for active content (such as scripts), before ``feed`` reads this part.
 
         If the part has active content, ``feed`` restores no surrogate of the part, before or after that content.
         """

@@ -20,7 +20,7 @@ _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
-    """Return the numbers in a text as strings, without commas between digits, and without numbers of tags."""
+    """Return the numbers in a text as strings, without commas between digits. Numbers of tags do not count."""
     return {part.replace(",", "") for part in _PART.findall(_TAG.sub(" ", text))}
 
 
@@ -46,7 +46,7 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end_text(self) -> None:
-        """End a number that is not complete, before a surrogate or at the end of the reply."""
+        """Process the end of the text before a surrogate, or of the reply: a number at this end is complete now."""
         self._scan(self._open)
         self._open = ""
 

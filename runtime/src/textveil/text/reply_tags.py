@@ -31,5 +31,5 @@ class TagFinder:
         self._open = "" if open_tag is None else open_tag[0]
 
     def end_text(self) -> None:
-        """Drop a tag that is not complete before a surrogate."""
+        """Discard the beginning of a tag at the end of the text so far, since a surrogate follows it."""
         self._open = ""

@@ -67,8 +67,8 @@ class Restorer:
         """Add more pairs of surrogate and original.
 
         If a surrogate gets a second original, it becomes ambiguous, and the mapping drops both originals to save
-        memory. If the originals differ only in case, the mapping keeps the first one that is not in capitals. If all
-        are in capitals, it keeps the first.
+        memory. But if the originals differ only in case, the surrogate stays unambiguous: the mapping keeps the first
+        original that is not in capitals, or the first one if all are in capitals.
         """
         self.__dict__.pop("index", None)
         self._sort_pairs(pairs, *self._sorted_pairs)
@@ -227,7 +227,7 @@ class Restorer:
         """Parse a mapping from the JSON that ``to_json`` writes.
 
         Raises:
-            InputError: The content is not such a mapping.
+            InputError: The content is not a mapping in this format.
         """
         try:
             document = parse_json(

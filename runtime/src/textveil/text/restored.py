@@ -81,7 +81,7 @@ class RestoreReport:
         }
 
     def make_html(self, text: str | None = None) -> "HtmlFragment":
-        """Return the report as HTML for a notebook: each surrogate with its number of places and its treatment.
+        """Return the report as HTML for a notebook: each surrogate, how often it occurs, and its treatment.
 
         Args:
             text: The restored text, to show it above the report after a notice that it is private; otherwise ``None``.
@@ -213,7 +213,7 @@ class Restored(metaclass=_JsonRefusingType):
         return str(self.to_html())
 
     def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
-        """Return the report on the surrogates as HTML for a notebook: each with its number of places and treatment.
+        """Return the report as HTML for a notebook: each surrogate, how often it occurs, and its treatment.
 
         >>> from textveil.text.restore import Restorer
         >>> restored = Restorer([("Gomez", "Novak")]).restore("Ask Gomez.")

@@ -423,8 +423,8 @@ class PlanFactory:
 def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
     """Return whether the options of a call select the mode ``names``.
 
-    Without the option ``protect``, the option ``mechanism`` selects its mechanism, and the bundle's default mode
-    applies only if both are omitted.
+    If the option ``protect`` is omitted, the option ``mechanism`` determines the mode. If both are omitted, the default
+    mode of the bundle applies.
 
     Args:
         bundle: The bundle, which states the default mode.

@@ -100,7 +100,7 @@ class PrivacyTerms:
         promise: Guarantee of the mechanism for one randomized token.
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
-        consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document.
+        consistent_cap: With ``consistent``, the limit for a document that ``Options`` describes.
         sanitize_punctuation: Whether punctuation is randomized too, and each white space becomes one blank.
         bundle: Content hash of the bundle.
 
@@ -442,7 +442,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document. The attributes that count words are those of ``Result``."""
+    """The sanitized texts of one document. The attributes that count words have the same meaning as in ``Result``."""
 
     texts: list[str]
     tokens: int

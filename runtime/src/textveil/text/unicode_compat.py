@@ -152,8 +152,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    First come those for which ``is_word_character`` returns ``is_word``. Its table differs from the classes, and
-    spellings of the option ``known`` end at a character that is not in this table.
+    The first characters are those for which ``is_word_character`` returns ``is_word``. This function does not depend on
+    the classes. It decides where a spelling of the option ``known`` may end in a text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)

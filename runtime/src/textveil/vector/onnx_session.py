@@ -31,7 +31,8 @@ _SETTINGS = {
 def check_expected(bundle: BundleBase) -> None:
     """Check that the caller stated the content hash or the signer of a bundle. Call this before a model runs.
 
-    This is required because the checks of a model do not limit the time and memory that the model needs.
+    The content hash or the signer is required because the checks of a model do not limit the time and memory that the
+    model needs.
 
     Raises:
         ModelNotExpected: The caller stated neither the content hash nor the signer.
@@ -98,8 +99,8 @@ def import_offline_onnxruntime() -> Any:
     """Import onnxruntime, after checking that it does not use the network.
 
     Versions that are not in ``OFFLINE_VERSIONS`` may send reports to the vendor when a session starts. The environment
-    variable ``ORT_DISABLE_TELEMETRY=1`` prevents this only if it is set *before* the import. If other code has imported
-    such a version before, this function raises an error.
+    variable ``ORT_DISABLE_TELEMETRY=1`` prevents this only if it is set *before* the import. For such a version, this
+    function raises an error unless the variable is set and no other code has imported onnxruntime.
 
     Returns:
         The module ``onnxruntime``.

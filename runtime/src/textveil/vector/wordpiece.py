@@ -1,14 +1,16 @@
 """WordPiece tokenization of BERT in pure Python.
 
 This module implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep
-Bidirectional Transformers") exactly as the reference tokenizer, the library ``tokenizers``, does. The tests compare all
-ids of both. This package does not use that library, because an offline tool must not contain an HTTP client.
+Bidirectional Transformers") with exactly the results of the reference tokenizer, the library ``tokenizers``. The tests
+compare all ids of both tokenizers. This package does not use that library, because an offline tool must not contain an
+HTTP client.
 
 The reference uses the character categories of Unicode 8, decomposes and orders marks by Unicode 9, and converts to
 lower case by Unicode 17. The Unicode version of ``unicodedata`` depends on the Python version. Without corrections,
-Python 3.11 would treat 508 assigned code points differently (385 marks, 105 punctuation, 13 format, 5 by decomposition
-or order). It would also remove the 829,834 unassigned code points, which the reference treats as unknown words. This
-module follows the reference without exception, so that a bundle gives the same ids in every Python version.
+Python 3.11 would treat 508 assigned code points differently (385 marks, 105 punctuation marks, 13 format characters,
+and 5 because of their decomposition or order). Python 3.11 would also remove the 829,834 unassigned code points, which
+the reference treats as unknown words. This module follows the reference without exception, so that a bundle gives the
+same ids in every Python version.
 """
 
 import re
@@ -62,7 +64,7 @@ def _is_within(character: str, bounds: list[int]) -> bool:
 
 
 def _get_category(character: str) -> str:
-    """Return the general category of a character in the reference tokenizer; "Cn" if the reference does not know it."""
+    """Return the general category of a character in the reference tokenizer; "Cn" if it is unassigned there."""
     known = "Cn" if _is_within(character, _NEWER_CHARACTERS) else unicodedata.category(character)
     return _MOVED_CATEGORIES.get(ord(character), known)
 

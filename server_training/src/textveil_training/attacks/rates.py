@@ -87,7 +87,7 @@ def compute_rates(
         values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.
         clusters: Text of each token, shape ``(n,)``.
         sensitive: True for tokens that the mechanism never keeps. The result contains separate rates for these tokens,
-            unless no token or every token is one of them.
+            unless none or all of the tokens are sensitive.
         of_sensitive: Further arrays like ``values``, for which the result contains only the rates of the sensitive
             tokens.
 

@@ -1,7 +1,7 @@
 """Choose inputs of an audit: pairs of neighbors, sets for identification, and a public sample.
 
-The lines of text have no reference to their source. If they are public, an audit reveals nothing private even to a
-mechanism that keeps logs. ``list_sample_texts`` has enough texts for every test.
+The mechanism under audit could log its inputs, so use public texts. ``list_sample_texts`` returns invented sentences,
+enough for every test.
 """
 
 from collections import Counter
@@ -103,8 +103,8 @@ def read_pairs(path: Path, *, with_distances: bool) -> list[InputPair]:
         with_distances: Whether each line has a third column with the distance of the pair.
 
     Raises:
-        DataError: The file cannot be read, or a row has other columns, equal texts, no positive distance, or another
-            distance of the same two texts than an earlier row.
+        DataError: The file cannot be read, or a row has another number of columns, two equal texts, a distance that is
+            not positive, or the texts of an earlier row with another distance.
     """
     columns = 3 if with_distances else 2
     found: list[InputPair] = []
@@ -189,9 +189,9 @@ def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.rando
 
 
 def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
-    """Select inputs from pairs such that all their distances are known.
+    """Select inputs from pairs so that any two of the selected inputs are a given pair with a known distance.
 
-    The identification test of a claim per unit of distance needs such inputs.
+    The identification test of a claim per unit of distance needs the distances of all its inputs.
 
     Returns:
         A list with one set of three inputs or more, or an empty list.

@@ -72,9 +72,9 @@ class TestResult:
         bound: Lower bound on epsilon, or on epsilon per unit of distance.
         refutes: Whether the bound refutes the claim.
         ceiling: Largest bound that this test could report with its number of draws; ``None`` without a limit.
-        half_power: A measure of the test's power, by a number ``k`` of outputs: the smallest epsilon of k-ary
-            randomized response for which the test reports at least half of the epsilon with probability 90 %. ``None``
-            if there is no such epsilon. Per unit of distance if ``bound`` is.
+        half_power: Power of the test. For each number of outputs ``k`` the dictionary contains the smallest epsilon at
+            which the test, applied to k-ary randomized response with this epsilon, reports at least ``epsilon / 2``
+            with probability 90 %; ``None`` if no epsilon is large enough. It has the unit of ``bound``.
         draws: Number of draws that entered the bound.
         description: Pair or set of inputs, event and distance, without a text.
     """

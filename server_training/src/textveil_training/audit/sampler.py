@@ -4,8 +4,8 @@ There are three tests, each with a stated power:
 
 * Privacy: for two inputs and an output at which the privacy loss is nearly the largest, a Clopper-Pearson interval
   gives a lower bound on the realized epsilon, which must not exceed the stated one.
-* Distribution: counts of likely outputs, of the neighborhood and of all other outputs are compared with exact
-  probabilities, and uniform integers with the uniform distribution, down to their last bits.
+* Distribution: counts of each likely output, and of groups of the other outputs, are compared with exact probabilities.
+  The lowest and the highest bits of uniform integers are compared with the uniform distribution.
 * Independence: a forked process must draw other random numbers than its parent.
 """
 
@@ -98,9 +98,9 @@ def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAu
 def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     """Find two inputs and an output whose privacy loss is nearly the largest possible.
 
-    The output has a higher weight for neighboring inputs: each input divides a budget among outputs near it. The
-    function chooses an output to which the first input gives as much of its budget as it can, and the second input
-    gives nothing. Of all such outputs it returns the likeliest one, so that few draws suffice.
+    In the staircase mechanism each input divides a budget of additional weight among the outputs near it. The function
+    chooses an output to which the first input gives as much of its budget as it can, and the second input gives
+    nothing. Of these outputs it returns the likeliest one, so that few draws suffice.
 
     Returns:
         The likely input, the unlikely input, and the output.

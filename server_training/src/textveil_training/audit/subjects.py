@@ -89,7 +89,8 @@ class CommandMechanism:
     Args:
         command: The program and its arguments.
         timeout: Seconds without a new line after which the process is ended.
-        max_line_bytes: Limit of one line of output; a process may write at most this much per line on average.
+        max_line_bytes: Largest size of a line of output in bytes. The whole output of a process may have at most this
+            size times the number of its input lines plus one.
 
     Raises:
         SettingError: The command is empty or has an open quotation mark.

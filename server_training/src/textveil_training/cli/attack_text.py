@@ -146,14 +146,14 @@ def text(
 ) -> None:
     """Sanitize raw text and try to recover it; the attacker has the bundle, the mechanism and its options.
 
-    In the modes words and all (--protect) the attacks are words (the strongest), frequent and mask; in the mode names
-    they are frequent and mask; for a mechanism without a mode they are all except frequent. Without --attacks the
+    With --protect words or all the attacks are 'words' (the strongest), 'frequent' and 'mask'; with --protect names
+    they are 'frequent' and 'mask'; for a mechanism without a mode they are all except 'frequent'. Without --attacks the
     command runs all of these for which it has the input, and prints why it skips the others.
 
     \b
     frequent    guess the most frequent word of the type for every hidden word: the baseline
     words       learn from raw texts of the same kind (--known-texts) and public ones (--prior): the best guess,
-                trigrams over the whole text, a network, and the sum of both; +- is the deviation over --draws
+                trigrams over the whole text, a network, and the sum of both; +- is the deviation over releases
     nearest     guess the symbol nearest to the output, and the ten nearest
     bayes       guess the most probable word for one output without context: in closed form, and checked on samples
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text

@@ -116,10 +116,10 @@ class VectorBundleOptions:
         return [part for name, value in given.items() if value is not None for part in (name, str(value))]
 
     def list_levels(self) -> tuple[str, ...] | None:
-        """List the epsilons of ``--levels``; None for the usual ones.
+        """List the epsilons of the option ``--levels``; ``None`` if it is not given.
 
         Raises:
-            DataOptionError: One is not a number above 0 and at most 16.
+            DataOptionError: An epsilon is not a number above 0 and at most 16.
         """
         if self.levels is None:
             return None

@@ -199,9 +199,9 @@ def encoder(
     """Train a class label bundle from your own texts: devices release one label per text.
 
     A label is a class of the column --label, or with --clusters a cluster of similar texts. Similar texts are never
-    divided between training and test. The bundle has two randomizers. With the one named counts, a server can estimate
-    the true number of texts per label. The one named accuracy never outputs rare labels if this makes the other labels
-    more accurate. The bundle does not protect its training texts.
+    divided between training and test. The bundle has two randomizers. With 'counts', a server can estimate the true
+    number of texts per label. 'accuracy' never outputs rare labels if this makes the other labels more accurate. The
+    bundle does not protect its training texts.
 
     Finished parts are saved in BUNDLE.unfinished. After Ctrl-C, --resume continues to the same bundle.
     """

@@ -67,7 +67,7 @@ def finetune(
 
     The settings are those of a recipe, or without a recipe those of the SanText paper; options override them. The
     recipes of the published results are in recipes/. Training and test rows must be sanitized alike: sanitize all files
-    of a data set first (sanitize-corpus), and pass that folder here; its record becomes part of this run's record. The
+    of a data set first (sanitize-corpus), and pass the output folder; its record becomes part of this run's record. The
     rows that select the best epoch depend on row numbers alone, so raw and sanitized text are divided alike.
 
     Ctrl-C ends the run after the current step; --resume continues to the same result.

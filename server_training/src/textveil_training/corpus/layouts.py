@@ -39,7 +39,7 @@ class TabColumns:
 
     @property
     def selection(self) -> ColumnSelection:
-        """The text columns by number, in the form that ``textveil_cli.files`` expects."""
+        """The text columns, numbered from 1, in the form that ``textveil_cli.files`` expects."""
         return ColumnSelection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
@@ -133,7 +133,7 @@ class WikitextLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the number of lines before the next one, so that messages count from the file's start."""
+        """Set the number of lines that precede the next line, so that messages count from the file's start."""
         self._line = lines
 
 
@@ -183,5 +183,5 @@ class TabbedLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of rows and lines before the next one, so that messages count from the file's start."""
+        """Set the numbers of preceding rows and lines, so that messages count from the file's start."""
         self._row, self._line = rows, lines

@@ -66,8 +66,8 @@ def sanitize_corpus_on_ray(
 ) -> dict[str, Any]:
     """Divide files into parts, and sanitize the parts by the workers of a Ray cluster.
 
-    The files are tables or JSON lines. Workers sanitize a part as soon as its end is found, so no file is read
-    completely before. Each part becomes an output file of the same format. Parts are not joined, so the output needs no
+    The files are tables or JSON lines. A worker can sanitize a part as soon as its end is found, before the rest of the
+    file is read. Each part becomes an output file of the same format. Parts are not joined, so the output needs no
     space for a second copy. All machines of the cluster must reach input, output and bundle at the same paths.
 
     Args:

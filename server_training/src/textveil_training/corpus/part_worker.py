@@ -1,7 +1,7 @@
 """Divide files into parts and sanitize parts, in the worker processes of a Ray cluster.
 
-Ray sends positions in files to a worker and receives numbers. The worker itself reads texts from the disk and writes
-them: Ray never gets a text, so its shared memory, its files and its errors contain none.
+Ray sends file positions to a worker, and receives records without texts. The worker itself reads texts from the disk
+and writes them. So Ray's shared memory, files and errors contain no text.
 """
 
 import gc
@@ -60,7 +60,7 @@ class PartJob:
 
         Args:
             file: Index of the input file.
-            number: Number of the part in this file.
+            number: Index of the part in this file.
         """
         return get_shard_path(self.output, self.sources[file].name, number)
 
@@ -69,7 +69,7 @@ class PartJob:
 
         Args:
             file: Index of the input file.
-            number: Number of the part in this file.
+            number: Index of the part in this file.
         """
         name = self.get_target(file, number).relative_to(self.output)
         return self.output / RECORDS / name.with_name(name.name + ".json")
@@ -78,7 +78,7 @@ class PartJob:
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
     """Divide files into parts, and yield each part as soon as its end is found, one per batch.
 
-    If a file cannot be divided further, the error is yielded in place of the next part.
+    If a file cannot be divided further, the function yields the error in place of the next part.
 
     Args:
         batch: Indices of the files, in the column ``file``.
@@ -192,7 +192,7 @@ def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] |
     Args:
         job: Settings of the run.
         file: Index of the input file.
-        number: Number of the part in this file.
+        number: Index of the part in this file.
     """
     target = job.get_target(file, number)
     try:

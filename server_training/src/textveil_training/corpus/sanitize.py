@@ -144,14 +144,15 @@ def sanitize_corpus(
     number of processes.
 
     Args:
-        inputs: Files; for formats with published file names also folders with such files.
+        inputs: Files. If the format prescribes file names (such as ``train.tsv``), also folders of such files.
         output: The folder to write; it must be empty or missing.
         format_name: A key of ``data.FORMATS``.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; ``None`` for the built-in English one.
         text_keys: Keys or columns of the texts (formats ``jsonl`` and ``table``); all others are copied unchanged.
         label_key: A key or column that every row must have (formats ``jsonl`` and ``table``).
-        copies: Number of independent outputs of every text. Each output is a release, and the privacy terms count all.
+        copies: Number of independent outputs of every text. Each output is a release, and the privacy terms in the
+            record include all of them.
         workers: Number of processes; ``None`` for one per core. With 1 this process does the work. A script that uses
             more must be importable (``if __name__ == "__main__":``), as ``multiprocessing`` requires.
         resume: Whether to continue an interrupted run.

@@ -55,8 +55,8 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
     Returns:
         The terms of ``describe_release_terms``, and ``releases``: the number of independent outputs of each text in the
         corpus. It is 1 for each copy that ``sanitize-corpus`` wrote. If copies were joined, their record has the number
-        of copies, since each is a release. ``None`` if there is no record: neither in the folder of the corpus nor, for
-        parts, in a folder above. Such texts count as raw.
+        of copies, since each is a release. The result is ``None`` if there is no record: neither in the folder of the
+        corpus nor, for parts, in a folder above. Texts without a record count as raw.
 
     Raises:
         InvalidJson: The record is not JSON, has another version, or lacks a key.

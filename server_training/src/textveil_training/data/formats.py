@@ -190,8 +190,8 @@ def load_examples(
     Args:
         format_name: A key of ``FORMATS``.
         path: A file; or, for formats with one file per split, a folder with these files under their published names.
-        split: ``train``, ``dev`` or ``test``, for a folder or a file with several splits; ``None`` for all of them. (In
-            the files of SICK the dev split has the name trial, in those of WikiText valid.)
+        split: ``train``, ``dev`` or ``test``, for a folder or a file with several splits; ``None`` for all of them.
+            (The files of SICK call the dev split ``trial``, and those of WikiText call it ``valid``.)
         options: Column names, for formats that need them; ``None`` for the defaults.
 
     Returns:

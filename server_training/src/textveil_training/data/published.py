@@ -106,7 +106,7 @@ def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | N
         WrongLayout: The first line is not the header, or there are rows after the last section.
         MissingSplit: The file has fewer sections than the format, or one of them is empty.
         DataError: The file cannot be read or is empty; or a row has another number of columns, no text, no label or an
-            unknown one, a score out of range, or no list of attributes.
+            unknown one, a score out of range, or a malformed list of attributes.
     """
     columns = data_format.columns
     assert columns is not None

@@ -136,7 +136,8 @@ def fold_words(text: str) -> tuple[str, ...]:
 def group_texts(texts: Sequence[str]) -> TextGroups:
     """Group texts that share passages.
 
-    Time and memory are linear in the number of words, because a shared passage has at most 8 words.
+    Time and memory are linear in the number of words: the function compares passages of at most 8 words only, since
+    texts that share a longer passage also share one of 8 words.
     """
     folded = [fold_words(text) for text in texts]
     parents = list(range(len(texts)))
@@ -164,7 +165,9 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Divide texts into shares by the hash of their group's key; large groups get into the first share.
+    """Divide texts into shares by the hash of their group's key.
+
+    A group with more than the share ``_LARGE_GROUP`` of all texts gets into the first of ``shares``.
 
     Args:
         groups: Groups of the texts.

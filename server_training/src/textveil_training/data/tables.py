@@ -191,7 +191,7 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
 
 def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Yield last location, cells and raw text of each row of a CSV file; blank lines are skipped."""
+    """Yield the location of the last line, the cells and the raw text of each CSV row; skip blank lines."""
     name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:

@@ -38,8 +38,8 @@ _LARGEST_TABLE = 1 << 18
 def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
     """Choose the release parameters with which a checkpoint's accuracy is measured.
 
-    They use the fine grid. For mode ``box`` with many dimensions they use the coarse grid, since the noise table of the
-    fine one would be too large.
+    The grid, which is the number of integer steps per unit of the vector, is ``GRID``. For mode ``box`` with many
+    dimensions it is coarser, since the table of the noise would be too large.
 
     Args:
         description: Content of ``checkpoint.json``.
@@ -259,7 +259,7 @@ def load_or_compute_features(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Load the pooled vectors of a split that training stored in the checkpoint's folder, or compute them.
+    """Load the pooled vectors of a split from the checkpoint's folder; if they are not stored there, compute them.
 
     Args:
         folder: The checkpoint.

@@ -1,8 +1,8 @@
 """Compute the best accuracy that the noise of a mode permits, with one vector (*code*) for each class.
 
-Assume that the vector of a text depends only on the clean model's decision ``yhat``. Then the encoder is a choice of K
-points, the codes ``c_yhat``, in the set to which the mode bounds vectors. The noise of the release is added to the
-code, and the server applies Bayes' rule to the released vector ``z = c_yhat + n``:
+Assume that the vector of a text depends only on the decision ``yhat`` of the model without noise. Then the encoder is a
+choice of K points, the codes ``c_yhat``, in the set to which the mode bounds vectors. The noise of the release is added
+to the code, and the server applies Bayes' rule to the released vector ``z = c_yhat + n``:
 
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 

@@ -50,8 +50,8 @@ class RepresentationRunOptions(RunOptions):
         features: Folder with stored pooled vectors ``features-SPLIT.safetensors`` of that checkpoint's encoder;
             ``None`` to compute them.
         write_features: Whether to store the pooled vectors of all splits in the output folder.
-        precision: Precision of the encoder in training; ``None`` for the recipe's precision, or float32 if the device
-            emulates that one.
+        precision: Precision of the encoder in training. ``None`` for the recipe's precision, or for float32 if the
+            device has no instructions for the recipe's precision.
     """
 
     start: Path | None = None

@@ -7,8 +7,8 @@ noise costs the least accuracy.
 
 Privacy:
     No guarantee. The noise here is continuous, comes from a seeded generator, and is only for training. Devices use
-    ``textveil.mechanisms``: integers, bounded again, noise from the entropy of the operating system. Every reported
-    accuracy is measured with the code that devices run, too.
+    ``textveil.mechanisms``, which bounds the vectors again, in integers, and samples noise with the entropy of the
+    operating system. Every reported accuracy is measured with this code too.
 
 A training covers a range of levels: each step samples a scale of the noise, and the classifier receives the logarithm
 of the epsilon of that scale.
@@ -93,8 +93,8 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 def _solve_rho(epsilon: float, delta: float) -> float:
     """Compute the largest ``rho`` of zero-concentrated privacy for epsilon and delta, in floating point.
 
-    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. This one takes a thirtieth of its
-    time, and training calls it often.
+    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. Training calls this approximation
+    often, and it takes a thirtieth of the time.
     """
 
     def log_delta(rho: float) -> float:

@@ -90,8 +90,9 @@ def split_labeled_texts(
         seed: Seed of the division.
 
     Raises:
-        InvalidClasses: There is only one class, or more than 256; or a class has too few texts, none in one of the
-            parts, or texts in the test file only. The message names a class by its number among the sorted labels.
+        InvalidClasses: There is only one class, or more than 256; or a class has too few texts, has no text in one of
+            the parts, or occurs in the test file only. A message about one class contains its position in the sorted
+            labels, from 1, but not the label.
     """
     rows, test = _strip_labels(rows), None if test is None else _strip_labels(test)
     labels = tuple(sorted({row.label for row in rows}))

@@ -5,8 +5,9 @@ Devices with the bundle release a noisy vector of a text.
     textveil-train dpnr --data my.csv --text note --label topic -o bundle
 
 First the encoder is tuned without noise. Then a head and a classifier are trained on its vectors under noise, and the
-result is exported as int8. For comparison, the noise of Lyu, He and Li 2020, Algorithm 2 (``box``, Laplace noise on
-each of the encoder's coordinates) is trained on the same vectors. Each stage is stored in BUNDLE.unfinished.
+result is exported as int8. For comparison, another head is trained on the same vectors under the noise of Lyu, He and
+Li 2020, Algorithm 2 (``box``: Laplace noise on each of the encoder's coordinates). Each stage is stored in
+BUNDLE.unfinished.
 """
 
 import hashlib

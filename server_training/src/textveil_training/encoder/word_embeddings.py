@@ -145,8 +145,9 @@ def fit_to_teacher(
     - ``n`` is the number of texts, ``I`` the identity matrix, and ``decay`` the weight ``DECAY`` of the ridge
       penalty.
     - ``T`` are the teacher's vectors of the texts, projected onto their main directions.
-    - ``K`` are inner products of texts: those of their mean public word rows plus, with the weight ``PAIR_WEIGHT``,
-      those of their shares of pair buckets. Both features are centered and scaled to a mean square of 1.
+    - ``K`` are inner products of texts. The inner product of two texts is that of their mean public word rows plus
+      ``PAIR_WEIGHT`` times that of their shares of pair buckets. Both features are centered and scaled to a mean square
+      of 1.
     - ``C`` is the matrix that subtracts the mean over texts.
     - ``rows`` are the public word rows, ``rows of texts`` their mean over the words of each text, and
       ``pairs of texts`` the shares of pair buckets in each text.

@@ -143,7 +143,7 @@ class CheckpointLayout:
 
     @contextmanager
     def check_architecture(self) -> Iterator[None]:
-        """Convert errors about tensors that do not fit the networks to ``CheckpointError`` in a block.
+        """Convert errors of a ``with`` block that loads tensors into networks to ``CheckpointError``.
 
         Raises:
             CheckpointError: A tensor file cannot be read, or its tensors are of another architecture.

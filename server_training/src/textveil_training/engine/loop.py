@@ -129,8 +129,8 @@ class TrainingLoop:
     def run(self) -> None:
         """Train all stages to the end, and save the final state.
 
-        Final metrics are measured after the last stage. If this is interrupted, a resumed run continues from the final
-        state.
+        After the last stage the caller measures the final metrics. If this measurement is interrupted, a resumed run
+        continues from the final state.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed. The current step was finished and its state saved.

@@ -36,7 +36,7 @@ class RunRecord:
 
     Args:
         path: JSON file of the record; ``None`` to write no file.
-        subject: Entries about the recipe, the data and the start of this run, besides those of every run.
+        subject: Entries about the recipe, the data and the start of this run. All records have further entries.
         device: Device on which the run computes.
     """
 
@@ -137,15 +137,16 @@ class RunOptions:
 class TrainingRun:
     """One training run: its folder, device, seed, state file and record.
 
-    The constructor checks the output folder and seeds PyTorch, so build networks after it.
+    The constructor checks the output folder and seeds PyTorch, so build the networks after the call of the constructor.
 
     Args:
         options: Output folder and device of the run.
         seed: Seed of all random choices in training.
         report: Called after each step with the stage, the finished steps and the total.
         process: This process among the processes that train together; ``None`` for a single process on the device.
-        finished: Names of files that only a finished run leaves in the folder. With these names, the folder may contain
-            other files before the run; without them it must be empty.
+        finished: Names of files that only a finished run writes. If names are given, a new run refuses a folder with
+            one of these files or with an unfinished run, and accepts other files. Without names the folder must be
+            empty.
 
     Attributes:
         output: Folder to which the run writes.

@@ -5,8 +5,9 @@ that are sampled uniformly from the vocabulary, and 10 % are unchanged (Devlin e
 WordPiece j of a chosen word of the SANITIZED text is WordPiece j of the word in its ORIGINAL (Yue et al. 2021, section
 4.3), up to the length of the shorter one.
 
-The share of unchanged words is a setting. With a larger share the model learns to undo the mechanism at words that it
-sees, besides filling gaps. Of the other chosen words, eight in nine become [MASK] for any share.
+The share of unchanged words is a setting. With a larger share the model also learns to infer the original of a
+sanitized word that it sees, besides predicting masked words. Of the other chosen words, eight in nine become [MASK] for
+any share.
 """
 
 from dataclasses import dataclass, field

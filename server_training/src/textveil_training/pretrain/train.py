@@ -156,7 +156,7 @@ def pretrain(
     steps_per_epoch = min(steps, settings.measure_every or math.ceil(steps / MEASUREMENTS))
 
     def batches(_: torch.Generator) -> list[Tensor]:
-        """Return the batches between two measurements, which may belong to several passes over the texts."""
+        """Return the batches from one measurement to the next; they may span several passes over the texts."""
         found: list[Tensor] = []
         begin = run.position.epoch * steps_per_epoch
         step, end = begin, min(begin + steps_per_epoch, steps)

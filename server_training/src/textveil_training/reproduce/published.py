@@ -39,7 +39,7 @@ class PublishedStudy:
         formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if the study needs no
             texts, and so no model.
         reads_vectors: Whether the study builds a bundle from ``--vectors``.
-        figures: The paper's figures by the name of a row; with an asterisk if it could not be checked.
+        figures: The paper's figures by the name of a row. A figure that could not be checked has an asterisk.
         figures_of_format: The paper's figures by format and then by row, for a table with several data sets.
         differences: Reasons for differences from the paper's figures.
     """

@@ -39,7 +39,7 @@ def reproduce_study(
     Args:
         study: The study.
         inputs: Inputs of the study.
-        given: Figures of the paper from ``--paper``; those of other rows are left out.
+        given: Figures of the paper from ``--paper``, by name of the row. Names of other rows are ignored.
         output: Folder of the record, the page and the picture; ``None`` to write no files.
 
     Returns:

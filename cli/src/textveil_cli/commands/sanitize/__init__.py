@@ -58,7 +58,7 @@ class SanitizeArguments:
         return replace(self.rows, document="cell" if self.is_table else "line")
 
     def describe_tag_numbers(self) -> str:
-        """Return a hint that tags of several documents share their numbers; empty if the user selects documents.
+        """Return a hint that equal tags may stand for different persons; empty if the user gave ``--document``.
 
         ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line.
         """
@@ -80,7 +80,7 @@ class SanitizeArguments:
     def is_over_files(self) -> bool:
         """Return whether the run rewrites whole files, rather than lines of plain text.
 
-        It does for tables, compressed files, folders, and options for many files such as ``--workers``.
+        The result is true for tables, compressed files, folders, and options for many files such as ``--workers``.
         """
         if self.inputs.text is not None:
             return False
@@ -103,7 +103,7 @@ class SanitizeArguments:
             raise OptionError("--text cannot be combined with a table, --column or --key")
         choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in choices:
-            raise OptionError(f"--document must be {choices[1]} or {choices[2]}")
+            raise OptionError(f"--document must be '{choices[1]}' or '{choices[2]}'")
         if self.save_mapping is not None and not self.text_options.is_consistent:
             conflicting = "--corpus-key" if self.text_options.sampling.corpus_key is not None else "--no-consistent"
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:

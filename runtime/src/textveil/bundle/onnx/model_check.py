@@ -170,8 +170,8 @@ def _parse_value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
     """Parse the declaration of an input, an output or another value of the graph.
 
     Returns:
-        Its name; the ONNX code of its element type, or 0 if the declaration has none; and its shape. The shape is
-        ``None`` if the declaration has none. A dimension of unknown size is ``None``.
+        The name of the value; the ONNX code of its element type, or 0 if the declaration has no type; and its shape, or
+        ``None`` if the declaration has no shape. A dimension of unknown size is ``None``.
     """
     fields = _parse_message(value, schema.VALUE, "a value")
     name = decode_text(fields["name"])

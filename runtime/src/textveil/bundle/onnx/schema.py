@@ -1,6 +1,6 @@
 """Fields of ONNX's published schema (onnx.proto3) that a model may have, by field number.
 
-A model must not have a field with a ``refusal``.
+A field with a ``refusal`` is forbidden (``MessageField``).
 """
 
 from textveil.bundle.onnx.protobuf import BYTES, FIXED32, FIXED64, VARINT, MessageField, MessageSchema

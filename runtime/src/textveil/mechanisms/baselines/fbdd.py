@@ -9,9 +9,9 @@ satisfies metric differential privacy: the loss for two words at distance ``d`` 
 factor 2. The same bound holds for the nearest word, which is a function of the noisy point alone.
 
 The input ``<unk>`` (unknown word) has an additional coordinate, which is 0 for every word. The mechanism omits this
-coordinate before it adds noise. This never increases a distance, so the bound also holds for pairs with ``<unk>``. The
-order of the outputs by distance stays the same. Noise along that coordinate would cost accuracy without adding
-protection.
+coordinate before it adds noise. Omitting a coordinate never increases a distance, so the bound also holds for pairs
+with ``<unk>``. The order of the outputs by distance stays the same. Noise along that coordinate would cost accuracy
+without adding protection.
 
 This module computes in floating point. The proof is for real numbers and does not bound the effect of rounding. The
 epsilon of FBDD is therefore called a textbook epsilon, never a certified epsilon.

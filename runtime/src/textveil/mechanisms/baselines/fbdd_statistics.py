@@ -110,7 +110,7 @@ def check_calibration(words: int, draws: int, eta: float) -> None:
 def count_required(draws: int, eta: float) -> int:
     """Return the smallest integer that is at least ``(1 - eta) * draws``.
 
-    The computation is exact for the shortest decimal number that ``eta`` prints as.
+    The computation is exact. ``eta`` counts as the decimal number that ``repr`` prints for it.
 
     >>> count_required(1000, 0.05), count_required(10, 0.3), count_required(3, 0.0)
     (950, 7, 3)

@@ -26,8 +26,8 @@ class RandomizedResponse:
     """The mechanisms ``random`` and ``krr``: all outputs have equal weight, except that the input may have more.
 
     If the input ``x`` is a possible output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other
-    output ``y``. For all other inputs, the output distribution is uniform. This is pure local differential privacy with
-    ``epsilon = ln((tail + excess) / tail)`` (Kairouz, Bonawitz, Ramage 2016).
+    output ``y``. For all other inputs, the output distribution is uniform. The mechanism satisfies pure local
+    differential privacy with ``epsilon = ln((tail + excess) / tail)`` (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
         is_output: 1 for each symbol that is a possible output, else 0; shape ``(symbols,)``.

@@ -122,7 +122,7 @@ class SanTextTable:
 
     @property
     def symbol_count(self) -> int:
-        """Number of symbols. It is also the id of ``<unk>`` as an input."""
+        """Number of symbols. This number is also the id of ``<unk>`` as an input."""
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:

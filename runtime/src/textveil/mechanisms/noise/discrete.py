@@ -12,8 +12,8 @@ machines:
 * ``make_discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
-The probability of all values beyond ``-reach`` and ``reach`` is added to these two values. This does not change the
-distribution of a release that is clamped to outputs that every input can reach.
+The probability of all values beyond ``-reach`` and ``reach`` is added to these two values. If a release is clamped to
+outputs that every input can reach, this addition does not change the distribution of the release.
 """
 
 from dataclasses import dataclass
@@ -223,8 +223,8 @@ def _check_reach(reach: int) -> None:
 def _make_table(counts: list[int], bits: int) -> NoiseTable:
     """Create a noise table from counts whose sum is below ``2**bits``.
 
-    The count of the value 0 is made even, so that the rest is divisible by two. Then the counts of the two end values
-    are increased until the sum is ``2**bits``.
+    The function lowers the count of the value 0 to an even number. The number of random words that select none of the
+    values is then even, and each of the two end values gets half of these words.
     """
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])

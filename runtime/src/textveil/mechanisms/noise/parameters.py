@@ -159,7 +159,7 @@ def _parse_exact(number: object, name: str) -> Fraction:
         name: Name of the number in the error message.
 
     Raises:
-        OptionError: ``number`` is anything else.
+        OptionError: ``number`` is not of this form.
     """
     text = number if isinstance(number, str) else "nan"
     try:

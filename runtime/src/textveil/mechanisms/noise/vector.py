@@ -52,7 +52,8 @@ class ReleaseNoise:
     Attributes:
         table: Distribution of the noise of one coordinate. Its largest value is at least the distance between any input
             and any output.
-        margin: Largest distance of a clamped coordinate from the ball, in steps.
+        margin: Largest distance of a clamped coordinate from the ball (the set of permitted vectors before noise), in
+            steps.
         variance: Variance parameter of discrete Gaussian noise, in steps squared; ``None`` for discrete Laplace noise.
     """
 
@@ -168,7 +169,7 @@ class VectorReleaser:
         """Add noise to every coordinate, and clamp the result. This is a pure function.
 
         Args:
-            integers: Vectors in the ball, in steps, shape ``(n, k)``.
+            integers: Vectors in the ball, in steps, as from ``quantize_vectors``, shape ``(n, k)``.
             words: Independent uniform 64-bit words, one for every coordinate, in the same shape.
 
         Returns:

@@ -6,10 +6,11 @@
 ``S`` the sum of all base weights. ``a(x, y)`` is the part of the budget ``H`` that ``y`` gets for the input ``x``.
 ``G`` and ``F`` are the weights of one unit of base and of budget.
 
-The difference from the mechanism for words (``textveil.mechanisms.staircase.staircase``) is that the bundle stores
-``a``, which is not computed from neighbors, and that outputs get the whole budget. Every mechanism with ``Q(y|x) <=
-exp(epsilon) Q(y|x')`` has this form, up to the rounding of integers (docs/proofs/index-staircase.md). Mechanisms with
-two probabilities for each output are extremal (Kairouz, Oh, Viswanath 2014).
+The mechanism for words (``textveil.mechanisms.staircase.staircase``) computes ``a`` from neighbors, and distributes the
+rest of the budget over all other outputs. Here the bundle stores ``a``, which distributes the whole budget. Every
+mechanism with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form, up to the rounding of integers
+(docs/proofs/index-staircase.md). Mechanisms with two probabilities for each output are extremal (Kairouz, Oh, Viswanath
+2014).
 """
 
 from dataclasses import dataclass, field

@@ -1,11 +1,13 @@
 """The staircase mechanism for texts, with different possible outputs for words in lower case and all other words.
 
-A *slot* is the place in a text that receives an output. Some words, such as Hope and Group, are names only if they have
-a capital. In lower case they are ordinary words. Therefore more outputs are possible in slots in lower case.
+A *slot* is the set of places in a text that receive the output of one sample. Some words, such as Hope and Group, are
+names only if they have a capital. In lower case they are ordinary words. Therefore more outputs are possible in slots
+in lower case.
 
-This does not weaken the privacy guarantee, which compares two texts with the same template. Whether a slot is in lower
-case follows from the template. With consistent sampling, each sample has the same slots in both texts. So in both texts
-the same mechanism samples the output of a slot, and its theorem holds (docs/proofs/staircase.md, "Texts").
+These additional outputs do not weaken the privacy guarantee, which compares two texts with the same template. Whether a
+slot is in lower case follows from the template. With consistent sampling, each sample has the same places in both
+texts. So in both texts the same mechanism samples the output of a slot, and its theorem holds
+(docs/proofs/staircase.md, "Texts").
 """
 
 from dataclasses import dataclass

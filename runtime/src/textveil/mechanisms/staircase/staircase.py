@@ -3,12 +3,12 @@
     Pr[M(x) = y] = (G b(y) + F a'(x, y)) / (G S + F H),        S = sum over y of b(y).
 
 ``b(y)`` is the public base weight of output ``y``, the same for all inputs. ``a'(x, y)`` is the part of the budget
-``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs, and goes to the outputs near ``x``,
-with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget.
+``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs. The outputs nearest to ``x`` get
+it, each at most ``b(y)``. ``G`` and ``F`` are the weights of one unit of base and of budget.
 
 So the total weight is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the
-factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). This requires that no row of
-the bundle's table has an id twice, and that no base weight is zero (conditions 4 and 1).
+factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). The bound requires that no
+row of the bundle's table has an id twice, and that no base weight is zero (conditions 4 and 1).
 
 Such mechanisms with two probabilities for each output are extremal for local differential privacy (Kairouz, Oh,
 Viswanath 2014). Geng and Viswanath's mechanism for numbers has the same name but is a different mechanism.
@@ -39,11 +39,11 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
     Args:
         function_words_kept: Whether function words are kept (mode ``words``) or randomized (mode ``all``).
-        lower: Whether the output is in lower case at every place of the text.
+        lower: Whether the output is in lower case at all of its places in the text.
 
     Returns:
-        1 if function words are kept, 2 if not; 16 and 32 for outputs in lower case. Older bundles also have the bits 4
-        and 8, which have no meaning.
+        1 if function words are kept, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles also have
+        the bits 4 and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -123,8 +123,8 @@ class StaircaseTable:
 
         Args:
             function_words_kept: Whether function words are kept.
-            lower: Whether the output is in lower case at every place of the text. This permits more symbols. Ignored if
-                the table has no roles for lower case.
+            lower: Whether the output is in lower case at all of its places in the text. More symbols are possible
+                outputs in lower case. The argument is ignored if the table has no roles for lower case.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
@@ -181,7 +181,7 @@ def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
 def compute_realized_ratio(epsilon: Decimal) -> float:
     """Return ``F / G``, the ratio of the weights of a unit of budget and a unit of base.
 
-    It is ``e**epsilon - 1`` up to the rounding of ``F``, and never more.
+    The ratio is ``e**epsilon - 1`` up to the rounding of ``F``, and never more.
 
     Example:
         >>> 7.389 < 1 + compute_realized_ratio(Decimal(2)) < 7.3891
@@ -194,8 +194,8 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 class _StaircaseRows:
     """Data of some inputs for sampling, with one row for each input.
 
-    ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. The remaining budget goes to
-    all other outputs. Arrays have the shape ``(rows, k)`` unless stated.
+    ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
+    remaining budget. Arrays have the shape ``(rows, k)`` unless stated.
     """
 
     stored: Integers
@@ -332,9 +332,9 @@ class Staircase:
         """Sample one output for every input independently.
 
         The method samples an integer ``u`` below ``G S + F H``, and an integer ``w`` below ``S - A``, where ``A`` is
-        the part of the budget that the stored neighbors of the input get. It computes three outputs for every input:
-        from all base weights, from the stored neighbors, and from the remaining base weights. ``u`` selects one of the
-        three outputs.
+        the part of the budget that the stored neighbors of the input get. The method computes three outputs for every
+        input: from all base weights, from the stored neighbors, and from the remaining base weights. ``u`` selects one
+        of the three outputs.
 
         Args:
             inputs: Input ids, shape ``(n,)``.

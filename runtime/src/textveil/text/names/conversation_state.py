@@ -38,9 +38,9 @@ _Pool = tuple[str, str]
 class ConversationDraws(DocumentDraws):
     """Draws (random choices of surrogates) of a conversation so far.
 
-    While a pool has unused surrogates, no surrogate of it is used a second time. This holds for all types, even if
-    equal strings of a type get different surrogates. No surrogate is a common word if its type is the month, or if
-    equal strings of its type get equal surrogates.
+    No surrogate is used twice while its pool has unused ones. This holds for all types, also for those whose equal
+    strings get different surrogates. Surrogates for months, and for types whose equal strings get equal surrogates, are
+    never common words.
 
     Args:
         style: Options for the replacement of spans.
@@ -97,7 +97,7 @@ class ConversationDraws(DocumentDraws):
     def rewrite_unlinked(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
         """Yield the elements of a text, with a new surrogate for each mention.
 
-        Even equal strings of the text get different draws.
+        Even equal strings of the text get separate draws.
 
         Privacy:
             The method compares no string with an earlier text and stores no string. So the output does not reveal which
@@ -110,7 +110,7 @@ class ConversationDraws(DocumentDraws):
             self._is_linked = True
 
     def forget_strings(self) -> None:
-        """Clear the mapping of strings, so that later texts are not linked to earlier ones.
+        """Clear the mapping from strings to surrogates, so that later texts are not linked to earlier ones.
 
         The used surrogates remain marked as used, so they do not occur again.
         """
@@ -236,10 +236,10 @@ class ConversationDraws(DocumentDraws):
             self._prepared[pool][1].append(number)
 
     def _sample_below(self, pool: _Pool, limit: int) -> int:
-        """Return a random number, uniform below ``limit``, and use each number only once.
+        """Return a random number, uniform below ``limit``. The method returns each sampled number only once.
 
-        The number may have been prepared for a larger bound. If such a number is below ``limit``, it is also uniform
-        below ``limit``; otherwise the method samples another one.
+        ``_sample_ahead`` may have sampled the number for a larger bound. If such a number is below ``limit``, it is
+        also uniform below ``limit``; otherwise the method takes another one.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:

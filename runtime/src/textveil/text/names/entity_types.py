@@ -127,7 +127,7 @@ def convert_to_given_name(mention: EntityMention) -> EntityMention:
 
 
 class GivenNameLinker:
-    """Changes a single family name to a first name if it was a first name earlier in the document."""
+    """Changes a lone family name to a first name, if the same string was a first name earlier in the document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
@@ -189,8 +189,8 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that a mention keeps in a document without capitals. There, ``_TYPES_WITHOUT_CAPITALS``
-            maps all other types to types for words.
+        unchanged_types: Types that do not change in a document without capital letters. In such a document,
+            ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
         denied: Lookup keys of the words of the option ``deny``, which are always replaced.
     """
 
@@ -388,9 +388,10 @@ class EntityClassifier:
         return person_type if is_foreign_given or person_type == "person" else "family"
 
     def _is_person_before_place(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a name is a first name and a family name that also ends places: *Joy Field*.
+        """Return whether a name may be a person's although its last word also ends names of places: *Joy Field*.
 
-        It is not behind a word before a street or a place, such as *on*.
+        The name must consist of a first name and a family name. A word that precedes streets and places, such as *on*,
+        must not be before it.
         """
         tokens = span.tokens[name_start:]
         if len(tokens) != 2 or span.preceding_word in self._street_leads:
@@ -402,7 +403,7 @@ class EntityClassifier:
         return is_surname and self._type_by_end_word.get(last.key) == "place"
 
     def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
-        """Return the type of a run by its last word, such as *School*; ``None`` if this word is on no list.
+        """Return the entity type of a span by its last word, such as *School*; ``None`` if this word is on no list.
 
         Some words of institutions, such as *Home*, do not count after a single first name.
         """
@@ -414,8 +415,8 @@ class EntityClassifier:
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
         """Return whether a sequence of capitalized words has a word that is no part of a person's name.
 
-        A common word after a listed first name, or a rare family name after an unlisted word, does not count, since it
-        may be a family name. It counts if the first name is also a place, or if the name has more than two words.
+        A name of two words has an exception. A common word after a listed first name that is not also a place, or a
+        rare family name after an unlisted word, does not count: it may be the family name of a person.
 
         Args:
             span: The span of the words.

@@ -40,9 +40,9 @@ class CodeFacts:
         self._before_values = words.secret_words | words.address_words
 
     def is_kept_string(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a rule keeps a string: the code or the name of an error, or a version with its letter.
+        """Return whether a rule keeps a string: an error code, an error name, or a version with a letter (``v4.2.1``).
 
-        The words of a name must be public, which the caller checks.
+        The caller must check that the words of an error name are public.
 
         Args:
             place: The lines that contain the string.

@@ -17,8 +17,8 @@ _YEAR_GAPS = (" ", ", ")
 def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> bool:
     """Return whether a month may be kept because of the words beside it.
 
-    The month must precede a year or follow a word such as *in*. On its other side there must be no number and no
-    capitalized words.
+    The month must precede a year or follow a word such as *in*. On the other side of the month there must be no number
+    and no capitalized words.
 
     Args:
         place: The lines that contain the month.

@@ -29,8 +29,8 @@ def is_formula(text: str) -> bool:
 def is_variable(place: LinePlaces, index: int) -> bool:
     """Return whether a letter is an operand of a formula, a variable, or an option: ``f(x)``, ``n + 1``, ``-v``.
 
-    A mark of formulas or of source code must be next to it. Between it and a letter, a number or a mention there
-    must be such a mark, a comma or a minus sign.
+    A mark of formulas or of source code must be directly before or after the letter. If the item on either side is
+    another letter, a number or a mention, then such a mark, a comma or a minus sign must separate the two.
     """
     if place.gaps[index + 1] == "/" and place.get_class(index - 1) in NUMERIC_TYPES and place.gaps[index] in ("", " "):
         return True  # a unit: ``10 m/s``
@@ -45,8 +45,9 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 def is_operand(place: LinePlaces, index: int) -> bool:
     """Return whether a number is an operand of a formula or a value in source code: ``x = 10``, ``f(0)``, ``n - 1``.
 
-    A mark of formulas must be next to it. Between it and a letter, a number or a mention there must be such a mark
-    or a comma; between it and a letter before it, a minus sign is enough.
+    A mark of formulas must be directly before or after the number. If the item on either side is a letter, another
+    number or a mention, then such a mark or a comma must separate the two. A minus sign may also separate the number
+    from a letter before it.
     """
     before, after = place.gaps[index : index + 2]
     is_difference = len(place.get_word(index - 1)) == 1 and before.strip(" ") in _MINUS
@@ -76,12 +77,14 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
 
 def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
-    """Return whether an item of a line is a single letter, a number or a mention, or is unknown.
+    """Return whether an item of a line is a single letter, a number or a mention, or may be one.
 
     Args:
         place: The lines.
-        index: Index of the item.
-        gap: Index of the gap that must have no line break.
+        index: Index of the item. Outside of the lines the item is unknown, and the result is whether the line
+            continues there.
+        gap: Index of the gap that separates the item from the word before or after it. If the gap has a line break,
+            the item belongs to another line, and the result is false.
     """
     if not 0 <= index < len(place.mentions):
         return place.is_hidden(index, gap)

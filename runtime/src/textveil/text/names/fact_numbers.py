@@ -219,7 +219,7 @@ class NumberFacts:
         )
 
     def _begins_size(self, place: LinePlaces, index: int) -> bool:
-        """Return whether ``x`` and one or two numbers follow a number, and a unit the last one: ``220 x 95 cm``."""
+        """Return whether a number begins a size: 2 or 3 numbers with ``x`` between, and a unit (``220 x 95 cm``)."""
         for at in (index, index + 2):
             if place.get_word(at + 1) != "x" or place.gaps[at + 1] != " " or place.gaps[at + 2] != " ":
                 return False

@@ -189,7 +189,10 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number with no separating word before it; -1 if there is none.
+        """Return the index of the next number of the line; -1 if there is none, or if a separating word precedes it.
+
+        Where the line continues outside of ``LinePlaces``, its unknown part counts as a number. The result is then
+        ``index``.
 
         Args:
             index: Index at which the search begins.
@@ -249,7 +252,7 @@ class LinePlaces:
 
         Args:
             index: Index of the item. For an index outside of the lines, the result is whether the line continues there.
-            gap: Index of the gap that must have no line break.
+            gap: Index of the gap next to the item. If this gap has a line break, the result is false.
         """
         if not 0 <= index < len(self._words):
             return self._cut_before if index < 0 else self._cut_after
@@ -265,14 +268,17 @@ class LinePlaces:
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether a letter has no single letter and no mention beside it, so it is not spelled in letters."""
+        """Return whether a letter has no single letter and no mention beside it.
+
+        Otherwise the letter may belong to a word that is spelled letter by letter.
+        """
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
             for at in (index - 1, index + 1)
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether a number may be kept without a unit at an index.
+        """Return whether the context of a number permits to keep it without a unit.
 
         The items next to the number must be kept words; the text may also end after the number. The gap before it must
         be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
@@ -371,7 +377,7 @@ class LinePlaces:
         return word in words or (word == "I" and "i" in words)
 
     def begins_line(self, index: int) -> bool:
-        """Return whether an item begins a line, behind marks of a list."""
+        """Return whether an item is the first one of its line. Marks of a list may precede it."""
         before = self.gaps[index]
         if index == 0:
             return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
@@ -432,8 +438,8 @@ class LinePlaces:
     def is_variety_place(self, index: int) -> bool:
         """Return whether a mention may be the country in the name of a language: ``in US English``.
 
-        The name of a group must follow the mention, and no noun may follow the group: in ``to US Catholic schools`` the
-        group is an adjective.
+        A word of the type ``group``, such as *English*, must follow the mention. No noun may follow that word: in ``to
+        US Catholic schools`` the word *Catholic* is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False

@@ -112,7 +112,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates for unlisted words that are in no other surrogate pool."""
+        """Surrogates that are in the pools for unlisted words, but in no other surrogate pool."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -201,7 +201,7 @@ class FactStrings:
         return self._is_foreign_word(word) and self.common.get(word) is None
 
     def _is_foreign_word(self, word: str) -> bool:
-        """Return whether a word of another language is kept. The long list is searched, not copied."""
+        """Return whether a word belongs to another language and is kept. The method does not copy the long list."""
         if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
             return False
         return word not in self.persons and self.is_shared(word)
@@ -259,9 +259,9 @@ class FactStrings:
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a word of ``starts`` may begin a sentence before any word: *Bank transfer*.
+        """Return whether a word that often begins sentences may do so before any word: *Bank transfer*.
 
-        It may be a rare family name, but neither a frequent one nor a rare word.
+        The word may also be a rare family name, but not a frequent one. It must not be rare as a common word.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -269,7 +269,8 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        With surrogates from the pool of months, a kept month could be mistaken for one.
+        If months get surrogates, the result is true only from the value ``useful`` of ``facts`` on: a kept month could
+        be mistaken for a surrogate.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
@@ -453,7 +454,7 @@ class FactStrings:
     def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
         """Return for each mention the public sets that contain its string, as the sum of their flags.
 
-        The result has sets of lower-case words and of capitalized words only.
+        The sum is 0 for a mention that is neither a lower-case word nor a span of capitalized words.
         """
         return [*map(self._find_sets, mentions)]
 

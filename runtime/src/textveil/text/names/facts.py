@@ -326,9 +326,9 @@ class FactRules:
         return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a word is kept because of a kept word next to it.
+        """Return whether a kept word next to a word is the reason to keep this word too.
 
-        The word must be a function word of another language, or a part of the name of a language.
+        The word to keep must be a function word of another language, or a part of the name of a language.
 
         Args:
             place: The lines that contain the word.

@@ -1,7 +1,8 @@
 """Mentions that the option ``keep`` covers: they become kept text, unless they are parts of a name.
 
-A word of a closed type, such as the group *Brown*, may also be a family name. So it is kept only if no name is beside
-it. The decision reads types and layouts of the mentions beside the word, and the gaps between, never their strings.
+The *closed* types are groups of people, months, number words and weekdays. A word of a closed type, such as *Brown*,
+may also be a family name. So such a word is kept only if no name is beside it. The decision reads the types and layouts
+of the mentions beside the word, and the gaps between, but never their strings.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +29,7 @@ _NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
 
 
 class _HasSpan(Protocol):
-    """A mention: only its span is read."""
+    """Interface of a mention for this module, which reads only its span."""
 
     @property
     def span(self) -> EntitySpan:
@@ -87,7 +88,7 @@ def merge_kept_mentions(
 
 
 def _find_part(mention: _HasSpan) -> str:
-    """Return which part of a name a mention may be, if the word after it belongs to the same name."""
+    """Return which part of a name a mention may be: a name, an initial, a title, or none of them."""
     span = mention.span
     if span.entity_type in _TITLES:
         return _TITLE
@@ -101,11 +102,11 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
 
     Args:
         mention: The word.
-        before: The part of a name before it, with the gap ``lead``.
-        lead: The kept text before the word.
-        gap: The kept text after the word.
-        after: The part of a name after it.
-        type_after: The provisional type of the mention after it; empty if there is none.
+        before: Result of ``_find_part`` for the mention before the word.
+        lead: The kept text between that mention and the word.
+        gap: The kept text between the word and the next mention.
+        after: Result of ``_find_part`` for the next mention.
+        type_after: Entity type of the span of the next mention; empty if there is none.
     """
     is_joined = lead in _JOINS[before]
     if mention.span.entity_type in _TITLES:

@@ -122,7 +122,7 @@ class KnownPersons:
 
     Raises:
         OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
-            numbers of the entries.
+            positions of the entries, counted from 1.
 
     Privacy:
         The object holds the list. Its ``repr`` does not contain it.

@@ -84,7 +84,7 @@ class Lexicon:
 
     Attributes:
         rules: Rules of the language.
-        clitic_pieces: The letters of each clitic after an apostrophe.
+        clitic_pieces: For each clitic, its letters after the apostrophe.
         randomized_spans: Spans of the randomized words.
 
     Privacy:

@@ -82,7 +82,7 @@ def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def _is_next(year: str, end: str) -> bool:
-    """Return whether two digits are the end of the year after ``year``."""
+    """Return whether ``end`` has the last two digits of the year that follows ``year``, as in ``2023/24``."""
     digits = year + end
     return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
 
@@ -185,9 +185,8 @@ def find_list_number(
 ) -> tuple[int, ...]:
     """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``.
 
-    The result is empty if the line is not a list item, or if its number does not continue the list. A list continues
-    with the next number, or begins with 1. A nested list continues at any level, or begins with 1 below the last
-    number.
+    The result is empty if the line is not a list item, or if its number neither begins nor continues a list. A list
+    begins with 1, and continues with the next number. In a nested list, ``2.2``, ``2.1.1`` and ``3`` continue ``2.1``.
 
     Args:
         words: Words of some lines.
@@ -214,7 +213,7 @@ def find_list_number(
 
 
 def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
-    """Return whether a nested number is the next one on its level, or the first one below the last number."""
+    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``."""
     level = len(number) - 1
     return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
 

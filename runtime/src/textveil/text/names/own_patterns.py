@@ -270,7 +270,12 @@ class PatternMatcher:
         self._last |= fragment.last
 
     def _build(self, node: _Node, before: int) -> _Fragment:
-        """Add the positions of a syntax node to the automaton, and return its fragment."""
+        """Add the positions of a syntax node to the automaton, and return the fragment of the node.
+
+        Args:
+            node: The node.
+            before: Number of positions of all earlier patterns.
+        """
         self._built += 1  # nodes without a position count too: ``((){9}){9}``
         if len(self._classes) - before >= MAX_POSITIONS or self._built > _MAX_NODES:
             raise _PatternError("is too large once its repetitions are expanded: repeat fewer times")

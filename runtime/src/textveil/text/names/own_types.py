@@ -75,7 +75,7 @@ class PlaceholderText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Add text without a match. The text may contain the word ``PLACEHOLDER``."""
+        """Append text without a match to ``pieces``, and record each word ``PLACEHOLDER`` that the user wrote in it."""
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 
@@ -229,7 +229,7 @@ class OwnSurrogatePools(SurrogatePools):
         return entity_type in self.own_types and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
+        """Return a surrogate as text. If it replaces a JSON number, it is a valid JSON number.
 
         For the arguments see ``SurrogatePools.spell_surrogate``.
         """

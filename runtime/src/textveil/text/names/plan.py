@@ -344,9 +344,10 @@ class NamesPlanFactory:
         )
 
     def _choose_facts(self, options: Mapping[str, Any]) -> str:
-        """Return the value of the option ``facts``: at most the value for which the language has words.
+        """Return the value of the option ``facts``, reduced if the language lacks the lists of words that it needs.
 
-        This is ``none`` without words before secrets and in addresses, and ``plain`` without words before headings.
+        The result is ``none`` if the language has no lists of words before secrets and in addresses. It is at most
+        ``plain`` if the language has no list of words before headings.
 
         Raises:
             OptionError: The value does not exist.

@@ -82,8 +82,8 @@ class ReadTextStream:
     The counts of words are complete after the last element.
 
     Args:
-        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of such counts,
-            which are added.
+        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of counts
+            whose sum is this number.
         elements: Kept texts and mentions, in order.
 
     Attributes:
@@ -213,7 +213,7 @@ class NamesReader:
     def _stream_json_text(self, text: str, has_capitals: bool) -> "ReadTextStream":
         """Return a stream of the elements of a text with JSON.
 
-        The syntax of JSON is copied. Each text, key and number in it, and the text around it, is read alone.
+        The syntax of the JSON is copied. Each JSON string, key and number, and the text around the JSON, is read alone.
         """
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))

@@ -1,7 +1,7 @@
 """Pairs of surrogates and originals, with which replies to a rewritten text are restored.
 
 A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to the same word
-as in the text (``7 chairs``), or where the reply repeats the text around it.
+as in the sanitized text (``7 chairs``), or where the reply repeats more of the text around it.
 """
 
 import re
@@ -185,8 +185,8 @@ def find_pairs(
 
     Args:
         elements: Elements of the text.
-        start: The first element whose mention counts. Earlier elements are context.
-        stop: The index after the last such element; ``None`` for the end. Later elements are context.
+        start: Index of the first element of the range. Earlier elements are only context.
+        stop: Index after the last element of the range; ``None`` for the end. Later elements are only context.
         is_start: Whether the text begins with the first of the elements.
         is_end: Whether the text ends with the last of the elements.
         spellings: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
@@ -243,9 +243,9 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate also stands for another spelling of its original.
+    """Return whether a surrogate replaces several spellings of its original.
 
-    In that case restoring could put the wrong spelling into a reply.
+    If so, restoring could put the wrong spelling into a reply.
 
     Args:
         element: The element with the surrogate.

@@ -196,8 +196,9 @@ class DocumentDraws:
         """Write the texts with their surrogates.
 
         Args:
-            samples: For each draw, a random number below its entry in ``bounds``.
-            words: The randomized output of each of ``randomized_words``. Outputs for other documents may follow.
+            samples: For each draw, a random number below the draw's entry in the attribute ``bounds``.
+            words: The randomized output of each word of the attribute ``randomized_words``. Outputs for other documents
+                may follow.
 
         Returns:
             Three values. The texts. A function that returns the pairs of surrogate and original: most results are never

@@ -1,7 +1,8 @@
 """Finder of spans: decides which words are kept, and which tokens form one span (pass 2 of ``names``).
 
 It reads classes, case patterns and gaps, and the keys of kept words only. It never reads a string that is replaced. So
-any other string of the same class, even in all spans at once, leads to the same decisions (docs/proofs/names.md).
+its decisions stay the same if other strings of the same classes replace the strings of one span or of all spans
+(docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
 decide that it is replaced.
@@ -288,7 +289,7 @@ class SpanFinder:
         )
 
     def _is_lower(self, token: NamesToken) -> bool:
-        """Return whether a token is a lower-case word of a kind that does not occur in headlines."""
+        """Return whether a token is a lower-case word that shows that its line is not a headline."""
         if token.case != LOWER:
             return False
         if token.token_class == KEPT:

@@ -256,8 +256,11 @@ class _SpelledSpanFinder:
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
         """Return the index of the first letter in the sequence of single letters that contains ``index``.
 
-        The caller cannot look this up in ``special_indices``, which lacks the letter *a* because it is kept in every
-        context.
+        ``special_indices`` does not have the index if this letter is *a*, which is kept in every context.
+
+        Args:
+            index: Index of one letter of the sequence.
+            lower_bound: Index at which the search to the left ends.
         """
         while index > lower_bound and self._is_letter_element(index - 1) and self.is_joined(index, LETTER_JOINS):
             index -= 1
@@ -272,9 +275,10 @@ class _SpelledSpanFinder:
         return is_letter(token) and not dotted and (gap != "" or index == 0)  # 5s
 
     def _find_letters(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Find a name in single letters that begins at ``start``.
+        """Find a name that is spelled letter by letter and begins at ``start``.
 
-        Initials of a following name do not count. The name must have at least three other letters.
+        It must have at least ``MIN_SPELLED`` letters. The last letters do not count if they are the initials of another
+        name that follows them.
 
         Returns:
             The span of the name, or ``None``; and the index after the letters.
@@ -299,7 +303,10 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether a name, or a particle of a name, begins at ``index``. Initials before it are part of it."""
+        """Return whether a name, or a particle of a name, begins at ``index``.
+
+        If so, initials directly before ``index`` belong to that name.
+        """
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
             return False

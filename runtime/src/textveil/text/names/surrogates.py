@@ -131,7 +131,7 @@ class SurrogatePools:
         )
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
+        """Return a surrogate as text. If it replaces a JSON number, it is a valid JSON number.
 
         Args:
             entity_type: Type of the surrogate.

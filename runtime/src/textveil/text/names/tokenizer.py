@@ -236,7 +236,7 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of text with separators, such as ``user=name``: words, separators and the last part."""
+        """Return the tokens of text with separators, such as ``user=name``: the separators, and the parts between."""
         tokens: list[NamesToken] = []
         while match := _SEPARATED.fullmatch(core):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
@@ -286,7 +286,7 @@ class ChunkTokenizer:
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
         """Yield pieces of source code, and split a call such as ``xs.add(`` if its method is a common word.
 
-        The decision depends only on the form of the text before the dot.
+        Of the text before the dot, the decision depends only on its form.
 
         Args:
             pieces: Consecutive pieces of a chunk, split at the marks of source code.

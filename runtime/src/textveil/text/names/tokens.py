@@ -160,10 +160,11 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
 def find_connectors_end(
     words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, connectors: Collection[str]
 ) -> int:
-    """Return the index after the connectors with which a run may go on (``of`` in ``Bank of America``).
+    """Return the index after the connectors with which a run may continue (``of`` in ``Bank of America``).
 
-    A word in Title case for a group of people may precede them, as in ``Sociedad Chilena de Ostrander``: it is a part
-    of that name. A blank follows each word, but for an elision (``d'``), which the next word follows directly.
+    A word in Title case for a group of people may precede the connectors: *Chilena* in ``Sociedad Chilena de
+    Ostrander`` is a part of the name. A blank must follow each connector, but the next word directly follows an elision
+    (``d'``).
 
     Args:
         words: Tokens of the text.
@@ -173,7 +174,7 @@ def find_connectors_end(
         connectors: Lookup keys of the connectors of the language.
 
     Returns:
-        The index; ``index`` itself if no connectors follow, or a gap after them ends the run.
+        The index; ``index`` itself if there are no connectors, or if the gap after the last one ends the run.
     """
     first = index + (
         words[index].token_class == REPLACED and words[index].entity_type == "group" and words[index].case == TITLE
@@ -196,8 +197,8 @@ def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list
     replaced word and ends the sequence of joined words.
 
     Args:
-        is_replaced: For each capitalized word, whether it is replaced by itself.
-        is_joined: For each of these words but the first, whether a blank or hyphen joins it to the word before.
+        is_replaced: For each capitalized word, whether it is replaced whatever the other words are.
+        is_joined: For each of these words but the first, whether a blank or hyphen joins it to the previous one.
     """
     joins = [False, *is_joined, False]
     replaced = [False, *is_replaced, False]

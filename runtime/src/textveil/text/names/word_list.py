@@ -63,7 +63,7 @@ class WordListRandomizer:
 
         Raises:
             OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The
-                message contains only the numbers of such entries.
+                message contains only the positions of such entries, counted from 1.
         """
         assert bundle.staircase_table is not None
         _check_entries(list(entries), bundle)

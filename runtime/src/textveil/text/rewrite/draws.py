@@ -59,7 +59,8 @@ class CarriedState:
     """State of the chunks before a chunk of a long document, which the sanitizing of the chunk needs.
 
     The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
+    divided depends on private words. Thanks to this state, that position affects neither the output distribution nor
+    the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
@@ -152,7 +153,8 @@ class TokenArrays:
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
         """Return the tokens of special segments (see ``SegmentTable``) in text order.
 
-        They are two arrays of shape ``(tokens,)``: the index of the segment of each token, and its row in the table.
+        The result has two arrays of shape ``(tokens,)``: for each token, the index of its segment, and its row in the
+        table.
         """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
@@ -181,7 +183,7 @@ class TokenArrays:
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Whether each token is a whole word, rather than a part of a split word; shape ``(tokens,)``."""
+        """Value of ``ClassifiedToken.is_whole`` of each token, shape ``(tokens,)``."""
         return self._table_rows[self._rows, -1] != 0
 
     @cached_property
@@ -293,7 +295,7 @@ class DrawSlots(NamedTuple):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """Whether each draw is for a whole word, rather than for a part of a word (``Slots.is_whole``)."""
+        """Value of ``ClassifiedToken.is_whole`` of the token of each draw (``Slots.is_whole``)."""
         return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 

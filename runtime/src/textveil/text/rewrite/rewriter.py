@@ -2,7 +2,7 @@
 
 A very long document is sanitized in chunks, to limit the memory. Each chunk gets the state of the chunks before it
 (``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
-document's template alone. Only the order in which random words are used differs.
+document's template alone. Only the order in which the random numbers are used differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

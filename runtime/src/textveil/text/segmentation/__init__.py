@@ -8,9 +8,9 @@ docs/format-staircase.md has the definitions. The mode ``names`` has its own tok
 - *word*: a token of ordinary letters.
 - *string*: a token that is not a plain word, such as a number, an email address, a URL or an emoticon.
 - *chunk*: text between blanks.
-- *key*: the form in which a word is looked up: NFKC, lower case, plain apostrophes. To *fold* a word is to make its
-  key.
-- *clitic*: the end of a word that counts as a word of its own, such as ``'s`` or ``n't``.
+- *key*, or *lookup key*: the form of a word in lists and vocabularies: NFKC, lower case, plain apostrophes. To *fold* a
+  word is to make its key.
+- *clitic*: an ending, such as ``'s`` or ``n't``, that counts as a separate word.
 """
 
 from textveil.bundle.word_lists import APOSTROPHES, fold_apostrophes

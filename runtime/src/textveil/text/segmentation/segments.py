@@ -482,7 +482,8 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether the text up to ``index`` would touch a number after it.
 
-    It would if the text ends in a word or string. Marks, or a bracketed word, may follow the word or string.
+    This is so if the text ends with a word or string. After the word or string there may also be marks, or a word in
+    brackets.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

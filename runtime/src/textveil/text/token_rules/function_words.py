@@ -218,8 +218,8 @@ class TemplateRule:
     def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
-        The rule must randomize the word in every case in which it can be printed. So the output has the same template
-        if it is sanitized again.
+        The rule must randomize the word in every case pattern in which it can be printed. So the output has the same
+        template if it is sanitized again.
 
         Args:
             symbol: The word, in lower case.

@@ -37,8 +37,8 @@ class ClassifiedToken(NamedTuple):
         key: Lookup key of a kept or randomized word. ``None`` for replaced tokens, and for randomized tokens that the
             mechanism treats as ``<unk>``.
         type_index: Index of the entity type of a replaced token.
-        is_whole: Whether a randomized token is a whole word, or a stem or a clitic. ``False`` for a punctuation mark,
-            and under ``EveryWordRule`` for a word or string outside the vocabulary.
+        is_whole: ``True`` for a randomized word, stem or clitic. ``False`` for a randomized punctuation mark, and under
+            ``EveryWordRule`` for a word or string outside the vocabulary.
     """
 
     role: TokenRole
@@ -106,7 +106,7 @@ class TokenRule(Protocol):
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
 
-        The start of a sentence may change only tokens that inside a sentence are randomized as ``<unk>``.
+        The value of ``starts_sentence`` may affect only tokens that are randomized as ``<unk>`` inside a sentence.
         """
         ...
 

@@ -140,8 +140,8 @@ def attack_bayes(
     Args:
         randomizer: The mechanism.
         released: Texts and their outputs.
-        seed: Seed of the random words that follow the prior. The mechanism's outputs for them use the operating
-            system's entropy.
+        seed: Seed of the generator that samples words from the prior. The mechanism randomizes these words with the
+            operating system's entropy.
         report: Called with the number of finished outputs and the total.
         draws: Number of random words in the simulation that checks the closed form.
 

@@ -6,10 +6,10 @@ of that type. Without such texts the counts come from the attacked texts themsel
 knows.
 
 **Mask inference** (Yue et al. 2021, section 5.3). [MASK] replaces the output of one hidden word, and a masked language
-model predicts it from the rest of the sanitized text. Its likeliest WordPiece is compared with the original, as in
-``masked_lm_attacks``. In the mode ``names`` a surrogate depends on the type and form of the word alone, so masking the
-output costs the attacker little. In the modes ``words`` and ``all`` the output depends on the word: the attack
-``words`` uses this.
+model predicts the word from the rest of the sanitized text. The model's likeliest WordPiece is compared with the
+original, as in ``masked_lm_attacks``. In the mode ``names`` a surrogate depends on the type and form of the word alone,
+so masking the output costs the attacker little. In the modes ``words`` and ``all`` the output also depends on the
+original word. The attack ``words`` (package ``attacks.words``) uses this dependence.
 """
 
 from collections import Counter

@@ -192,7 +192,7 @@ class ContextualBayes:
         return found | {"tuned_weights": chosen}
 
     def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
-        """Choose the weight of the context for each half of the texts by the other half.
+        """Choose the weight of the context for each half of the texts: the best one on the other half.
 
         Returns:
             The ranks of the true inputs under these weights, and the weights of both halves.

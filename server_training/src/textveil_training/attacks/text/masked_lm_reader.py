@@ -36,7 +36,7 @@ class MaskedText:
 
 
 class TextWithGaps(Protocol):
-    """Interface of texts whose tokens are separated by unchanged gaps."""
+    """Interface of tokenized texts with their gaps, the strings between tokens that sanitizing keeps."""
 
     @property
     def gaps(self) -> tuple[str, ...]:

@@ -41,9 +41,9 @@ def attack_checkpoint(
 ) -> dict[str, Any]:
     """Measure how much released vectors reveal, in comparison with a label at the same epsilon.
 
-    The label is the decision of a linear model on the same vectors without noise (``fit_decisions``). A decision
-    reveals more than the true class, since a model also reacts to the names in a text, and the decision of another
-    model would reveal something else.
+    The label is the class that a linear model predicts from the same vectors without noise (``fit_decisions``). It is
+    not the true class: a prediction reveals more, since it also depends on the names in a text. It is not the
+    prediction of another model either, which would reveal something else.
 
     Args:
         model: Head and classifier.
@@ -52,8 +52,8 @@ def attack_checkpoint(
         task: Data with labels and attributes.
         level: Epsilon per text, a decimal string.
         settings: Settings of the attacker.
-        randomizers: Randomizers of the label by name; ``None`` for those of ``make_label_randomizers``, which are
-            fitted to the dev split alone.
+        randomizers: Function that returns randomizers of the label by name; ``None`` for ``make_label_randomizers``.
+            The function receives only the confusion matrix of the dev split, and epsilon.
 
     Returns:
         The attacker's success on ``vectors``; for each randomizer the success of an attacker who sees only its label;
@@ -105,7 +105,7 @@ def fit_decisions(
 
     Args:
         model: A trained representation.
-        features: Pooled vectors of each split, a copy for each word dropout, shape ``(copies, texts, width)``.
+        features: Pooled vectors of each split, shape ``(copies, texts, width)``: copies differ in the words removed.
         task: Labels of the texts.
     """
     from sklearn.exceptions import ConvergenceWarning

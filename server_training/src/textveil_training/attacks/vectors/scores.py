@@ -109,8 +109,8 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
             high score means that the attacker expects the attribute.
         dev_present: The true attributes, shape (dev texts, attributes).
         scores: Scores of the test texts, shape (draws, texts, attributes).
-        present: The true attributes of the test texts, shape (texts, attributes). At least one text must have each
-            attribute, and at least one must not.
+        present: The true attributes of the test texts, shape (texts, attributes). For each attribute there must be a
+            text with it and a text without it.
     """
     half = np.full(present.shape[1], 0.5)
     tuned = np.array([_find_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
@@ -203,7 +203,7 @@ def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats
 def _compute_f(counts: Floats) -> Floats:
     """Compute F from true positives, false positives and false negatives; 0 if all three are 0.
 
-    The first axis of the counts has these three.
+    The first axis of ``counts`` has these three numbers, in this order.
     """
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)

@@ -114,7 +114,7 @@ class WordAttacker:
         return of
 
     def prepare_release(self, release: WordRelease) -> tuple[CandidateFinder, Ints]:
-        """Fit the combined attack to a release, or return the stored result for the last one.
+        """Fit the combined attack to a mechanism; for the mechanism of the previous call return the stored result.
 
         Returns:
             A finder of the candidates for each output, and the weights of the combined attack.
@@ -233,9 +233,9 @@ class WordTargets:
 
     Attributes:
         document: Index of the text of each segment.
-        words: Boolean for each segment: whether it is not a gap. The attacks guess only these segments.
-        content: Boolean for each of these segments: whether it is not a function word.
-        known: Boolean for each of these segments: whether it is a content word of the vocabulary.
+        words: Boolean for each segment: whether it is a word, not a gap. The attacks guess only words.
+        content: Boolean for each segment: whether it is a content word, which is a word but no function word.
+        known: Boolean for each segment: whether it is a content word of the vocabulary.
     """
 
     def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:

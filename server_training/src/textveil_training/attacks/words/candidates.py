@@ -112,7 +112,7 @@ class CandidateFinder:
         return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
 
     def _find_by_output(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
-        """Find the candidates of outputs; those of an output are computed once and reused for later releases.
+        """Find the candidates of outputs, and store them, so that later releases reuse them.
 
         Args:
             lower: Whether the outputs are used in lower case only.

@@ -48,7 +48,7 @@ def make_word_vectors(words: WordIds, vectors: Iterable[tuple[str, Any]] | None)
     """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is for hidden words.
 
     Args:
-        words: Numbers of the words.
+        words: Table of word ids; the vector of a word is in the row of its id.
         vectors: Known words and vectors, or ``None``. Words without a known vector get small random ones.
     """
     found = 0.1 * torch.randn(len(words.spellings) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
@@ -269,7 +269,7 @@ def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool 
     A batch has texts of similar length, padded with -1. Long texts are cut into parts.
 
     Args:
-        document: Document number of each element.
+        document: Index of the document of each element.
         hidden: Whether each element is hidden.
         size: Largest number of elements in a batch, including padding; a single text may have more.
         shuffled: Whether texts of equal length are in random order.

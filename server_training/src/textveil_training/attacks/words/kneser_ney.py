@@ -1,7 +1,8 @@
 """Estimate trigram probabilities by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999).
 
-With ``c`` the count of a trigram or, of a shorter n-gram, the number of different words before it:
-``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g``
+The probability of a trigram is ``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``. ``P(w | v)`` and
+``P(w)`` have the same form, and the last term of ``P(w)`` is the uniform probability ``1 / words``. Here ``c`` is the
+count of a trigram; for a shorter n-gram it is the number of different words that precede the n-gram. ``g``
 redistributes the probability that the discounts ``D`` removed. Each order has three discounts, for counts of 1, of 2,
 and of more. The tables are sorted arrays.
 """
@@ -117,7 +118,7 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Map word ids to the model's own ids; a number below 0 becomes the edge of a text."""
+        """Map word ids to the model's own ids; an id below 0 becomes the edge of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
@@ -126,12 +127,15 @@ class TrigramModel:
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Return the parts of ``P(third | first second)`` for all combinations of three arrays.
+        """Return the terms of ``P(third | first second)`` for all combinations of three arrays.
+
+        The probability is ``g P(third | second) + share``, where ``share`` is 0 if the pair ``(first, second)`` was not
+        observed.
 
         Returns:
-            Four arrays. The factor of ``P(third | second)`` for each pair ``(first, second)``, shape
-            ``(len(first), len(second))``; the observed pairs, as indices into ``first`` and into ``second``; and the
-            discounted probabilities of ``third`` after each observed pair, shape ``(pairs, len(third))``.
+            Four arrays: ``g`` for each pair ``(first, second)``, shape ``(len(first), len(second))``; the observed
+            pairs, as indices into ``first`` and into ``second``; and ``share`` of each ``third`` after each observed
+            pair, shape ``(pairs, len(third))``.
         """
         pairs = first[:, None] * self.words + second
         left, seen = self._three.get_backoff_shares(pairs)

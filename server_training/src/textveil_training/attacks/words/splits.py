@@ -19,7 +19,7 @@ def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints
     """Choose random texts to hold out among the longer half of the texts; equal seeds give equal rows.
 
     Args:
-        cut: Texts, each as a list of segments.
+        cut: Texts, each as a list of segments (tokens and gaps).
         count: Largest number of rows to choose.
         seed: Seed of the choice.
     """
@@ -30,14 +30,14 @@ def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints
 
 
 def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.bool_]:
-    """Find texts that share five consecutive words with another text, or are contained in one.
+    """Find the texts that share five consecutive words with one of ``others``, or are contained in one of them.
 
     Args:
-        cut: Texts to check, each as a list of segments.
+        cut: Texts to check, each as a list of segments (tokens and gaps).
         others: The other texts.
 
     Returns:
-        A boolean for each text of ``cut``: whether ``others`` has such a text.
+        A boolean for each text of ``cut``; false for a text of one or two words.
     """
     seen: set[tuple[str, ...]] = set()
     for text in map(_fold_text, others):
@@ -55,7 +55,7 @@ def exclude_near_texts(cut: SegmentedTexts, attacked: SegmentedTexts) -> tuple[S
     """Remove texts that share five consecutive words with an attacked text, or are contained in one.
 
     Args:
-        cut: Texts, each as a list of segments.
+        cut: Texts, each as a list of segments (tokens and gaps).
         attacked: The attacked texts.
 
     Returns:
@@ -77,7 +77,7 @@ def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
     The words of a contained text would be counted twice.
 
     Args:
-        cut: Texts, each as a list of segments.
+        cut: Texts, each as a list of segments (tokens and gaps).
         rows: Indices of texts.
     """
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}

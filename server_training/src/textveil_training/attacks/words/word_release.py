@@ -43,11 +43,12 @@ class ReadElements:
     """Words and punctuation marks (*elements*) of documents, as arrays of shape ``(elements,)``.
 
     Attributes:
-        document: Document number of each element.
-        segment: Number of the element's segment among all segments of all documents, the same for every mechanism.
+        document: Index of the document of each element.
+        segment: Index of each element's segment among the segments of all documents. All mechanisms have the same
+            segments.
         role: MARK (punctuation), KEPT, SURROGATE or RANDOMIZED.
         index: Input id of a randomized element, or entity type index of a surrogate; -1 for others.
-        word: Number of the original word in lower case.
+        word: Id of the original word in lower case.
         whole_words: Whether the element is a whole word, not a part of one.
         lower: Whether the output would be written in lower case, which limits the words that can be outputs. If equal
             words of a document share an output, the limit applies only if all of them are in lower case.
@@ -64,7 +65,7 @@ class ReadElements:
     documents: int
 
     def take_documents(self, chosen: Ints) -> "ReadElements":
-        """Return only the given documents, in ascending order, with new document numbers."""
+        """Return only the given documents, in ascending order, with new document indices."""
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
@@ -89,7 +90,7 @@ class WordRelease:
             the segment starts a sentence.
         draw_words: Function that draws output words for input ids, given ``whole_words`` and whether only lower-case
             words may be outputs.
-        printed: Id of every symbol of the vocabulary.
+        printed: For every symbol of the vocabulary its id in ``words``.
         symbols: Number of symbols.
         randomizers: The output distributions of randomized words, with a capital and in lower case, or ``None``.
         rule: Name of the template rule. Mechanisms with equal rules divide every text into the same elements and roles.
