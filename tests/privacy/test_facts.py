@@ -109,6 +109,8 @@ HIDDEN = [
     ("at Tisza u. 12. It is here; the patient K, age [97, 98]", "12 K 97 98"),
     ("my number is 5 5 5, 0, 1; on 3 May = 5", "5 0 1 3"),
     ("the password: k^2, flat B, ward C, Ward C", "k^2 B C Ward"),
+    ("open C:\\Users\\kowal\\report.txt", "C:\\Users\\kowal\\report.txt"),
+    ("I asked bill, and bin came; the bill Kowal", "bill bin Kowal"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
@@ -171,6 +173,9 @@ KEPT = [
     ("useful", "List it\nA) Loud\nB) Late? 2. Then it is 3. Kowal", "B 2"),
     ("useful", "It is a 2-minute film: let E[] be {x: 1, 'name':name}", "2 E x name"),
     ("plain", "for i in n: a[i] = x; run it with -v", "i a x v"),
+    ("plain", "It was 312 mg/dL, then 5 g/dL and 3 mg/dl; my bill and the bin", "312 mg dL g dl bill bin"),
+    ("useful", "We paid EUR 214.50 and CHF 1,200 of it", "214.50 1,200"),
+    ("useful", "error code 0x80070005 and update error 0x80240034", "0x80070005 0x80240034"),
 ]
 
 

@@ -12,7 +12,7 @@ from textveil_cli.console import make_command_line, run
 COMMANDS = {
     "table": "Build a text bundle from words and vectors: the staircase mechanism, SanText, or both.",
     "staircase": "Build a bundle with only the staircase mechanism, over the words of a finished bundle.",
-    "names": "Build a bundle with the lists of the mode names, alone or with a copy of the staircase mechanism.",
+    "names": "Build a bundle with the lists of the mode 'names', alone or with a copy of the staircase mechanism.",
     "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
     "statistics": "Measure the effect of each level on words, and add the figures to the bundle.",
     "sign": "Sign a bundle, and print the public key that users pass to --signer.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FactWords:
     """Words for the rules that recognize public facts. All words are lookup keys (``fold``).
 

@@ -59,7 +59,7 @@ _FIELD = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Clitics:
     """Short words that a language joins to another word, such as ``'s``, ``n't`` and French ``l'``.
 

@@ -42,9 +42,9 @@ export class CodeFacts {
 
   /** Return whether a word such as *error* precedes a code, and no word for a secret or an address is near. */
   #followsError(place: LinePlaces, index: number): boolean {
-    const [words, { errorWords }] = [place.listWordsBefore(index, FAR), this.words];
+    const [words, { errorWords }] = [place.listWordsBefore(index, FAR + 1), this.words];
     if (!words[0] || !words.slice(0, NEAR).some((word) => errorWords.has(word))) return false;
-    return !words.some((word, at) => {
+    return !words.slice(0, FAR).some((word, at) => {
       const isErrorCode = (word === "code" || word === "codes") && errorWords.has(words[at + 1] ?? "");
       return this.#beforeValues.has(word) && !isErrorCode;
     });

@@ -33,6 +33,13 @@ export function isVariable(place: LinePlaces, index: number): boolean {
   return isApart(before, index - 1, index) && isApart(after, index + 1, index + 1);
 }
 
+/** Return whether a kept unit, or a letter behind a number, and a slash precede a mention: `mg/dL`, `5 g/dL`. */
+export function followsUnit(place: LinePlaces, index: number, units: ReadonlySet<string>): boolean {
+  if (place.getGap(index) !== "/") return false;
+  const isLetter = place.getClass(index - 1) === "letter" && NUMERIC_TYPES.has(place.getClass(index - 2));
+  return isLetter || units.has(place.getWord(index - 1).toLowerCase());
+}
+
 /** Return whether a number is an operand of a formula or a value in source code: `x = 10`, `f(0)`, `n - 1`. */
 export function isOperand(place: LinePlaces, index: number): boolean {
   const [before, after] = [place.getGap(index), place.getGap(index + 1)];

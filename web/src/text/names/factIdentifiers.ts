@@ -63,7 +63,8 @@ export class IdentifierRules {
       const isDomain = this.#domains.has(word) && !this.strings.denied.has(word);
       return !beginsWithDigit(word) && !(this.strings.isPiece(word) || this.#prefixes.has(word) || isDomain);
     });
-    if (hidden.some(([start, end]) => end - start < 2)) return undefined;
+    // A tag after a backslash would begin a formula.
+    if (hidden.some(([start, end]) => end - start < 2 || text[start - 1] === "\\")) return undefined;
     let masked = text;
     for (const [start, end] of [...hidden].reverse())
       masked = masked.slice(0, start) + maskWord(text.slice(start, end)) + masked.slice(end);

@@ -199,7 +199,8 @@ export class NumberFacts {
   #isAmount(place: LinePlaces, index: number): boolean {
     const [before, after] = [place.getGap(index), place.getGap(index + 1)];
     if (ENDS_IN_CURRENCY.test(before) || BEGINS_WITH_CURRENCY.test(after)) return true;
-    return after === " " && this.#words.currencies.has(place.getWord(index + 1).toLowerCase());
+    const isMoney = (at: number): boolean => this.#words.currencies.has(place.getWord(at).toLowerCase());
+    return (after === " " && isMoney(index + 1)) || (before === " " && isMoney(index - 1));
   }
 }
 

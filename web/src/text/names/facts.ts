@@ -14,7 +14,7 @@ import { isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
-import { isFormula, isListMarker, isVariable } from "./factFormulas.js";
+import { followsUnit, isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
@@ -217,7 +217,8 @@ export class FactRules {
         strings.isTerm(text) ||
         strings.isElided(span.tokens[0]?.key ?? "") ||
         (strings.isCodeName(text) && isCodeWord(place, index)) ||
-        (strings.isDetermined(text) && place.isNounPlace(index));
+        (strings.isDetermined(text) && place.isNounPlace(index)) ||
+        (this.#facts.units.has(text) && followsUnit(place, index, this.#facts.units));
       return span.case === LOWER && isWord && !place.follows(index, this.#secret);
     }
     if (STRINGS.has(entityType)) {
@@ -238,7 +239,7 @@ export class FactRules {
       return strings.isLabelLetter(text) && this.#isLabelPlace(place, index);
     }
     if (entityType === CAPITALIZED_RUN) {
-      if (strings.isUnit(text)) return place.followsNumber(index);
+      if (strings.isUnit(text)) return place.followsNumber(index) || followsUnit(place, index, this.#facts.units);
       if (strings.isCountryVariety(text) && place.isVarietyPlace(index)) return true;
       if (strings.isDetermined(text) && place.isNounPlace(index)) return !place.follows(index, this.#beforeNames);
       if (strings.isLabel(text) && precedesTelephone(place, index)) return !place.follows(index, this.#beforeNames);

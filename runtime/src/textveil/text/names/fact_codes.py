@@ -72,10 +72,10 @@ class CodeFacts:
 
         *Code* behind a word such as *error* is no word for a secret.
         """
-        words, errors = place.list_words_before(index, _FAR), self._words.error_words
+        words, errors = place.list_words_before(index, _FAR + 1), self._words.error_words
         if not words or not words[0] or errors.isdisjoint(words[:_NEAR]):
             return False
         return not any(
             word in self._before_values and not (word in _CODE_WORDS and before in errors)
-            for word, before in pairwise((*words, ""))
+            for word, before in pairwise([*words, ""][: _FAR + 1])
         )

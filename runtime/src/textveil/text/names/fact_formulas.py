@@ -1,6 +1,7 @@
 """Letters and numbers of formulas, of source code and of lists of numbers, for the rules of ``facts``."""
 
 import re
+from collections.abc import Collection
 
 from textveil.lazy import LazyPattern
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
@@ -40,6 +41,14 @@ def is_variable(place: LinePlaces, index: int) -> bool:
         is_marked or place.gaps[gap].strip(" ") in links or not _is_symbol(place, at, gap)
         for is_marked, at, gap in zip(marks, (index - 1, index + 1), (index, index + 1), strict=True)
     )
+
+
+def follows_unit(place: LinePlaces, index: int, units: Collection[str]) -> bool:
+    """Return whether a kept unit, or a letter behind a number, and a slash precede a mention: ``mg/dL``, ``5 g/dL``."""
+    if place.gaps[index] != "/":
+        return False
+    is_letter = place.get_class(index - 1) == "letter" and place.get_class(index - 2) in NUMERIC_TYPES
+    return is_letter or place.get_word(index - 1).lower() in units
 
 
 def is_operand(place: LinePlaces, index: int) -> bool:

@@ -81,7 +81,9 @@ class IdentifierRules:
         ]
         masked = string
         for start, end in reversed(hidden):
-            if end - start < 2:
+            if end - start < 2 or string[:start].endswith(
+                "\\"
+            ):  # a tag after a backslash would begin a formula: ``\[``
                 return None
             masked = f"{masked[:start]}{_mask_word(string[start:end])}{masked[end:]}"
         if not self._is_code(masked):

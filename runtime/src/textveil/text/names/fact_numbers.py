@@ -272,6 +272,7 @@ class NumberFacts:
             (before.rstrip(" ")[-1:] or " ") in _CURRENCIES
             or (after.lstrip(" ")[:1] or " ") in _CURRENCIES
             or (after == " " and place.get_word(index + 1).lower() in self._words.currencies)
+            or (before == " " and place.get_word(index - 1).lower() in self._words.currencies)
         )
 
 

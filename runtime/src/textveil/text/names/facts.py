@@ -20,7 +20,7 @@ from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
-from textveil.text.names.fact_formulas import is_formula, is_list_marker, is_variable
+from textveil.text.names.fact_formulas import follows_unit, is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
 from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts, is_times_sign, precedes_telephone
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
@@ -269,6 +269,7 @@ class FactRules:
                 sets & TERMS
                 or (sets & CODE_NAMES and is_code_word(place, index))
                 or (sets & NOUNS and place.is_noun_place(index))
+                or (span.text in self._facts.units and follows_unit(place, index, self._facts.units))
             )
             return bool(is_word) and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
@@ -292,7 +293,7 @@ class FactRules:
             return strings.is_label_letter(span.text) and self._is_label_place(place, index)
         if entity_type == CAPITALIZED_RUN:
             if sets & UNITS:
-                return place.follows_number(index)
+                return place.follows_number(index) or follows_unit(place, index, self._facts.units)
             if sets & VARIETIES and place.is_variety_place(index):
                 return True
             if sets & NOUNS and place.is_noun_place(index):

@@ -45,7 +45,7 @@ _HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name'
 _NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
 #: A word, or the marks between two words. Apostrophes at the end of a word are marks, as in ``'name':value``.
-_WORD_OR_MARKS = regex.compile(r"(\p{L}[\p{L}\p{M}]*+(?:['\u2019\u2018]++[\p{L}\p{M}]++)*+)|([^\p{L}]+)")
+_WORD_OR_MARKS = regex.compile(r"(\p{L}[\p{L}\p{M}]*+(?:['\u2019\u2018]++[\p{L}\p{M}]++)*)|([^\p{L}]+)")
 #: Marks that join two separate words.
 _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
 #: Marks that a path contains several times.
