@@ -138,8 +138,9 @@ class LanguageSources:
         """Return the candidates that are nouns, as lookup keys, for a language that capitalizes nouns.
 
         A word is a noun if Wiktionary lists it as a noun, if it is in the spelling dictionary and a frequency table
-        lists it with a capital, or if it is a compound of such words. Probable names are left out: words that English
-        texts write with a capital more often than in lower case, and nearly as often as texts of the language.
+        lists it with a capital, or if it is a compound of such words. Probable names are left out. A word is
+        probably a name if it has a capital in most of its occurrences in English texts, and if its capitalized form is
+        nearly as frequent there as in texts of the language.
         """
         tables = {form for table in self.settings["dictionary_tables"] for form in _read_table(table)}
         forms = {fold(form) for form in _read_german_nouns()}

@@ -454,7 +454,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
         with pytest.raises(KeyFileError):
             Conversation.load(path, wrong_key, sanitizer)
     with pytest.raises(
-        KeyFileError, match="outside the folder of the conversation: a copy of the folder would contain both"
+        KeyFileError, match="outside the folder of the conversation: otherwise a copy of the folder would contain"
     ):
         conversation.save(path, path.parent / "k")
     with pytest.raises(InputError, match="missing or cannot be read"):

@@ -180,7 +180,8 @@ def read_mapping_key(folder: Path, key_file: Path) -> bytes:
     check_cryptography("--mappings")
     if is_inside(key_file, Path(os.path.realpath(folder))):
         raise KeyFileError(
-            "--mappings-key: must be outside the folder of the mappings: a copy of the folder would contain both"
+            "--mappings-key: must be outside the folder of the mappings: otherwise a copy of the folder would contain "
+            "the mappings and the key"
         )
     try:
         return read_key(key_file, "the key of the mappings", create=True)

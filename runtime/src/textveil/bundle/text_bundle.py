@@ -290,7 +290,7 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
         names_files = [name for name in list_names_files(definition["names"]) if name not in word_files]
         required += [*names_files, *([RULES] if RULES in manifest_files else [])]
     elif RULES in manifest_files:
-        raise BundleDamaged(f"{MANIFEST}: lists rules.json, but not the lists of the mode names")
+        raise BundleDamaged(f"{MANIFEST}: has an entry for rules.json, but none for the word lists of the mode 'names'")
     for name in required:
         if name not in manifest_files:
             raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")

@@ -169,6 +169,7 @@ def _read_conversation_key(path: Path, key_file: str | Path, *, make: bool) -> b
     check_cryptography("a conversation that is saved")
     if is_inside(key_file, Path(os.path.realpath(path)).parent):
         raise KeyFileError(
-            f"{_KEY_NAME}: must be outside the folder of the conversation: a copy of the folder would contain both"
+            f"{_KEY_NAME}: must be outside the folder of the conversation: otherwise a copy of the folder would "
+            "contain the data and the key"
         )
     return read_key(Path(key_file), _KEY_NAME, create=make)

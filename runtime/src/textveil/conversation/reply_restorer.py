@@ -84,8 +84,8 @@ class RestoredReply(ReportProperties):
         """Return the report on the surrogates as HTML for a notebook; see ``Restored.to_html``.
 
         Args:
-            show_originals: Whether to show the restored reply above the report, a text as it is and any other reply as
-                JSON.
+            show_originals: Whether to show the restored reply above the report. A text is shown unchanged, any other
+                reply as JSON.
         """
         if not show_originals:
             return self.report.make_html()
@@ -162,7 +162,7 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track the texts of a value that are not changed, because a client may display them before restored texts."""
+        """Track the texts of a value that stays unchanged: a client may display them directly before restored texts."""
         for text in find_displayed_texts(value):
             self._view.pass_text(text)
 

@@ -110,8 +110,8 @@ class ToolGuesses:
         """Return whether results of calls must also hide the words that the model wrote into the calls.
 
         The result is ``True`` if the model wrote more words than the limit for one call. The rewriting hides each word
-        of an original in a result. If it kept the words of the model, the model would learn for each of them that it is
-        not a word of an original.
+        of an original in a result. So if the result showed a word of the model, the model would learn that no original
+        has this word.
         """
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 

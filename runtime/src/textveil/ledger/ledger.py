@@ -95,7 +95,8 @@ class Ledger:
             check_cryptography("a replay cache")
             if is_inside(replay_cache_key, self.path.parent):
                 raise KeyFileError(
-                    f"{REPLAY_CACHE_KEY}: must be outside the ledger's folder: a copy of the folder would contain both"
+                    f"{REPLAY_CACHE_KEY}: must be outside the ledger's folder: otherwise a copy of the folder would "
+                    "contain the data and the key"
                 )
         check_distinct_files(self.path, self.key_path, None if replay_cache_key is None else Path(replay_cache_key))
         self.was_created: bool = create_ledger(self.path, self.key_path, wait_s)

@@ -193,7 +193,7 @@ class LineReader:
                 self._calls += 1
 
     def _find_quoted_addresses(self, text: str, start: int) -> None:
-        """Process the quotation marks around addresses after ``start``. A mark either begins or ends an address."""
+        """Find quoted web addresses after ``start``, and whether the line ends inside of one."""
         at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:

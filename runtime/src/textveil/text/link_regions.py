@@ -1,6 +1,7 @@
 """Regions of links, of TeX commands and math, and of HTML tags: where they begin, continue and end.
 
-A *viewer* is a program that displays Markdown. Where viewers disagree, the text is not prose.
+All other text is prose. A *viewer* is a program that displays Markdown. Text that only some viewers read as a link, as
+math or as a tag counts as such, not as prose.
 """
 
 import re

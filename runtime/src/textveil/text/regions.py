@@ -155,10 +155,10 @@ class RegionScanner(RegionState):
         self.opener = ""
 
     def mark_tag(self) -> None:
-        """Record that the text so far ends with a tag such as ``[person 1]``, which its original may replace.
+        """Record that the text so far ends with a tag such as ``[person 1]``, which may be replaced by its original.
 
         Until ``settle_tag``, ``[person 1]: `` and ``[person 1](`` begin no link. The caller must call ``settle_tag`` at
-        the end of the chunk, or earlier if nothing of the chunk is restored.
+        the end of the chunk, or as soon as it has decided that it restores nothing in the chunk.
         """
         self.tag, self.bracket_closed = True, False
 

@@ -108,7 +108,7 @@ class ReplyChunk:
             self._last = character
 
     def add_surrogate(self, length: int) -> None:
-        """Add a surrogate of ``length`` characters. The check treats it like one letter."""
+        """Add a surrogate of ``length`` characters. In the check for addresses it counts as one letter."""
         self.length += length
         self._end_label()
         if self._dotted or self._opener or self._last == "\\" or self.is_too_long:

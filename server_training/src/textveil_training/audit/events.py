@@ -245,7 +245,7 @@ def _describe_vectors(vectors: Floats) -> Floats:
 
 
 def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a logistic regression on coordinates and norms, and return its score.
+    """Learn a logistic regression on coordinates and norms, and return the function that scores outputs by it.
 
     Args:
         first: Outputs of the first input.

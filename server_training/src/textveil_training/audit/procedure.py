@@ -286,10 +286,10 @@ class _Audit:
         return event.bound_epsilon(first[half:], second[half:], 0.1, self._claim.delta) / pair.distance
 
     def _choose_set(self, sets: Sequence[InputSet], draws: int) -> InputSet | None:
-        """Choose the set of inputs with the largest bound in a few draws.
+        """Choose the set of inputs for which a few trial draws give the largest lower bound on epsilon.
 
         Returns:
-            The set, or ``None`` if outputs cannot be compared with inputs.
+            The set; ``None`` if the inputs are neither texts nor vectors, so that no input can be guessed.
         """
         scored = []
         for one in sets:

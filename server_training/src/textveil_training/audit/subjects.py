@@ -194,7 +194,9 @@ class CommandMechanism:
         try:
             return process.wait(self._timeout)
         except subprocess.TimeoutExpired:
-            raise RewriterError("the program closed its output and did not end: let it end after its input") from None
+            raise RewriterError(
+                "the program closed its output and kept running: make it exit when its input ends"
+            ) from None
 
     @staticmethod
     def _split_lines(written: bytes, lines: int, status: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Read a user's own CSV, TSV, JSON Lines or Parquet file, with columns that the user names.
 
-The file's suffix decides its format. CSV is quoted as in RFC 4180; TSV is not quoted, like all published files. A
+The file's suffix decides its format. CSV is quoted as in RFC 4180; TSV is never quoted, as in published data sets. A
 column has a name, or a number from 1 if the file has no header.
 """
 

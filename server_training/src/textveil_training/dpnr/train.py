@@ -243,7 +243,7 @@ def _copy_head(
 def _search_class_codes(
     recipe: RepresentationRecipe, task: ClassificationTask, clean: RepresentationClassifier, features: Tensor
 ) -> Tensor:
-    """Find the best code of each class (``code_search``), given the errors without noise on dev.
+    """Find the best code of each class (``code_search``) for the errors of the classifier on dev without noise.
 
     Args:
         recipe: Recipe with mode, dimension and levels.

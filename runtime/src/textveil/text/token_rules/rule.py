@@ -74,7 +74,7 @@ class TokenRule(Protocol):
         ...
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word is kept in Title case.
+        """Return whether a function word that is written in Title case is kept.
 
         Args:
             key: Its lookup key, for which ``classify_plain`` returns ``KEPT_AS_KEY``.

@@ -1,8 +1,9 @@
 """Find the possible originals of each output, and guess words without context by Bayes' rule.
 
-The attacker knows the mechanism, its template rule and raw training texts, from which the prior is estimated. For each
-randomized word the candidates are the most probable originals by ``prior(x) Pr[M(x) = y]``; for a surrogate they are
-the most frequent words of its entity type. Words that are not in the training texts have a small prior.
+The attacker knows the mechanism, the rule by which it keeps, replaces or randomizes a word, and raw training texts,
+which give the prior. For each randomized word the candidates are the most probable originals by
+``prior(x) Pr[M(x) = y]``; for a surrogate they are the most frequent words of its entity type. Words that are not in
+the training texts have a small prior.
 """
 
 from dataclasses import dataclass

@@ -44,8 +44,8 @@ def attack_words(
 
     Returns:
         Success rates under three keys: ``words`` (all words), ``content`` (content words) and ``known`` (content words
-        of ``vocabulary``, whatever the argument ``known`` is). Each has, by attack, the mean success rate with its
-        standard error over texts. Their standard deviations over releases are under ``deviations``. The attack
+        in ``vocabulary``; the key is unrelated to the argument ``known``). Each has, by attack, the mean success rate
+        with its standard error over texts. Their standard deviations over releases are under ``deviations``. The attack
         ``unchanged`` guesses that the output is the original. ``known_texts`` and ``prior_texts`` are counts of the
         arguments ``known`` and ``prior``: ``texts``, their ``words``, and the texts ``left_out``.
 
