@@ -144,7 +144,7 @@ def _load_examples(format_name: str, path: Path, name: str | None, options: Read
         raise MissingSplit(f"the split {name} is empty: it needs at least one row" if name else "the file has no row")
     if len(examples[0].texts) > 1 or not examples[0].label:
         raise RecipeError(
-            "data.format: this format has pairs of texts or no classes: choose a format with one text and one class a row"
+            "data.format: this format has pairs of texts or no classes: choose one with a text and a class per row"
         )
     return examples
 
