@@ -60,7 +60,7 @@ export class UnknownLevel extends OptionError {
   override readonly name: string = "UnknownLevel";
   override readonly code: string = "unknown-epsilon";
 }
-/** The package onnxruntime is not installed, or it is not known whether this version works offline. */
+/** The package onnxruntime is not installed, or its version may use the network. */
 export class EncoderUnavailable extends TextveilError {
   override readonly name: string = "EncoderUnavailable";
   override readonly code: string = "encoder-unavailable";
