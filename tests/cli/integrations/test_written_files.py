@@ -97,7 +97,7 @@ def test_a_renamed_folder_is_not_missing(root: Path) -> None:
 @pytest.mark.parametrize("content", ["[]", "{}", '{"written": {"a": [1]}, "users": {}}', "x"])
 def test_a_list_that_is_none_is_refused(root: Path, content: str) -> None:
     (root / LIST_NAME).write_text(content)
-    with pytest.raises(InputError, match="remove the file"):
+    with pytest.raises(InputError, match="remove it"):
         WrittenFiles(root)
 
 

@@ -92,4 +92,4 @@ def test_one_source_of_vectors(trained: Path, refused: Refused, arguments: tuple
 def test_attributes_that_are_nowhere_cannot_be_inferred(trained: Path, refused: Refused) -> None:
     text = (trained / "rows.txt").read_text()
     (trained / "lacking.txt").write_text(text.replace("\t4\n", "\t3\n"))
-    assert "every attribute" in refused("attack", "attributes", "lacking.txt", *ATTACK[3:], "--checkpoint", "l1")
+    assert "for each attribute" in refused("attack", "attributes", "lacking.txt", *ATTACK[3:], "--checkpoint", "l1")

@@ -122,7 +122,9 @@ export class TextBundle {
       mechanismFiles.push(...listNamesFiles(namesEntry).filter((name) => !wordFiles.includes(name)));
       if (opened.hashes.has(RULES_FILE)) mechanismFiles.push(RULES_FILE);
     } else if (opened.hashes.has(RULES_FILE)) {
-      throw new BundleDamaged(`${MANIFEST}: has an entry for rules.json, but none for the word lists of the mode 'names'`);
+      throw new BundleDamaged(
+        `${MANIFEST}: has an entry for rules.json, but none for the word lists of the mode 'names'`,
+      );
     }
     checkMechanismFiles(definition.get("files"), mechanismFiles, opened);
     parseRecord(

@@ -60,7 +60,7 @@ _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB,
 _FlagParser = Callable[[str], int | None]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NamesLists:
     """Parsed and checked lists of the mode ``names``.
 

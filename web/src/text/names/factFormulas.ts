@@ -4,7 +4,7 @@ import { WHITE } from "../segmentation/words.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 
 /** Marks of formulas and source code next to a letter, and next to a number. A bracket after a blank may enclose an age. */
-const LETTER_MARK = /[=+*/^<>()[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ [(])--?$|^"/;
+const LETTER_MARK = /[=+*^<>()[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ [(])--?$|^"/;
 const NUMBER_MARK = /[=+*^<>[\]{}\u2264\u2265\u2260\u00d7\u2212]| \/ |^\($/;
 const MINUS = /^ *[-\u2212] *$/;
 const COMMA = /^ *[,;:] *$/;
@@ -26,11 +26,19 @@ export const isFormula = (text: string): boolean => FORMULA.test(text);
 /** Return whether a letter is an operand of a formula, a variable, or an option: `f(x)`, `n + 1`, `-v`. */
 export function isVariable(place: LinePlaces, index: number): boolean {
   const [before, after] = [place.getGap(index), place.getGap(index + 1)];
-  if (after === "/" && NUMERIC_TYPES.has(place.getClass(index - 1)) && (before === "" || before === " ")) return true;
+  if (isUnitLetter(place, index)) return true;
   const isApart = (gap: string, at: number, gapAt: number): boolean =>
     LETTER_MARK.test(gap) || COMMA.test(gap) || MINUS.test(gap) || !place.isSymbol(at, gapAt);
   if (!LETTER_MARK.test(before) && !LETTER_MARK.test(after)) return false;
   return isApart(before, index - 1, index) && isApart(after, index + 1, index + 1);
+}
+
+/** Return whether a letter is one of the two of a unit behind a number: `10 m/s`. */
+function isUnitLetter(place: LinePlaces, index: number): boolean {
+  const first = place.getGap(index + 1) === "/" ? index : index - 1;
+  if (first < 0 || place.getGap(first + 1) !== "/" || !["", " "].includes(place.getGap(first))) return false;
+  const isLetter = first === index || place.getClass(first) === "letter" || place.getWord(first).length === 1;
+  return isLetter && NUMERIC_TYPES.has(place.getClass(first - 1));
 }
 
 /** Return whether a kept unit, or a letter behind a number, and a slash precede a mention: `mg/dL`, `5 g/dL`. */

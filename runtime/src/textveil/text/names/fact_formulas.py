@@ -7,7 +7,7 @@ from textveil.lazy import LazyPattern
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 
 #: Marks of formulas and source code next to a letter, and next to a number. A bracket after a blank may enclose an age.
-_LETTER_MARK = LazyPattern(re.compile, r"[=+*/^<>()\[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ \[(])--?$|^\"")
+_LETTER_MARK = LazyPattern(re.compile, r"[=+*^<>()\[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ \[(])--?$|^\"")
 _NUMBER_MARK = LazyPattern(re.compile, r"[=+*^<>\[\]{}\u2264\u2265\u2260\u00d7\u2212]| / |^\($")
 _MINUS, _COMMA = frozenset(("-", "\u2212")), frozenset((",", ";", ":"))
 #: A formula without blanks, and a list of small numbers without blanks.
@@ -33,14 +33,23 @@ def is_variable(place: LinePlaces, index: int) -> bool:
     A mark of formulas or of source code must be directly before or after the letter. If the item on either side is
     another letter, a number or a mention, then such a mark, a comma or a minus sign must separate the two.
     """
-    if place.gaps[index + 1] == "/" and place.get_class(index - 1) in NUMERIC_TYPES and place.gaps[index] in ("", " "):
-        return True  # a unit: ``10 m/s``
+    if _is_unit_letter(place, index):
+        return True
     marks = [_LETTER_MARK.search(gap) is not None for gap in place.gaps[index : index + 2]]
     links = _COMMA | _MINUS
     return any(marks) and all(
         is_marked or place.gaps[gap].strip(" ") in links or not _is_symbol(place, at, gap)
         for is_marked, at, gap in zip(marks, (index - 1, index + 1), (index, index + 1), strict=True)
     )
+
+
+def _is_unit_letter(place: LinePlaces, index: int) -> bool:
+    """Return whether a letter is one of the two of a unit behind a number: ``10 m/s``."""
+    first = index if place.gaps[index + 1] == "/" else index - 1
+    if first < 0 or place.gaps[first + 1] != "/" or place.gaps[first] not in ("", " "):
+        return False
+    is_letter = first == index or place.get_class(first) == "letter" or len(place.get_word(first)) == 1
+    return is_letter and place.get_class(first - 1) in NUMERIC_TYPES
 
 
 def follows_unit(place: LinePlaces, index: int, units: Collection[str]) -> bool:
