@@ -111,6 +111,7 @@ HIDDEN = [
     ("the password: k^2, flat B, ward C, Ward C", "k^2 B C Ward"),
     ("open C:\\Users\\kowal\\report.txt", "C:\\Users\\kowal\\report.txt"),
     ("I asked bill, and bin came; the bill Kowal", "bill bin Kowal"),
+    ("Send it to 1180 Old Mill Rd. He lives at 12 Old School Ln", "Old Mill Rd School Ln"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [

@@ -169,8 +169,10 @@ def restore_replies(results: Sequence[Result], replies: Sequence[str]) -> dict[s
         made["reports"].append([restored.report.to_dict() for restored in found])
         made["kept_shares"].append(result.kept_share)
         words = result.kept_words
-        is_foreign = words is not None and words.may_be_foreign
-        made["language_warnings"].append(words.describe_language(is_english=False, option="") if is_foreign else None)
+        if words is None or not words.may_be_foreign:
+            made["language_warnings"].append(None)
+        else:
+            made["language_warnings"].append(words.describe_language(is_english=False, option=""))
     return made
 
 

@@ -46,7 +46,8 @@ class FactWords:
         version_words: Words before the number of a version, such as ``version`` and ``python``.
         phone_labels: Short forms before a telephone number, such as ``tel``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
-        institution_ends: Words that end the name of an institution, such as ``home``, and are on no list of a bundle.
+        institution_ends: Words that end the name of an institution or a street, such as ``home`` and ``rd``, and are on
+            no list of a bundle.
         street_leads: Words before a street or a place, such as *on*, in addition to ``names.place_prepositions``.
         comma_words: Common words, such as ``best``, that are also family names, but have their common meaning before a
             comma and a name, as in ``Best, Anna``.
