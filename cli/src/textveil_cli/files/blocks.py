@@ -450,8 +450,7 @@ def _split_last_document(
 ) -> tuple[list[TableRow], list[TableRow]]:
     """Split off the rows of the last document, since the next lines of the file may continue it.
 
-    All rows of a document must be adjacent. If other documents lie between two rows with the same document key, the
-    later row is rejected.
+    A row is rejected if rows of other documents separate it from earlier rows with its document key.
 
     Args:
         rows: Rows of the file, in order.

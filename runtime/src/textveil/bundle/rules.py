@@ -51,8 +51,7 @@ _PATTERN = LazyPattern(
     (?:(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??)?)*""",
     re.VERBOSE,
 )
-_REFERENCE = re.compile(r"\{([a-z_]+)\}")
-_GROUP = LazyPattern(re.compile, r"\((?!\?)")
+_REFERENCE, _GROUP = re.compile(r"\{([a-z_]+)\}"), LazyPattern(re.compile, r"\((?!\?)")
 _FIELD = re.compile(
     r"\{(?:(?P<name>[a-z]+)|(?P<low>[A-Za-z])-(?P<high>[A-Za-z])|0x(?P<hex>[0-9a-f]{1,10})-0x(?P<to>[0-9a-f]{1,10})"
     r"|(?P<first>[0-9]{1,12})-(?P<last>[0-9]{1,12})(?:/(?P<step>[1-9][0-9]?))?)\}"

@@ -35,8 +35,7 @@ from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
 _ESCAPED_IN_JSON = re.compile(r'["\\\x00-\x1f]')
 #: Characters that end a chunk. Other blanks do not end an address for every program that displays Markdown.
-_SEPARATORS = " \t\r\n"
-_SEPARATOR = re.compile(r"[ \t\r\n]")
+_SEPARATORS, _SEPARATOR = " \t\r\n", re.compile(r"[ \t\r\n]")
 #: Marks of TeX math that belong to no word.
 _MATH_MARKS = frozenset("{}[]^=\\&<>")
 #: Starts of addresses. A program that treats JSON as plain text may continue such an address into the next strings.

@@ -58,7 +58,7 @@ class SanitizeArguments:
         return replace(self.rows, document="cell" if self.is_table else "line")
 
     def describe_tag_numbers(self) -> str:
-        """Return a hint that equal tags may stand for different persons; empty if the user gave ``--document``.
+        """Return a hint that the numbers of tags begin anew in each line or cell; empty if ``--document`` is given.
 
         ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line.
         """
