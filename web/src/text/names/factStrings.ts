@@ -6,7 +6,7 @@ import { FACTS } from "../../constants.js";
 import { splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
-import { CAPITALIZED, type NamesToken } from "./tokens.js";
+import { CAPITALIZED, MIN_SPELLED, type NamesToken } from "./tokens.js";
 
 /** Endings of plurals and the endings of their singulars. */
 const PLURALS = [
@@ -407,17 +407,26 @@ export class FactStrings {
 
   /**
    * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
-   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate.
+   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate,
+   * or may spell a number.
    */
   isPlain(text: string): boolean {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
     const pieces = splitIdentifier(text);
-    if (!this.hasPlainDigits(pieces)) return false;
+    if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
     if (words.length > 1 && words.some((word) => this.words.namePrefixes.has(word))) return false;
     const others = words.filter((word) => !this.isPiece(word));
     if (!words.some((word) => word.length > 1 && !others.includes(word))) return false;
     return others.every((word) => SHARED_PIECES.has(word) && this.isShared(word));
+  }
+
+  /** Return whether pieces of an identifier may spell a number, such as `five_five_oh_one`. */
+  hasSpelledNumber(pieces: readonly string[]): boolean {
+    const { numberWords } = this.lists.rules;
+    return (
+      pieces.filter((piece) => beginsWithDigit(piece) || numberWords.has(piece.toLowerCase())).length >= MIN_SPELLED
+    );
   }
 
   /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */

@@ -128,7 +128,7 @@ class IdentifierRules:
             return None
         kept = self._find_path_words(path)
         public = [text for text, span in zip(texts, words, strict=True) if span in kept]
-        if not any(len(text) >= _MIN_PATH_WORD for text in public):
+        if not any(len(text) >= _MIN_PATH_WORD for text in public) or self._strings.has_spelled_number(public):
             return None
         if not _PROFILE_WORDS.isdisjoint(texts) or not self._prefixes.isdisjoint(texts):
             return None
@@ -172,7 +172,7 @@ class IdentifierRules:
             masked: The string with ``xxxx`` in place of each hidden word.
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
-        if not _has_plain_digits(words):
+        if not _has_plain_digits(words) or self._strings.has_spelled_number(words):
             return False
         letters = [word.lower() for word in words if not word[0].isdigit()]
         public = [word for word in letters if word != "xxxx" and len(word) > 1]

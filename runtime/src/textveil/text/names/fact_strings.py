@@ -12,6 +12,7 @@ from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.spelled_tokens import MIN_SPELLED
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -414,7 +415,7 @@ class FactStrings:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
         It may also have one number, which must be round or have one or two digits. The result is false for a string
-        that may begin an IBAN or a number plate, such as ``YA25``.
+        that may begin an IBAN or a number plate, such as ``YA25``, and for a number in words.
         """
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
@@ -427,10 +428,17 @@ class FactStrings:
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
         if not words or (len(words) > 1 and not self.words.name_prefixes.isdisjoint(words)):
             return False
+        if self.has_spelled_number(pieces):
+            return False
         public = [word for word in words if self.is_piece(word)]
         return any(len(word) > 1 for word in public) and all(
             word in _SHARED_PIECES and self.is_shared(word) for word in words if word not in public
         )
+
+    def has_spelled_number(self, pieces: Iterable[str]) -> bool:
+        """Return whether pieces of an identifier may spell a number, such as ``five_five_oh_one``."""
+        number_words = self.lists.rules.number_words
+        return sum(piece[0].isdigit() or piece.lower() in number_words for piece in pieces) >= MIN_SPELLED
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether a span has a word such as ``HttpClient``, and otherwise only words of headings."""
