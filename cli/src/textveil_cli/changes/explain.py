@@ -1,6 +1,6 @@
 """Explain why each token (word, number or punctuation mark) of a text is left unchanged or replaced."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from textveil.text import Options, Result, Sanitizer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _REASONS = {
     "allow": "on your list --allow",
     "kept-capital": "common words that are written with a capital",
-    "expression": "common expressions",
+    "expression": "common expressions, such as 24/7, e.g. and 's",
     "function-word": "function words",
     "common-word": "common words",
     "common-word-in-capitals": "common words in capitals",
@@ -103,12 +103,15 @@ class TextExplainer:
         return self._sanitizer.preview(text, explain=True, **self._options)
 
     def iterate_treatments(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield each token of a text with its treatment, such as unchanged or replaced."""
+        """Yield each token of a text with its treatment, such as unchanged or replaced; ``1,240`` is one token."""
+        pieces = ((token, state, "") for token, state in self._sanitizer.preview(text, **self._options))
         return (
-            (token, "randomized" if state == "unknown" else state)
-            for token, state in self._sanitizer.preview(text, **self._options)
-            if state != "gap"
+            (token, "randomized" if state == "unknown" else state) for token, state, _ in _iterate_joined_tokens(pieces)
         )
+
+    def iterate_reasons(self, text: str) -> Iterator[tuple[str, str, str]]:
+        """Yield each token of a text with its treatment and the reason; ``1,240`` is one token."""
+        return _iterate_joined_tokens((piece.text, piece.state, piece.reason) for piece in self.list_pieces(text))
 
     def align(self, text: str, output: str) -> list[MarkedPiece]:
         """Split a sanitized text into parts, and pair each part with the original words in its place."""
@@ -119,3 +122,40 @@ class TextExplainer:
         replaced = result.spans
         spans = None if replaced is None else [(span.start, span.end) for span in replaced]
         return align_pieces(self.list_pieces(text), result.text, spans)
+
+
+def _iterate_joined_tokens(pieces: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield the tokens of a preview, with the parts of a number joined, such as ``1,240`` and ``24/7``.
+
+    A preview has one token for each group of digits, but readers of a report count such a number as one.
+
+    >>> pieces = [("1", "kept", "facts"), (",", "gap", ""), ("240", "kept", "facts"), (" ", "gap", "")]
+    >>> [*_iterate_joined_tokens(pieces)]
+    [('1,240', 'kept', 'facts')]
+
+    Args:
+        pieces: Text, treatment and reason of each token or gap, in order.
+
+    Yields:
+        Text, treatment and reason of each token.
+    """
+    pending: tuple[str, str, str] | None = None
+    gap = ""
+    for text, state, reason in pieces:
+        if state == "gap":
+            gap += text
+            continue
+        if pending is not None:
+            before = pending[0]
+            if (
+                gap in (",", ".", "/", ":")
+                and before[-1:].isdigit()
+                and text.isdigit()
+                and pending[1:] == (state, reason)
+            ):
+                pending, gap = (before + gap + text, state, reason), ""
+                continue
+            yield pending
+        pending, gap = (text, state, reason), ""
+    if pending is not None:
+        yield pending

@@ -172,12 +172,11 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
     by_reason: dict[tuple[bool, str], tuple[Counter[str], Counter[str]]] = {}
     for row, _ in rows:
         for cell in row.cells:
-            for piece in review.explainer.list_pieces(cell.original):
-                if piece.state != "gap":
-                    is_kept = piece.state == KEPT_TEXT
-                    types, words = by_reason.setdefault((is_kept, piece.reason), (Counter(), Counter()))
-                    types[piece.state] += 1
-                    words[piece.text.lower() if is_kept else piece.text] += 1
+            for token, state, reason in review.explainer.iterate_reasons(cell.original):
+                is_kept = state == KEPT_TEXT
+                types, words = by_reason.setdefault((is_kept, reason), (Counter(), Counter()))
+                types[state] += 1
+                words[token.lower() if is_kept else token] += 1
     for is_kept, title, counted in ((True, "Kept", kept), (False, "Replaced", replaced)):
         size = total if is_kept else replaced.total()
         yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all rows.</p>\n"

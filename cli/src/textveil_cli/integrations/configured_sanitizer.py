@@ -98,7 +98,7 @@ class ConfiguredSanitizer:
             InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
         """
         cells = list_items(cells, "cells")
-        missing = _check_cells(cells, missing)
+        missing = check_cells(cells, missing)
         texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
         sanitized = self.sanitize_texts(texts)
         self._warn_about_language(sanitized)
@@ -131,7 +131,7 @@ class ConfiguredSanitizer:
         cells = [[*list_items(column, "cells")] for column in columns]
         if len({*map(len, cells)}) > 1:
             raise InputError("the columns must have the same length")
-        masks = [_check_cells(of_one, mask) for of_one, mask in zip(cells, missing or [None] * len(cells), strict=True)]
+        masks = [check_cells(of_one, mask) for of_one, mask in zip(cells, missing or [None] * len(cells), strict=True)]
         filled = [[place for place, is_missing in enumerate(row) if not is_missing] for row in zip(*masks, strict=True)]
         rows = [(row, places) for row, places in enumerate(filled) if places]
         documents = [[cells[place][row] for place in places] for row, places in rows]
@@ -210,8 +210,13 @@ def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
     return collected
 
 
-def _check_cells(cells: Sequence[Any], missing: Sequence[bool] | None) -> Sequence[bool]:
+def check_cells(cells: Sequence[Any], missing: Sequence[bool] | None, column: str | None = None) -> Sequence[bool]:
     """Return whether each cell of a column is missing, after a check that all others are strings.
+
+    Args:
+        cells: The cells of one column.
+        missing: Whether each cell is missing; with ``None``, cells that are ``None`` or NaN are missing.
+        column: Name of the column for the error message.
 
     Raises:
         InputError: A cell is neither a string nor missing.
@@ -221,7 +226,8 @@ def _check_cells(cells: Sequence[Any], missing: Sequence[bool] | None) -> Sequen
         raise InputError("cells and missing must have the same length")
     for number, (cell, is_missing) in enumerate(zip(cells, missing, strict=True), 1):
         if not is_missing and not isinstance(cell, str):
-            raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
+            where = f" of the column {column}" if column else ""
+            raise InputError(f"cell {number} of {len(cells)}{where} must be a string: convert the column first")
     return missing
 
 

@@ -15,7 +15,7 @@ from textveil_cli.columns import describe_column_option, list_columns, suggest_c
 from textveil_cli.console import read_word_list
 from textveil_cli.console.own_types import read_known_persons
 from textveil_cli.errors import ColumnError, ExtraMissing
-from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, collect_columns
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, check_cells, collect_columns
 
 try:
     import pandas
@@ -202,6 +202,8 @@ def _sanitize_columns(
     """
     cells = [column.astype(object).tolist() for column in columns]
     missing = [column.isna().tolist() for column in columns]
+    for column, of_one, mask in zip(columns, cells, missing, strict=True):
+        check_cells(of_one, mask, None if column.name is None else str(column.name))
     if by_row:
         cells = sanitizer.sanitize_rows(cells, missing)
     else:
