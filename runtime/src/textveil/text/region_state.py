@@ -302,8 +302,7 @@ class RegionState:
             self.empty = False
 
     def read_in_line(self, character: str) -> None:
-        """Pass a character of a line to the line reader (search for unmarked code), after indentation and list marks.
-        """
+        """Pass a character of a line to the line reader (search for unmarked code), unless it is indentation."""
         if self.frames or self.region is not Region.PROSE:
             self.lines.read_other(character)
         else:

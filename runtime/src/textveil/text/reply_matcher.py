@@ -449,8 +449,7 @@ class StreamRestorer(ReportProperties):
         return first, closed or first, reason, roles
 
     def _find_code_block(self, text: str) -> str:
-        """Return the first characters of the last fenced block of code; from them the caller sees whether it is JSON.
-        """
+        """Return the first characters of the last fenced block of code; the caller tests whether they begin JSON."""
         if len(self._code_block) > _HEAD_CHARACTERS and "`" not in text and self._code_block[-1] != "`":
             return self._code_block  # fast path for most deltas
         block = f"{self._code_block}{text}".rpartition(_FENCE)[2].lstrip("`")
