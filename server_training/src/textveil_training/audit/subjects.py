@@ -139,7 +139,7 @@ class CommandMechanism:
     def _exchange(
         self, process: "subprocess.Popen[bytes]", data: bytes, lines: int, report: Callable[[int], None]
     ) -> bytes:
-        """Write lines to the program and read its output at the same time, so that neither waits.
+        """Write lines to a program and read its output at the same time, so that the program never waits for a reader.
 
         Args:
             process: The running program.

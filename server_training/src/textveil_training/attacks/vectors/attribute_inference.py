@@ -92,7 +92,7 @@ def infer_from_label(
         randomizer: Probabilities ``Q(o|yhat)`` of the randomizer, shape (classes, classes): from
             ``make_counts_randomizer`` for randomized response, from ``fit_accuracy_randomizer`` for the most accurate
             randomizer, or the identity matrix for no randomization.
-        draws: Number of releases of each dev and test text.
+        draws: Number of randomized labels of each dev and test text.
         seed: Seed of the simulated randomization. It protects nobody's text, so a seeded generator is sufficient.
 
     Returns:
