@@ -107,7 +107,7 @@ def test_threads_that_create_the_same_forms_find_them_all(defer: Callable[[bool]
 def test_no_thread_finds_an_original_of_a_text_with_several_ones(defer: Callable[[bool], None]) -> None:
     """A text with two originals is also a form, a plural, of a pair with one original."""
     defer(True)
-    table = make_table([("Zorb", "Ulm"), ("Zorbs", "Graz"), ("Zorbs", "Linz"), ("Zorbel", "Wien")])
+    table = make_table([("Zorb", "Ulm"), ("Zorbs", "Graz"), ("Zorbs", "Bern"), ("Zorbel", "Wien")])
     found = []
     table.forms = ObservedForms({}, lambda: found.append(dict.get(table.forms, "zorbs")))  # type: ignore[assignment]
     assert table.get_form("zorb") is not None
