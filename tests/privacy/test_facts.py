@@ -213,6 +213,13 @@ def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str)
         assert [span for span in spans.split(" ") if span in hidden] == []
 
 
+@pytest.mark.parametrize(("count", "is_kept"), [(1_000, True), (1_100, False)])
+def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count: int, is_kept: bool) -> None:
+    """A pattern that reads a string of megabytes at once would stop all other requests of the gateway."""
+    colors = "|".join(["red"] * count)
+    assert (list_hidden(make_plan(sanitizer, "useful"), f"Choose {colors} today") == "") == is_kept
+
+
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:
     assert list_hidden(make_plan(sanitizer, "useful"), "They write to US Jewish schools in US English.") == "US Jewish"
 

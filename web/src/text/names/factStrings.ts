@@ -22,7 +22,8 @@ const PLURALS = [
  * elision.
  */
 const [MIN_HEADING, MIN_TERM, MIN_ELIDED] = [4, 3, 3];
-/** Words of a list without blanks, and the marks between them. */
+/** Words of a list without blanks, the marks between them, and the most characters of such a list. */
+const MAX_LIST_CHARACTERS = 1 << 12;
 const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
 const LIST_MARK = /[,;|/]/;
 /** Letters in a row, of which Python's `str.title` capitalizes the first. */
@@ -302,7 +303,7 @@ export class FactStrings {
 
   /** Return whether a long string without blanks consists of common lower-case words with marks between them. */
   isWordList(text: string): boolean {
-    if (!WORD_LIST.test(text)) return false;
+    if (text.length > MAX_LIST_CHARACTERS || !WORD_LIST.test(text)) return false;
     return text.split(LIST_MARK).every((word) => this.lists.commonWords.has(word) && !this.denied.has(word));
   }
 

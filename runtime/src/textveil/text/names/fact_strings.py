@@ -23,7 +23,8 @@ _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses",
 _MIN_HEADING = 4
 #: Fewest letters of a term in Title case.
 _MIN_TERM = 3
-#: Words of a list without blanks, and the marks between them.
+#: Most characters of a list without blanks (no other thread runs while it is read), its words, marks between them.
+_MAX_LIST_CHARACTERS = 1 << 12
 _WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _LIST_MARK = re.compile("[,;|/]")
 #: Units that are written with a capital.
@@ -321,7 +322,7 @@ class FactStrings:
 
     def is_word_list(self, text: str) -> bool:
         """Return whether a text without blanks has only common lower-case words, with marks between: ``red,green``."""
-        if _WORD_LIST.fullmatch(text) is None:
+        if len(text) > _MAX_LIST_CHARACTERS or _WORD_LIST.fullmatch(text) is None:
             return False
         words = {*_LIST_MARK.split(text)}
         return all(word in self.common for word in words) and self.denied.isdisjoint(words)
@@ -427,16 +428,14 @@ class FactStrings:
         """
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
-        if _FIRST_GROUP.fullmatch(string):
-            return False
         pieces = split_identifier(string)
+        if _FIRST_GROUP.fullmatch(string) or self.has_spelled_number(pieces):
+            return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
             return False
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
         if not words or (len(words) > 1 and not self.words.name_prefixes.isdisjoint(words)):
-            return False
-        if self.has_spelled_number(pieces):
             return False
         public = [word for word in words if self.is_piece(word)]
         return any(len(word) > 1 for word in public) and all(
@@ -445,8 +444,8 @@ class FactStrings:
 
     def has_spelled_number(self, pieces: Iterable[str]) -> bool:
         """Return whether pieces of an identifier may spell a number, such as ``five_five_oh_one``."""
-        number_words = self.lists.rules.number_words
-        return sum(piece[0].isdigit() or piece.lower() in number_words for piece in pieces) >= MIN_SPELLED
+        words = self.lists.rules.number_words
+        return sum(piece[0].isdigit() or piece.lower() in words for piece in pieces) >= MIN_SPELLED
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether tokens include a word such as ``HttpClient``, and otherwise only words of headings."""
