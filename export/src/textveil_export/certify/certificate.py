@@ -163,7 +163,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
-    """Return the pair of words with the largest privacy loss for the certificate, with words instead of ids.
+    """Return the pair of words with the largest privacy loss, as a part of the certificate, with words instead of ids.
 
     Args:
         bundle: The bundle.

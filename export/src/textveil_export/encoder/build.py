@@ -82,7 +82,7 @@ class EncoderBuildSettings:
 
 @dataclass(frozen=True)
 class EncoderContents:
-    """Content of an encoder bundle in memory.
+    """Content of an encoder bundle (data folder) in memory.
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and the file with the measurements of int8 models

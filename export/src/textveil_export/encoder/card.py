@@ -68,7 +68,7 @@ License: {manifest["license"]}.
 
 
 def _format_pieces(provenance: dict[str, Any]) -> str:
-    """Return the number of WordPieces in the bundle and the method that selected them, as text."""
+    """Return the number of WordPieces in the bundle (data folder) and the method that selected them, as text."""
     if not provenance["pieces_chosen_by"]:
         return f"{provenance['pieces']:,} WordPieces"
     return (

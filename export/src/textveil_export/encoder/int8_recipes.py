@@ -172,7 +172,7 @@ def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> No
 
 
 def _list_operators(recipe: Int8Recipe) -> list[str]:
-    """Return the types of ONNX operators that a recipe quantizes."""
+    """Return the types of ONNX operators that are quantized with a recipe (options of quantization)."""
     return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
 
 
@@ -338,7 +338,7 @@ def measure_recipes(
 
 
 def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
-    """Return the measurements of all graphs within the size limit, in the order of ``RECIPES``.
+    """Return the measurements of all int8 graphs within the size limit, in the order of ``RECIPES``.
 
     Measurements of accuracy and time do not affect the order. The first of these graphs that passes the check of
     accuracy is used. So the choice does not depend on time or chance, and it depends on the processor only if the

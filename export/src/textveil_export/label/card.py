@@ -77,7 +77,7 @@ def _format_requirements(extractor: dict[str, Any]) -> str:
 
 
 def _format_training_data(manifest: dict[str, Any]) -> str:
-    """Format the card's sentences about the parts of the training data that the bundle contains."""
+    """Format the card's sentences about the parts of the training data that the bundle (data folder) contains."""
     if manifest["release"]["extractor"]["extractor_type"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")
@@ -152,7 +152,7 @@ def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, An
 
 
 def _format_codes(manifest: dict[str, Any]) -> str:
-    """Format the card's section about clusters of texts; return an empty string for a bundle with classes."""
+    """Format the card's section about clusters of texts; return an empty string if the labels are classes."""
     if manifest["release"]["label_type"] != layout.CLUSTER_LABELS:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_cluster", "some")

@@ -119,7 +119,7 @@ def guess_from_one_release(
     """
 
     def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        """Return the guesses and their joint probabilities for a block of outputs, by name of the prior."""
+        """Return the attacker's guesses and their joint probabilities for a block of outputs, by name of the prior."""
         columns, best = randomizer.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior

@@ -171,7 +171,7 @@ _STREAM = 1
 def measure_statistics(
     bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
-    """Measure the effect of each epsilon of a bundle on words, in the format of ``statistics.json``.
+    """Measure the effect of each epsilon of a bundle (data folder) on words, in the format of ``statistics.json``.
 
     Args:
         bundle: The bundle.

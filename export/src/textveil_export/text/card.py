@@ -9,7 +9,7 @@ from textveil_export.text.contents import TextContents
 
 
 def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str:
-    """Format the model card of a text bundle as Markdown: content, privacy guarantee, figures and license.
+    """Format the model card of a text bundle (data folder) as Markdown: content, guarantee, figures and license.
 
     Args:
         contents: The bundle.
@@ -112,7 +112,7 @@ not pass them to a language model or a colleague who acts on them. For that use 
 
 
 def _format_santext(contents: TextContents) -> str:
-    """Format the card's section about SanText and SanText+."""
+    """Format the card's section about SanText (random replacement of words) and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.definition["santext"], contents.definition["defaults"]["santext"]
     levels = "\n".join(

@@ -25,7 +25,7 @@ class TemplateLists:
     """Parsed and checked lists of words that are left unchanged (function words) or replaced by type (such as cities).
 
     Attributes:
-        files: Content of the lists, as a bundle stores them.
+        files: Content of the lists, as a bundle (data folder) stores them.
         words: Function words; ``True`` for function words that can also be a name.
         kinds: Entity types.
     """

@@ -59,7 +59,7 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
     """Decode the bytes of a list with one entry per line.
 
     Args:
-        contents: Bytes of each file of the bundle by file name.
+        contents: Bytes of each file of the bundle (data folder) by file name.
         name: Name of the file.
         allow_tabs: Whether the list may have tabs.
 

@@ -75,8 +75,8 @@ class ConversationState:
     """State that a conversation and all its exchanges (requests with their replies) share.
 
     Args:
-        sanitizer: Sanitizer with the bundle and the rules.
-        options: Options of the mode ``names``.
+        sanitizer: Sanitizer with the bundle (data folder) and the rules.
+        options: Options for hiding names (mode ``names``).
         pass_through: Types of message parts, and roles, that are sent unchanged.
         restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools.
         restore_policy: Parts of replies, such as code or links, in which originals are restored.

@@ -156,7 +156,7 @@ class MessageRewriter:
         return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
 
     def _pass_item(self, item: Any) -> Any:
-        """Return an item whose content is not changed. Identifiers of calls become the upstream's identifiers again."""
+        """Return an item with unchanged content. Identifiers of calls become those of the model's provider again."""
         if isinstance(item, list):
             return [self._pass_item(entry) for entry in item]
         if not isinstance(item, Mapping):

@@ -133,7 +133,7 @@ class ToolGuesses:
 
     @property
     def stored_count(self) -> int:
-        """Total number of stored guesses, words and replaced surrogates."""
+        """Total number of stored items: strings and words of the model, and surrogates (replacements) in calls."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )

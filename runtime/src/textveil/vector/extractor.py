@@ -111,7 +111,8 @@ class OnnxExtractor:
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
-        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
+        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle (data
+            folder) states.
     """
 
     def __init__(self, parts: OnnxExtractorData, threads: int = 1) -> None:

@@ -68,7 +68,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def mechanism(self) -> str:
-        """Return the name of the mechanism: ``class label`` and the randomizer in parentheses."""
+        """Return the name of the mechanism, such as ``class label (counts)``."""
         return f"class label ({self.randomizer})"
 
     @property

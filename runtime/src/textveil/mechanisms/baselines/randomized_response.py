@@ -32,7 +32,7 @@ class RandomizedResponse:
     differential privacy with ``epsilon = ln((tail + excess) / tail)`` (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
-        is_output: 1 for each symbol that is a possible output, else 0; shape ``(symbols,)``.
+        is_output: 1 for each word of the vocabulary (symbol) that is a possible output, else 0; shape ``(symbols,)``.
         tail: Weight of every possible output.
         excess: Additional weight of the input, if it is a possible output.
 

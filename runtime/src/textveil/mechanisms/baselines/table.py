@@ -129,7 +129,7 @@ class SanTextTable:
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Check the arrays of one level (epsilon) of SanText, and return the parameters of this level.
+        """Check the arrays of one level (epsilon) of this table, and return the parameters of this level.
 
         Args:
             exponent: ``alpha`` of the level.

@@ -44,7 +44,7 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
     Returns:
         1 if function words are left unchanged, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles
-        also have the bits 4 and 8, which have no meaning.
+        (data folders) also have the bits 4 and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
