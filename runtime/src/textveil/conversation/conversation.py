@@ -310,9 +310,10 @@ class Conversation(SavedConversation, AsyncMethods):
             return self._texts.rewrite_unlinked(text, self._shared.plan.make_reader())
 
     def prepare_reply(self) -> None:
-        """Build the index that finds surrogates in the next reply. Call this while waiting for the reply, to save time.
+        """Build the index that finds surrogates (replacements of hidden strings) in the next reply.
 
-        Without this call, ``incoming`` or ``stream`` builds the index when the first reply arrives.
+        Call this while waiting for the reply, to save time. Without this call, ``incoming`` or ``stream`` builds the
+        index when the first reply arrives.
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()
