@@ -1,4 +1,4 @@
-"""Define ``textveil-export table``, which builds a text bundle from words and vectors."""
+"""Define ``textveil-export table``, which builds a text bundle (data folder) from words and vectors."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -166,7 +166,7 @@ class SanTextOptions:
         )
 
     def parse_vector_epsilons(self) -> tuple[Decimal, ...] | None:
-        """Parse the values of ``--epsilon``; ``None`` without the option.
+        """Parse the values of ``--epsilon``; return ``None`` if the option is missing.
 
         Raises:
             ExportError: A value is not a number above 0, or the values do not ascend.
@@ -225,7 +225,7 @@ class TextCardOptions:
 
 
 def _read_entries(paths: list[Path] | None) -> frozenset[str]:
-    """Read several lists, and return all their entries.
+    """Read several files with word lists, and return all entries.
 
     Args:
         paths: Files with one entry per line; ``None`` for no list.

@@ -53,7 +53,7 @@ class Int8Recipe:
 
     @property
     def name(self) -> str:
-        """Short name for tables."""
+        """Short name of the options, for tables."""
         parts = [self.weights, "channel" if self.per_channel else "tensor", "7 bit" if self.reduce_range else ""]
         parts += [f"embeddings {self.embeddings}", "attention" if self.attention else ""]
         return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
@@ -267,7 +267,7 @@ class RecipeMeasurement:
     speed: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures by name, for the manifest."""
+        """Return the measurements by name, for ``manifest.json``."""
         return {
             "recipe": self.recipe.name,
             "x64quantprecision": self.precise,

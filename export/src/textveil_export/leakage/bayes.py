@@ -81,7 +81,7 @@ def make_zipf_prior(inputs: int) -> Floats:
 
 
 def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
-    """Return the prior conditional on a set of inputs, shape ``(inputs,)``.
+    """Return the prior probabilities of words under the condition that the word is in a set, shape ``(inputs,)``.
 
     Args:
         prior: Prior probabilities, shape ``(inputs,)``.

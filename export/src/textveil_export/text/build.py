@@ -331,7 +331,7 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Add an array to ``tensors`` unless an equal array is there already.
+    """Add an array to the dictionary ``tensors``, unless the dictionary already has an equal array.
 
     Returns:
         The name of the array in ``tensors``: ``name``, or the name of the equal array.

@@ -101,7 +101,7 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Return the largest difference of a function between two words, divided by their distance.
+    """Return the largest ratio, over all pairs of words, of the difference of a function and their distance.
 
     Args:
         pair_scores: Scores of all pairs of words.
@@ -116,7 +116,7 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 
 
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Return normalizers close to ``totals`` whose logarithms have at most the given slope.
+    """Return normalizers close to ``totals`` whose logarithms change by at most ``slope`` per unit of distance.
 
     The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is
     ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
@@ -212,7 +212,7 @@ class _ExponentSearch:
 
     @property
     def current_setting(self) -> LevelSetting:
-        """The exponent and base measure to certify next."""
+        """The exponent and the base measure (factors of outputs) whose epsilon is certified next."""
         return LevelSetting(_round_exponent(self.guess), self.base)
 
     def narrow_search(self, certified: float) -> None:

@@ -43,7 +43,7 @@ class TemplateLists:
         return TemplateRule(function_words=self.words, listed_types=self.kinds, keeps_function_words=visible)
 
     def list_texts(self) -> dict[str, str]:
-        """Return the content of each list by its file name."""
+        """Return the content of each word list by its file name."""
         lists = {name: content.decode() for kind in self.files.entity_types for name, content in kind.files.items()}
         return {FUNCTION_WORDS: self.files.function_words, **lists}
 

@@ -86,7 +86,7 @@ def write_certificate(
     content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
-        """Write the proven epsilons into the manifest, or remove them.
+        """Write the proven epsilons into the manifest if ``there`` is true; otherwise remove them.
 
         Args:
             manifest: Content of ``manifest.json``, changed in place.

@@ -74,7 +74,9 @@ class EntityTypeFile(NamedTuple):
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define which words of a text are public (``textveil.text.token_rules``).
+    """Public word lists that define which words of a text are left unchanged or replaced by type.
+
+    ``textveil.text.token_rules`` applies the lists.
 
     Attributes:
         function_words: Text of the list of function words, one per line.

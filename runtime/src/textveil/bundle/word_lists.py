@@ -33,7 +33,7 @@ def fold_apostrophes(word: str) -> str:
 
 
 def fold(entry: str) -> str:
-    """Return the lookup key of a text: its NFKC form in lower case, with ``'`` for all kinds of apostrophes."""
+    """Return the form in which a word is looked up in lists: NFKC, lower case, and ``'`` for all apostrophes."""
     return (entry if entry.isascii() else fold_apostrophes(unicodedata.normalize("NFKC", entry))).lower()
 
 

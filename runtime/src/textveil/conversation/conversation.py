@@ -1,4 +1,4 @@
-"""Conversations with a model: rewrite messages before they are sent, and restore originals in replies."""
+"""Conversations with a language model: hide names and numbers in messages, and put them back into replies."""
 
 import warnings
 from collections.abc import Callable, Collection, Iterable

@@ -343,7 +343,7 @@ class ExchangeState:
         return self._restorer
 
     def find_sent_numbers(self, shared: ConversationState) -> set[str]:
-        """Return the numbers in all sent messages, as strings."""
+        """Return all numbers that occur in the sent messages of the conversation, as strings."""
         with shared.lock:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
@@ -402,7 +402,7 @@ def _list_entries(value: Any) -> Iterator[Any]:
 
 
 def _to_plain(value: Any) -> Any:
-    """Convert the value of an option to a value that JSON can represent."""
+    """Convert the value of an option to a value that JSON can represent, such as a set to a sorted list."""
     if isinstance(value, Mapping):
         return dict(value)
     return sorted(value) if isinstance(value, set | frozenset) else value

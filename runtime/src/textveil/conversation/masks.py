@@ -1,8 +1,8 @@
-"""Masking of originals in the result of a tool, so that the rules hide them in any context.
+"""Masking of private strings (originals) in the result of a tool, so that they are hidden in any context.
 
-Suppose that a model writes a surrogate into a call such as ``find("&#SURROGATE;")``. The result of the tool then has
-the original in a context in which the rules would keep some originals and hide others. Therefore a made-up name, called
-a mask, replaces each original while the rules read the result.
+Suppose that a model writes a surrogate (replacement of an original) into a call such as ``find("&#SURROGATE;")``. The
+result of the tool then has the original in a context in which the rules would keep some originals and hide others.
+Therefore a made-up name, called a mask, replaces each original while the rules read the result.
 """
 
 import html

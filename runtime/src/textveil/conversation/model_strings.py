@@ -1,4 +1,4 @@
-"""Search for strings that a model itself wrote into a tool call. These strings count as guesses."""
+"""Search for strings that a model itself wrote into a tool call. Each may be a guess of a private string."""
 
 import json
 import re

@@ -399,7 +399,7 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Return the items of a reply that clients send again as separate messages.
+    """Split a reply into the items that clients send again as separate messages, and return the items.
 
     A reply without such items is returned whole, as the only item of a list.
     """

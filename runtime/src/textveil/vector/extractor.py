@@ -54,7 +54,7 @@ class ExtractedVector:
 
     @property
     def notes(self) -> EncodingNotes:
-        """Return private remarks for the user of the device."""
+        """Return remarks for the user of the device, such as that the text was too long. They are private."""
         return EncodingNotes(self.is_truncated, not bool(np.isfinite(self.vector).all()))
 
 

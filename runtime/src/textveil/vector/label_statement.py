@@ -45,7 +45,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def epsilon(self) -> str:
-        """Return the epsilon per text, in the spelling of the bundle."""
+        """Return the epsilon per text as a string, such as ``4``."""
         return f"{self.staircase.level.epsilon:f}"
 
     @property

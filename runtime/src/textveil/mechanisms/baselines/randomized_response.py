@@ -82,13 +82,13 @@ class RandomizedResponse:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input."""
+        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
         scores = EqualityScores(len(self.is_output))
         return ScoreRandomizer(scores=scores, score_weights=weights, base=self.is_output)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input, independently, shape ``(n,)``."""
+        """Sample one output word for every input word, independently; return ids, shape ``(n,)``."""
         return draw_from_inputs(self.compute_rows, inputs, random_uint64)
 
 

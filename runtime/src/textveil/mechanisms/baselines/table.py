@@ -82,7 +82,7 @@ class SanTextTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "SanTextTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``table.safetensors`` by name.
