@@ -44,7 +44,7 @@ def resolve_runs(state: RegionState, character: str) -> None:
     """Decide whether consecutive backticks or tildes open or close code. Call this at the next other character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         character: The next character.
     """
     if state.tildes and character != "~":
@@ -126,7 +126,7 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
     """
@@ -157,7 +157,7 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
     A hazard is markup in the code on which a Markdown viewer may act if the viewer does not treat this text as code.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
     """
@@ -187,7 +187,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
     """Process a character of a fenced block of code, and return the kind of text (``Region``) of this character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -245,7 +245,7 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
     empty.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -264,7 +264,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
     """Process a character of inline code, and return the kind of text (``Region``) of this character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -291,7 +291,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
 
 def count_tilde(state: RegionState) -> None:
-    """Count one of several consecutive tildes, which may open a fenced block."""
+    """Count a tilde of a sequence of tildes, which may begin or end a fenced block of code (``~~~``)."""
     if not state.tildes:
         state.run_column = state.column - 1
     state.tildes += 1

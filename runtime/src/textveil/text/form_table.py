@@ -52,7 +52,7 @@ def merge_forms(
 
     Args:
         pairs: Pairs of a surrogate and its only original.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
         prefix: First characters of the forms to return: ``PREFIX_LENGTH`` of them, or a whole form. ``None`` for all
             forms.
     """
@@ -101,7 +101,7 @@ class FormTable:
         ambiguous: Surrogates with several originals, which are not restored.
         quoted_outputs: Surrogates (case-folded) that are restored only where a reply repeats the sanitized text around
             them.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
 
     Attributes:
         forms: The forms that were created so far, by their text.

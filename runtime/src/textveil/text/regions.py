@@ -125,7 +125,7 @@ class RegionScanner(RegionState):
 
     @property
     def destination(self) -> str | None:
-        """The part of the open link's address that was read; ``None`` outside links or above 2,048 characters."""
+        """The address of the open link, as far as it was read; ``None`` outside links or above 2,048 characters."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.inner is not None:
             return frame.inner.destination
@@ -207,7 +207,7 @@ class RegionScanner(RegionState):
         self.lines.end_surrogate()
 
     def read_prose(self, text: str) -> bool:
-        """Read ``text`` if it is all prose and changes no state. Return whether it was read."""
+        """Read ``text`` only if all of it is prose that does not change the state; return whether it was read."""
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -216,7 +216,7 @@ class RegionScanner(RegionState):
         return True
 
     def _read_skippable(self, text: str) -> None:
-        """Read characters that the pattern of ``_find_skippable`` matches."""
+        """Read characters that cannot change the state (those that the pattern of ``_find_skippable`` matches)."""
         if self.frames:
             self.region = self.frames[-1].region
         else:

@@ -50,7 +50,7 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Replace the original characters in a text, and return the new text."""
+        """Replace the characters that Python classifies differently in a text, and return the new text."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
@@ -58,7 +58,7 @@ class CharacterSwap:
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return a copy of the options with replaced characters in ``deny``, ``allow`` and ``known``."""
+        """Return a copy of a call's options with the characters replaced in ``deny``, ``allow`` and ``known``."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")
@@ -179,7 +179,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the classes of a character in the library ``regex``; ``None`` if Python's own classes differ."""
+    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python's own ones differ."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

@@ -280,7 +280,7 @@ class ConversationDraws(DocumentDraws):
                 yield [public_type, [[*part, string] for part, string in zip(parts, folded, strict=True)], tag]
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Restore a state that ``export_state`` returned."""
+        """Continue an earlier conversation: load a state that ``export_state`` returned."""
         self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["draw_numbers"]}
         self._tags = {}
         for public_type, equality_key, tag in state["tags"]:

@@ -188,7 +188,7 @@ class EntityClassifier:
     Args:
         name_lists: Words and names of each list, by name of the list.
         common: Common words, which are left unchanged outside of names; without the words of the option ``deny``.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         kept_types: Types of the option ``keep``: a listed name of such a type is left unchanged.
         unchanged_types: Types that also apply in a document without capital letters. In such a document, names look
             like other words, so ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.

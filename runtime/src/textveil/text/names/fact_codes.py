@@ -46,7 +46,7 @@ class CodeFacts:
         The function does not check the words of an error name. The caller must check that they are public.
 
         Args:
-            place: The lines that contain the string.
+            place: The words and entities of the lines that contain the string.
             index: Index of the string among the words of these lines.
             text: The string.
         """
@@ -59,7 +59,7 @@ class CodeFacts:
         """Return whether a rule leaves a number unchanged: a code behind a word such as *error*, or a version.
 
         Args:
-            place: The lines that contain the number.
+            place: The words and entities of the lines that contain the number.
             index: Index of the number among the words of these lines.
             text: The number.
         """

@@ -22,7 +22,7 @@ def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> boo
     and no capitalized words.
 
     Args:
-        place: The lines that contain the month.
+        place: The words and entities of the lines that contain the month.
         index: Index of the month among the words of these lines.
         leads: Words before a month, such as *in*.
     """
@@ -38,7 +38,7 @@ def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) 
     A month in a range is not a part of a name, whatever word precedes the month.
 
     Args:
-        place: The lines that contain the month.
+        place: The words and entities of the lines that contain the month.
         index: Index of the month among the words of these lines.
         range_words: Words between the two ends of a range, such as *to*.
     """

@@ -73,8 +73,8 @@ class NumberFacts:
         """Return whether a rule leaves a number unchanged.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             mention: The number as a detected entity.
         """
         is_useful = self._strings.is_useful
@@ -137,8 +137,8 @@ class NumberFacts:
         The result is false if a word for a secret, an address, a document or a day is near.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             text: The number as spelled.
         """
         if not _is_bare(text):
@@ -162,8 +162,8 @@ class NumberFacts:
         """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
         """
         if place.follows(index, self._before_values):
@@ -187,8 +187,8 @@ class NumberFacts:
         """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             entity_type: Entity type of the number.
             text: The number as spelled.
         """
@@ -236,7 +236,7 @@ class NumberFacts:
         return place.follows(index, self._before_values)
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
+        """Return whether a unit or a plural follows a number, or a word such as *version* precedes the number."""
         if self._has_unit(place, index):
             return True
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters

@@ -180,9 +180,9 @@ class LinePlaces:
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of a line that belong together with the number at an index, up to 2.
+        """Count the other numbers of a line that belong to the number at an index, up to 2.
 
-        A word between two numbers separates them, except for joining words such as *and*.
+        Two numbers belong together if no word is between them; joining words such as *and* do not count.
         """
         count = 0
         for step in (-1, 1):
@@ -425,7 +425,8 @@ class LinePlaces:
     def _follows_language_lead(self, index: int) -> bool:
         """Return whether a word such as *in* precedes an index.
 
-        A list of languages may be between that word and the index, as in ``in Spanish, German and``.
+        A list of languages may be between that word and the index, as before ``French`` in ``in Spanish, German and
+        French``.
         """
         for _ in range(_MAX_LANGUAGES):
             at, gap = index - 1, self.gaps[index]

@@ -84,7 +84,7 @@ class Lexicon:
         randomized: Words, normalized, that are randomized where they are in lower case. None of them is in ``denied``.
 
     Attributes:
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         clitic_pieces: For each clitic (an ending such as ``'s``), its letters after the apostrophe.
         randomized_spans: Cache of one span (``EntitySpan``) for each randomized word.
 
@@ -133,12 +133,12 @@ class Lexicon:
         older: Mapping[str, ChunkTokens],
         tokenize_chunk: Callable[[str], ChunkTokens],
     ) -> None:
-        """Tokenize the chunks that are not in ``recent`` yet, and add their tokens to ``recent``.
+        """Tokenize the chunks (texts between blanks) that are not in ``recent`` yet, and add their tokens there.
 
         Args:
             chunks: Texts between single blanks.
             recent: Tokens by chunk.
-            older: Tokens of chunks that were read before.
+            older: Tokens of chunks of earlier calls: the method reuses them.
             tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
         """
         listed_tokens = self.listed_tokens
@@ -403,7 +403,7 @@ def may_join_name(token: NamesToken) -> bool:
 
 
 def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether initials may precede a word: it has a capital and is not a function word."""
+    """Return whether initials may precede a word: the word must have a capital and be no function word."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 

@@ -162,7 +162,7 @@ def find_number(
         index: Index of a word of the class ``DIGITS``.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
             unchanged, so that a decision may depend on it.
     """
@@ -237,7 +237,7 @@ def mark_digits_beside_months(
         indices: Indices of the words of the line that do not stay unchanged in every context.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
-        dates: Words of dates of the language.
+        dates: Words in dates of the language, such as month names.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
             unchanged, so that a decision may depend on it.
     """
@@ -318,7 +318,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits would be a separate number without the sign or bracket directly before them.
+    """Return whether digits after a sign or bracket would be a separate number if there were no sign or bracket.
 
     For the arguments see ``find_number``.
     """

@@ -264,7 +264,7 @@ class OwnEntityClassifier(EntityClassifier):
 
 
 def _write_digits(surrogate: str) -> str:
-    """Convert a surrogate to a valid JSON number, from its digits and its first decimal point."""
+    """Convert a surrogate (replacement) to a valid JSON number: use only its digits and its first decimal point."""
     whole, point, decimals = surrogate.partition(".")
     whole, decimals = ("".join(filter(str.isdigit, part)) for part in (whole, decimals))
     return (whole.lstrip("0") or "0") + (f".{decimals}" if point and decimals else "")

@@ -117,7 +117,7 @@ class ReadingRules:
     Attributes:
         tokenizer: Tokenizer of chunks (texts between blanks).
         classifier: Classifier of spans.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         facts: Rules that leave public facts unchanged; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
     """
@@ -362,13 +362,13 @@ def _has_line_breaks(text: str) -> bool:
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
     """Return the index of the first word of the last complete line; 0 if there is none.
 
-    A line is not complete if a spelled number or name may continue it on the next line.
+    A line is not complete if a number in words, or a name in single letters, may continue on the next line.
 
     Args:
         words: Tokens of a text.
         spellings: The gap before each token, and the text of the token, in turn.
         searched_to: Lower bound of the search: the result is above it.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
     """
     for index in range(len(words) - 1, searched_to, -1):
         if not LINE_BREAKS.isdisjoint(spellings[2 * index]) and not may_span_gap(words, spellings, index, rules):
@@ -379,7 +379,8 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    The function consumes token windows (groups of lines) of each text, and puts them back in front.
+    The function reads ``windows`` (tokens of each text, a few lines at a time), and then puts the items that it read
+    back at the front.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():

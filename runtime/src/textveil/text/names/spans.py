@@ -115,7 +115,7 @@ class SpanFinder:
         yield "".join(self._kept)
 
     def _load_window(self, window: TokenWindow) -> None:
-        """Load the next lines. The last word of the previous lines stays, with its class and the gap after it."""
+        """Load the tokens of the next lines. The last word of the previous lines stays, since decisions may need it."""
         words, spellings, self._special_indices = window
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
@@ -494,7 +494,7 @@ def _is_emphasized(token: NamesToken) -> bool:
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
 
-    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    The result is ``UPPER`` if all words are in capitals, where initials and particles do not count.
     """
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER

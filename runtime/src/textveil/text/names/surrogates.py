@@ -46,7 +46,7 @@ class SurrogatePools:
 
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
 
     Attributes:
         rules: The argument ``rules``.

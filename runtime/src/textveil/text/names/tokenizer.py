@@ -237,7 +237,7 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of text with separators, such as ``user=name``: the separators, and the parts between."""
+        """Return the tokens of a text with separators, such as ``user=name``: the parts and the separators."""
         tokens: list[NamesToken] = []
         while match := _SEPARATED.fullmatch(core):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]

@@ -152,7 +152,7 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
     """Cache with a span (``EntitySpan``) for each randomized word, by token. A lookup creates a missing span."""
 
     def __missing__(self, token: NamesToken) -> EntitySpan:
-        """Create and store the span of a token."""
+        """Create and store the span (``EntitySpan``) of a randomized word, at its first look-up."""
         span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
         return span
 
@@ -218,7 +218,7 @@ def find_member_end(
         gaps: The gap before each token.
         index: Index of the word.
         end: Index after the last word of its line.
-        suffixes: Words that a hyphen joins to a name without making them a part of it, such as *based*.
+        suffixes: Words such as *based* (``Leeds-based``), which are no part of the name in spite of the hyphen.
     """
     index += 1
     while (

@@ -358,5 +358,5 @@ class SegmentReader:
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the key of an unknown word, or its SHA-256 if the key is very long."""
+    """Return the normalized spelling of an unknown word, or the SHA-256 of this spelling if it is very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

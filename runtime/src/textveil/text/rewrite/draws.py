@@ -193,7 +193,7 @@ class TokenArrays:
 
     @property
     def text_of_segments(self) -> Integers:
-        """Index of the text that contains each segment, shape ``(segments,)``."""
+        """For each segment (token or gap), the index of the text that contains it, shape ``(segments,)``."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property

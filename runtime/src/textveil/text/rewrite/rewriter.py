@@ -42,7 +42,7 @@ class RandomizingPlan(SanitizingPlan):
 
     @property
     def rewriter(self) -> "DocumentRewriter":
-        """A new rewriter, for the documents of one call."""
+        """A new object that sanitizes the documents of one call."""
         return DocumentRewriter(self)
 
 

@@ -270,7 +270,7 @@ def _classify_numeric_shape(string: str) -> str:
 
 
 def _write_ascii_digits(string: str) -> str:
-    """Replace each digit of other scripts by a zero. The patterns of dates and times accept any digits."""
+    """Replace each digit of other scripts by a zero, so that ASCII patterns of dates and times match."""
     return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
@@ -285,7 +285,7 @@ def is_numeric(string: str) -> bool:
 def is_url(string: str) -> bool:
     """Return whether a string is a URL or a domain name.
 
-    Unlike other strings, a URL may contain brackets, and continues to the next blank or quotation mark.
+    Unlike other tokens, a URL may contain brackets, and continues to the next blank or quotation mark.
     """
     if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
@@ -359,7 +359,7 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the end of the text around ``position`` that has no blank or separating mark.
+    """Return the index of the next blank or separating mark at or after ``position``.
 
     Args:
         part: Pattern that matches the next step through the text (``StringPatterns.run``).

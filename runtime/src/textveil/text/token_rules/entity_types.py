@@ -208,8 +208,9 @@ def _is_surrogate(entry: str, shape: str) -> bool:
 class ListedWordIndex:
     """Index of the words of several lists, in little memory.
 
-    The index refers to the bytes of the list files, because Python objects would need five times the memory. It sorts
-    the lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
+    The index refers to the bytes of the list files, because Python objects would need five times the memory. The index
+    sorts the lines of all lists by the hash code of their entry. If entries share a hash code, the index compares their
+    bytes.
 
     Args:
         lists: Content of each list in UTF-8, one entry per line, optionally followed by a tab and its flags. The last
@@ -253,7 +254,7 @@ class ListedWordIndex:
         return list_numbers
 
     def _find_first_list(self, index: int, entry: bytes, case: int) -> int | None:
-        """Return the result of ``find_list`` for an entry.
+        """Return the index of the first list that contains an entry; ``None`` if no list contains it.
 
         Args:
             index: The first position of the entry's hash code in ``_hashes``.

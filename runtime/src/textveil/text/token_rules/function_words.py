@@ -148,7 +148,7 @@ class TemplateRule:
         return tokens
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark, equal for all marks (``TokenRule.classify_mark``)."""
+        """Return the token of a punctuation mark: the same for all marks (``TokenRule.classify_mark``)."""
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
@@ -324,7 +324,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
-    """Split a word into its stem and its clitics. Here ``n't`` does not count as a clitic."""
+    """Split a word into its stem and its clitics (endings such as ``'s``, but not ``n't``)."""
     clitics: list[str] = []
     end = len(word)
     while (index := _find_apostrophe(word, end)) > 0 and end - index in (2, 3):

@@ -68,7 +68,7 @@ class TokenRule(Protocol):
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """Entity types of replaced tokens, by index."""
+        """The entity types, in the order in which ``ClassifiedToken.type_index`` counts them."""
         ...
 
     @property
