@@ -1,8 +1,8 @@
 """Regions of code in a reply: fenced blocks, and inline code between backticks.
 
 A *viewer* is a program that displays Markdown, for example a chat client. Viewers end code at different marks. A region
-of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code that such viewers would
-act on.
+of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code on which such viewers
+would act.
 """
 
 import re

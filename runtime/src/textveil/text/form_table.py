@@ -2,7 +2,7 @@
 
 A form is a spelling that a reply may use, such as a plural (``textveil.text.inflections``). For few surrogates, the
 table stores all forms. For many surrogates, all forms would need much memory, and a reply contains few of them. So the
-table creates the forms with certain first characters only when a reply contains these characters. It recognizes
+table creates the forms with certain first characters only when a reply contains these characters. The table recognizes
 numbered tags such as ``[city 1]`` by their parts, and stores no forms of them.
 """
 

@@ -1,10 +1,11 @@
 """Restoring on the device: put the original words back into a reply to a sanitized text.
 
-This requires that the text was sanitized with consistent outputs.
+This requires that the text was sanitized with the option ``consistent``: equal words then get equal surrogates
+(replacements).
 
 Privacy:
-    Restoring is not a release, since nothing leaves the device. The mapping undoes the protection: the mapping and the
-    sanitized text together give the original text.
+    Restoring needs no privacy budget, since nothing leaves the device. The mapping from surrogates to originals can
+    undo the protection: the mapping and the sanitized text together give the original text.
 """
 
 import json

@@ -2,8 +2,8 @@
 
 The tokenizers use the character classes of Python and of the library ``regex``, because they are fast. But the classes
 in ``characters.json`` of the bundle (the folder of word lists and settings) are binding. The two differ for characters
-that are too new for one of the Unicode versions. Before a text is read, such characters are replaced by characters of
-the same classes in both. In the output the original characters are put back.
+that are too new for one of the Unicode versions. Before a text is read, such characters are replaced by characters that
+Python and the bundle classify alike. In the output the original characters are put back.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Rules of the option ``facts`` for the codes of errors and the numbers of versions: ``error 404``, ``v4.2.1``.
 
 The option leaves public facts unchanged. A code stays only behind a word such as *error*, and a version number only
-behind a word such as *version*. Neither stays near a word for a secret, such as *password*. All strings that the rules
-can leave unchanged are public forms and lists (docs/names-rule.md, "Facts").
+behind a word such as *version*. Neither stays near a word for a secret, such as *password*. All texts that the rules
+can leave unchanged are on public lists or have a public form (docs/names-rule.md, "Facts").
 """
 
 import re

@@ -126,21 +126,21 @@ class LinePlaces:
                 yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
-        """Return the unchanged word at an index; empty for an entity, and for an index outside of the lines."""
+        """Return the unchanged word at position ``index``; empty for an entity, or outside of the lines."""
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the provisional type of the entity at an index (``EntitySpan``); empty for an unchanged word."""
+        """Return the provisional type of the entity at position ``index``; empty for an unchanged word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
     def has_break(self, index: int) -> bool:
-        """Return whether the gap before the item at an index has a line break."""
+        """Return whether the gap before the item at position ``index`` has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
-        """Return whether one of the unchanged words shortly before an index is one of the given words.
+        """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
         The search covers the last ``most`` words and entities of the same line. If the search reaches the start of the
         first line, it also compares the last unchanged word of the earlier lines.
@@ -161,9 +161,10 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` unchanged words before an index, nearest first, in lower case; "" for an entity.
+        """Return up to ``most`` unchanged words before position ``index``, nearest first; "" for an entity.
 
-        The result has the words that ``follows`` compares. It is empty if the beginning of the line is unknown.
+        The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
+        is unknown.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):
@@ -180,7 +181,7 @@ class LinePlaces:
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of a line that belong to the number at an index, up to 2.
+        """Count the other numbers of a line that belong to the number at position ``index``; stop at 2.
 
         Two numbers belong together if no word is between them; joining words such as *and* do not count.
         """
@@ -236,7 +237,7 @@ class LinePlaces:
         return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
 
     def is_value(self, index: int) -> bool:
-        """Return whether a number, or an entity of capitalized words such as a name, is at an index."""
+        """Return whether a number, or an entity of capitalized words such as a name, is at position ``index``."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
@@ -268,7 +269,7 @@ class LinePlaces:
         return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
 
     def has_capital_beside(self, index: int) -> bool:
-        """Return whether an entity of capitalized words, such as a name, is directly before or after an index."""
+        """Return whether capitalized words that may be a name are directly before or after position ``index``."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
@@ -303,7 +304,7 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the indices of the other words and entities of a line, outward from an index.
+        """Yield the indices of the other words and entities of a line, outward from position ``index``.
 
         The method yields at most 64 indices in each direction.
         """
@@ -330,7 +331,7 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def follows_role(self, index: int, roles: Collection[str]) -> bool:
-        """Return whether a role and a verb such as *is* precede an index, as in ``my teacher is``."""
+        """Return whether a role and a verb such as *is* precede position ``index``, as in ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
@@ -343,7 +344,7 @@ class LinePlaces:
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether an entity of capitalized words is next to an index, without a list mark between them."""
+        """Return whether an entity of capitalized words is next to position ``index``, with no list mark between."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
@@ -382,14 +383,14 @@ class LinePlaces:
         return word in words or (word == "I" and "i" in words)
 
     def begins_line(self, index: int) -> bool:
-        """Return whether the word or entity at an index is the first one of its line. List marks may precede it."""
+        """Return whether the word or entity at position ``index`` begins its line. List marks may precede it."""
         before = self.gaps[index]
         if index == 0:
             return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether a sentence ends before an index.
+        """Return whether a sentence ends before position ``index``.
 
         The last word of the sentence must be unchanged, with at least three lower-case letters. So an abbreviation such
         as ``u.`` ends no sentence.
@@ -398,11 +399,11 @@ class LinePlaces:
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
-        """Return whether a number directly precedes the word or entity at an index."""
+        """Return whether a number directly precedes the word or entity at position ``index``."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
     def follows_degrees(self, index: int) -> bool:
-        """Return whether a number and the degree sign directly precede an index, as in ``37 °C``."""
+        """Return whether a number and the degree sign directly precede position ``index``, as in ``37 °C``."""
         return self.gaps[index].strip(" ") == "\u00b0" and self.get_class(index - 1) in NUMERIC_TYPES
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
@@ -423,7 +424,7 @@ class LinePlaces:
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
 
     def _follows_language_lead(self, index: int) -> bool:
-        """Return whether a word such as *in* precedes an index.
+        """Return whether a word such as *in* precedes position ``index``.
 
         A list of languages may be between that word and the index, as before ``French`` in ``in Spanish, German and
         French``.

@@ -1,7 +1,7 @@
 r"""Split a text with JSON into parts, each of which is sanitized like a text of its own.
 
-A JSON string is read without its escapes: ``line
-next`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a comment is read like a string.
+A JSON string is read without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a
+comment is read like a string.
 """
 
 import re

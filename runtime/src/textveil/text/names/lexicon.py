@@ -370,7 +370,7 @@ def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
     Args:
         word: The word.
         folded: Its normalized spelling.
-        case: Its case pattern.
+        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
     """
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 

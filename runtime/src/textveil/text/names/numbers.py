@@ -158,8 +158,8 @@ def find_number(
 
     Args:
         words: Words of some lines.
-        gaps: The gap before each word, and the gap at the end.
-        index: Index of a word of the class ``DIGITS``.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of a word that consists of digits (class ``DIGITS``).
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         rules: Rules of the language, such as number words and date formats.
@@ -192,7 +192,7 @@ def find_list_number(
 
     Args:
         words: Words of some lines.
-        gaps: The gap before each word, and the gap at the end.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
         index: Index of the first word of the line, a number.
         end: Index after the last word of the line.
         last: The number of the previous list item.
@@ -233,7 +233,7 @@ def mark_digits_beside_months(
 
     Args:
         words: Words of some lines. The marked digits are replaced in this list.
-        gaps: The gap before each word, and the gap at the end.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
         indices: Indices of the words of the line that do not stay unchanged in every context.
         start: Index of the first word of the line.
         end: Index after the last word of the line.

@@ -1,8 +1,8 @@
 """Entity types of the user: strings that match a pattern, and names of listed persons.
 
-Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So they
-never read the match, and no decision about the text around it depends on it. Then the token of the made-up word becomes
-the token of the match. A longer string around a match, such as an address, is replaced as a whole.
+Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So the
+rules never read the match, and no decision about the text around the match depends on it. Then the token of the match
+takes the place of the made-up word's token. A longer string around a match, such as an address, is replaced as a whole.
 """
 
 import re

@@ -366,7 +366,7 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 
     Args:
         words: Tokens of a text.
-        spellings: The gap before each token, and the text of the token, in turn.
+        spellings: The gap (blanks and marks) before each token, and the text of the token, in turn.
         searched_to: Lower bound of the search: the result is above it.
         rules: Rules of the language, such as number words and date formats.
     """

@@ -454,7 +454,7 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the index of the next word of a name whose last word so far ends before ``index``."""
+        """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None

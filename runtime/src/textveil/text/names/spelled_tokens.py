@@ -76,7 +76,7 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that do not stay unchanged in every context.
         rules: Rules of the language, such as number words and date formats.
     """
@@ -115,7 +115,7 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and the token's text, in turn.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn.
         index: Index of the token.
         rules: Rules of the language, such as number words and date formats.
     """

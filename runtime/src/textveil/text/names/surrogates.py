@@ -140,7 +140,8 @@ class SurrogatePools:
             entity_type: Type of the surrogate.
             layout: Public form of the original: for a number its number of digits and its marks, for a word its ending.
             index: Index of the surrogate, below ``get_size``.
-            case: The case pattern of the original.
+            case: The case pattern of the original: ``LOWER``, ``TITLE`` or ``UPPER``; ``JSON_NUMBER_CASE`` for a JSON
+                number.
         """
         if case == JSON_NUMBER_CASE:
             return _write_json_number(self.spell_surrogate(entity_type, layout, index, LOWER))
@@ -319,7 +320,10 @@ def _count_digits(layout: str) -> int:
 
 
 def _format_digits(layout: str, index: int) -> str:
-    """Return the replacement number with an index, in a layout such as ``00-000``. No group begins with a zero."""
+    """Return the replacement number that ``index`` selects, for a layout such as ``00-000``.
+
+    No group of its digits begins with a zero.
+    """
 
     def write_group(group: "re.Match[str]") -> str:
         nonlocal index
@@ -393,7 +397,7 @@ def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[st
 
 
 def _format_card(index: int) -> str:
-    """Return the replacement card number with an index: 16 digits with a wrong check digit."""
+    """Return the replacement card number that ``index`` selects: 16 digits with a wrong check digit."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)

@@ -154,7 +154,7 @@ class SegmentTable:
         Args:
             key: Normalized spelling of the word.
             word: The word.
-            case: Its case pattern.
+            case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         is_title_case, keeps_capital = word[1:] == key[1:], self._plan.rule.keeps_capital
         if is_title_case and keeps_capital(key, starts_sentence=False):

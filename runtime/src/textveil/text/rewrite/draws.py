@@ -1,7 +1,7 @@
 """Random sampling and writing of output words, for the tokens of many texts as arrays.
 
-A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so that
-they get the same output.
+A *draw* is one random choice of an output. With the option ``consistent``, equal tokens of a document share a draw, so
+that they get the same output.
 
 The mechanism samples the outputs of randomized tokens. A replaced token becomes another entity of its type, sampled
 uniformly and independently of the token. The outputs are written between the original gaps. The output of a token is a
@@ -201,8 +201,7 @@ class TokenArrays:
         """The randomized and replaced tokens, and the draw (random choice of an output) that each uses.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-                ``consistent_cap``.
+            DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
         """
         order = self.in_text_order
         tokens = order[(self.roles[order] == RANDOMIZED) | (self.roles[order] == REPLACED)]
@@ -307,15 +306,14 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
     Args:
         tokens: The tokens.
         lower: For each new draw (random choice that equal tokens may share), whether its output is written in lower
-            case at every place. If omitted, it is computed from ``tokens``. For a chunk of a document the caller must
-            pass it, because ``tokens`` lacks the other chunks.
+            case at every place. If omitted, the function computes this from ``tokens``. For a chunk of a document the
+            caller must pass the value, because ``tokens`` lacks the other chunks.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.
 
     Raises:
-        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-            ``consistent_cap``.
+        DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
 
     Privacy:
         This function computes the noisy output.

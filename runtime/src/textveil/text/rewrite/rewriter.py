@@ -65,8 +65,7 @@ class DocumentRewriter:
         A document has any number of texts. The first word of each text starts a sentence.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-                ``consistent_cap``.
+            DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
 
         Privacy:
             This method computes the noisy output, with the operating system's entropy.

@@ -85,7 +85,8 @@ class EntityTypes:
 
         Args:
             key: Normalized spelling (lower case, NFKC) of the word.
-            case: Case pattern of the word. Some entries apply only to capitalized words.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``. Some entries apply only to capitalized
+                words.
         """
         return self._word_index.find_list(key, case)
 
@@ -94,7 +95,7 @@ class EntityTypes:
 
         Args:
             keys: Normalized spellings (lower case, NFKC) of the words.
-            cases: Case patterns of the words.
+            cases: Case patterns of the words, each ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         return self._word_index.find_lists(keys, cases)
 
@@ -231,7 +232,8 @@ class ListedWordIndex:
 
         Args:
             word: Normalized spelling (lower case, NFKC) of the word.
-            case: Case pattern of the word. Some entries apply only to capitalized words.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``. Some entries apply only to capitalized
+                words.
         """
         entry, hashes = word.encode("utf-8", "surrogatepass"), self._hashes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
@@ -259,7 +261,7 @@ class ListedWordIndex:
         Args:
             index: The first position of the entry's hash code in ``_hashes``.
             entry: The entry in UTF-8.
-            case: Case pattern of the word.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         hashes, entry_hash = self._hashes, self._hashes[index]
         while index < len(hashes) and hashes[index] == entry_hash:

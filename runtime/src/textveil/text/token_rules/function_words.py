@@ -8,8 +8,8 @@ contains the template, and the guarantee holds between texts with the same templ
 if the rule is
 
 - *local*: the class of a token depends only on its own string and on the gap before it, and
-- *exchangeable*: any other string with the same template entry, put in the token's place, leaves the rest of the
-  template unchanged.
+- *exchangeable*: any other token of the same case and type, put in the token's place, leaves the rest of the template
+  unchanged.
 
 There are three exceptions, which the gaps reveal:
 

@@ -97,7 +97,7 @@ class TokenRule(Protocol):
 
         Args:
             keys: Normalized spellings of the words.
-            cases: Case patterns of the words.
+            cases: Case patterns of the words, each ``LOWER``, ``TITLE`` or ``UPPER``.
 
         Returns:
             For each word one of four values. The index of its entity type: the word is replaced. ``RANDOMIZED_BY_KEY``:
