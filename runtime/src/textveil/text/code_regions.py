@@ -95,6 +95,10 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
 
     Some Markdown viewers (programs that display the reply) may see the start of another region, such as a link, inside
     this code. Then all following text counts as code.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the code.
     """
     state.pop()
     # For a viewer that does not support fences, a link or tag inside the fence continues after it.
@@ -112,6 +116,10 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
     """Close a fenced block of code, because its closing fence of backticks or tildes was read.
 
     The library Python-Markdown requires that both fences have the same length and no indentation.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the code.
     """
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact

@@ -324,6 +324,10 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
 
     If the address contains a quotation mark, all following text counts as a link. The reason is the library showdown,
     which begins an HTML attribute at that mark.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the definition.
     """
     if frame.torn:
         state.give_up(Region.LINK)
@@ -333,6 +337,10 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
 
 def open_math(state: RegionState, character: str) -> bool:
     """Process the character after a dollar sign, and begin math if the dollar sign opens math.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        character: The next character.
 
     Returns:
         Whether the character needs no further processing.
@@ -420,7 +428,11 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _may_have_tag(frame: OpenRegion) -> bool:
-    """Return whether the text after ``<`` begins a plain web address, which may contain a tag such as ``[city 1]``."""
+    """Return whether the text after ``<`` begins a plain web address, which may contain a tag such as ``[city 1]``.
+
+    Args:
+        frame: The region (part of the reply) that began at ``<``, with its text so far.
+    """
     name = frame.destination
     return len(name) <= MAX_DESTINATION_LENGTH and _TAGGED_ADDRESS.fullmatch(name) is not None
 

@@ -280,6 +280,10 @@ class Sanitizer:
 
         The distances are scaled so that their median over pairs of words is 1.
 
+        Args:
+            first: A word of the vocabulary, or any other word, which counts as ``<unk>``.
+            second: Another word.
+
         Raises:
             OptionError: A word is more than one token.
             UnknownMechanism: The bundle has no tables for SanText, and so no distances.

@@ -72,6 +72,10 @@ class CodeFacts:
         """Return whether a word such as *error* precedes a code, and no word for a secret or an address is near.
 
         *Code* usually counts as a word for a secret, but not behind a word such as *error*.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the code among them.
         """
         words, errors = place.list_words_before(index, _FAR + 1), self._words.error_words
         if not words or not words[0] or errors.isdisjoint(words[:_NEAR]):

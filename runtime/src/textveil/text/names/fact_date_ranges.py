@@ -56,12 +56,23 @@ def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) 
 
 
 def ends_year_range(place: LinePlaces, index: int) -> bool:
-    """Return whether a year and a dash precede the word at ``index``, as in ``2022 - Present``."""
+    """Return whether a year and a dash precede the word at ``index``, as in ``2022 - Present``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+    """
     return place.get_class(index - 1) == "year" and _DASH.fullmatch(place.gaps[index]) is not None
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the last word of a range that begins with the year at ``index``; -1 without a range."""
+    """Return the index of the last word of a range that begins with the year at ``index``; -1 without a range.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the first year of the range.
+        range_words: Words between the two ends of a range, such as *to*.
+    """
     gap = place.gaps[index + 1]
     if _DASH.fullmatch(gap):
         return index + 1

@@ -224,14 +224,17 @@ class LinePlaces:
         )
 
     def has_only_years_beside(self, index: int) -> bool:
-        """Return whether all numbers next to a year are years too; numbers after a separating word do not count."""
+        """Return whether all numbers next to the year at ``index`` are years too.
+
+        Numbers after a separating word do not count.
+        """
         return all(
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether a typing error may be corrected: next to it, and mostly in its line, are unchanged words."""
+        """Return whether the typing error at ``index`` may be corrected: most of its line is unchanged words."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
         return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
@@ -243,7 +246,7 @@ class LinePlaces:
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether an entity of capitalized words directly follows a number, without a percent sign between."""
+        """Return whether a capitalized entity directly follows the number at ``index``, without a percent sign."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
@@ -265,7 +268,7 @@ class LinePlaces:
         return entity_type != "" and entity_type not in NUMERIC_TYPES and not self.has_break(gap)
 
     def precedes_name(self, index: int) -> bool:
-        """Return whether a comma and an entity of capitalized words follow, as after ``Price`` in ``Price, Anna``."""
+        """Return whether a comma and a capitalized entity follow position ``index``, as in ``Price, Anna``."""
         return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
 
     def has_capital_beside(self, index: int) -> bool:
@@ -273,7 +276,7 @@ class LinePlaces:
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether neither another single letter nor a detected entity is next to a letter.
+        """Return whether neither another single letter nor an entity is next to the letter at ``index``.
 
         Otherwise the letter may belong to a name that is spelled letter by letter, as in ``K o v a c``.
         """
@@ -283,7 +286,7 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the context of a number without a unit permits to leave the number unchanged.
+        """Return whether the number at ``index``, which has no unit, may stay unchanged because of its context.
 
         Unchanged words must be next to the number; the text may also end after the number. The gap before the number
         must be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower
@@ -331,14 +334,15 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def follows_role(self, index: int, roles: Collection[str]) -> bool:
-        """Return whether a role and a verb such as *is* precede position ``index``, as in ``my teacher is``."""
+        """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether capitalized words may be a heading: they are isolated, or a word of ``leads`` precedes them.
+        """Return whether the capitalized words at ``index`` may be a heading.
 
-        They are isolated if no lower-case word is directly before them, and no other entity of capitalized words is
-        next to them. A list mark may separate two such entities.
+        Either a word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word
+        is directly before them, and no other entity of capitalized words is next to them. A list mark may separate two
+        such entities.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
@@ -351,7 +355,7 @@ class LinePlaces:
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether an entity begins a sentence, and a comma or a word of ``followers`` follows the entity."""
+        """Return whether the entity at ``index`` begins a sentence before a comma or a word of ``followers``."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
@@ -417,7 +421,7 @@ class LinePlaces:
         return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
-        """Return whether the words next to an entity show that it is the name of a language: ``in Spanish``."""
+        """Return whether the words next to ``index`` show that a language is meant there, as in ``in Spanish``."""
         is_pair = self.get_class(index - 1) == "group" and self.gaps[index] == " "
         if self._follows_language_lead(index - is_pair):
             return True
@@ -444,7 +448,7 @@ class LinePlaces:
         return False
 
     def is_variety_place(self, index: int) -> bool:
-        """Return whether an entity may be the country in the name of a language, as ``US`` in ``in US English``.
+        """Return whether a country at ``index`` may belong to the name of a language, as ``US`` in ``in US English``.
 
         A word of the entity type ``group``, such as *English*, must follow. No noun may follow that word: in ``to US
         Catholic schools`` the word *Catholic* is an adjective.
@@ -459,11 +463,16 @@ class LinePlaces:
         return self._follows_language_lead(index)
 
     def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether an unchanged word of a list precedes an entity, with a blank between them."""
+        """Return whether an unchanged word of a list precedes an entity, with a blank between them.
+
+        Args:
+            index: Index of the entity.
+            is_listed: Function that returns whether a word is on the list.
+        """
         return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
 
     def is_noun_place(self, index: int) -> bool:
-        """Return whether a determiner shows that an entity is a common noun, such as ``van`` in ``the white van``.
+        """Return whether a determiner shows that a common noun is at ``index``, such as ``van`` in ``the white van``.
 
         At most two unchanged words in lower case may be between the determiner and the entity. No other entity may
         follow after a blank.
@@ -481,7 +490,7 @@ class LinePlaces:
         return False
 
     def is_age(self, index: int) -> bool:
-        """Return whether the words after a unit of time show that a number is an age: ``47 years of age``."""
+        """Return whether the unit of time at ``index`` belongs to an age, as in ``47 years of age``."""
         words = [self.get_word(index + step).lower() for step in (1, 2)]
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
@@ -489,6 +498,10 @@ class LinePlaces:
         """Return whether the sentence of an entity has another entity of one of the given types.
 
         The search ends after 64 words and entities in each direction.
+
+        Args:
+            index: Index of the entity.
+            types: The entity types.
         """
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):

@@ -321,7 +321,12 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``."""
+        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
         if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
             return True
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):

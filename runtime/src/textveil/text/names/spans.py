@@ -387,6 +387,10 @@ class SpanFinder:
         """Mark the words to replace in a group of adjacent capitalized words that is not in a headline.
 
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
+
+        Args:
+            indices: Indices of the capitalized words of the group.
+            end: Index after the last word of the line.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end):
@@ -407,7 +411,14 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the name whose last word is at ``index``."""
+        """Return whether the word at ``after`` continues the name whose last word is at ``index``.
+
+        Args:
+            first: Index of the first word of the name.
+            index: Index of the last word of the name so far.
+            after: Index of the next word.
+            end: Index after the last word of the line.
+        """
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
@@ -431,7 +442,14 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
-        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name."""
+        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name.
+
+        Args:
+            start: Index of the first word of the name.
+            end: Index after the last word of the line.
+            elements: List of unchanged texts and spans.
+            has_lower: Whether the line has a lower-case word, so that it is no headline.
+        """
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -454,7 +472,13 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended."""
+        """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended.
+
+        Args:
+            start: Index of the first word of the name, or of its part after words such as *of*.
+            index: Index after the last word of the name so far.
+            end: Index after the last word of the line.
+        """
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None
@@ -466,7 +490,14 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the number at ``index`` to ``elements``, and return the index after the number."""
+        """Append the span of the number at ``index`` to ``elements``, and return the index after the number.
+
+        Args:
+            index: Index of the first digits.
+            start: Index of the first word of the line.
+            end: Index after the last word of the line.
+            elements: List of unchanged texts and spans.
+        """
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)

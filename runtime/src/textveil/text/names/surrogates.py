@@ -339,7 +339,12 @@ def _format_digits(layout: str, index: int) -> str:
 
 
 def _format_year_range(layout: str, index: int) -> str:
-    """Return a range of two years, such as ``1987-2004``, with the dash of the original between them."""
+    """Return a range of two years, such as ``1987-2004``, with the dash of the original between them.
+
+    Args:
+        layout: The dash of the original range.
+        index: Selects one of the possible ranges.
+    """
     start, years = divmod(index, _MAX_YEAR_RANGE)
     return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
 

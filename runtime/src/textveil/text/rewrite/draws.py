@@ -425,6 +425,10 @@ def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]
     """Return for each document the pairs of output and original of its distinct, newly sampled tokens.
 
     An output is normalized (lower case). An original has the spelling of its first occurrence.
+
+    Args:
+        read: The tokens of the texts.
+        words: Output of each token as text.
     """
     pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
     tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]

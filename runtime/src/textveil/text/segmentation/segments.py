@@ -154,7 +154,13 @@ def split_entry(entry: str) -> tuple[str, list[str]]:
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list."""
+    """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list.
+
+    Args:
+        text: See ``split_text``.
+        marks_apart: See ``split_text``.
+        lone_clitics: See ``split_text``.
+    """
     words = _get_pattern(text, marks_apart).finditer
     for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         if is_one:
