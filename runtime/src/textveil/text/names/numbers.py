@@ -125,6 +125,12 @@ def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, 
     At least two groups must follow the first one, each after a blank. A group has four characters: digits, or letters
     and digits. There are two exceptions: the second group may be a word in capitals, and the last group may have one to
     three digits.
+
+    Args:
+        words: Words of some lines.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of a word.
+        end: Index after the last word of the line.
     """
     if not words[index].flags & IBAN_HEAD:
         return 0
@@ -215,7 +221,12 @@ def find_list_number(
 
 
 def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
-    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``."""
+    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``.
+
+    Args:
+        number: The number of a list item, as a tuple: ``(2, 1)`` for ``2.1``.
+        last: The number of the previous list item.
+    """
     level = len(number) - 1
     return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
 
@@ -253,7 +264,12 @@ def mark_digits_beside_months(
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
-    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number."""
+    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number.
+
+    Args:
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of the digits.
+    """
     return gaps[index].rstrip("+(")
 
 

@@ -132,6 +132,10 @@ def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
     """Put the matches back into the token of a text, such as an email address, that contains placeholders.
 
     Sanitizing replaces such a token as a whole, in every context.
+
+    Args:
+        token: The token.
+        originals: The matches, in the order of the placeholders.
     """
     text, key = _fill_placeholders(token.text, originals), _fill_placeholders(token.key, map(fold_word, originals))
     return token._replace(text=text, key=key, flags=HOLDS_OWN)

@@ -189,6 +189,12 @@ class NamesReader:
 
         Public facts, such as weekdays, are unchanged text; but not if the whole text is the value of a secret
         (``is_secret``).
+
+        Args:
+            finder: Finder of the spans of the text.
+            has_capitals: Whether the document has a capital letter.
+            is_secret: Whether the text is the value of a JSON key such as ``password``.
+            is_json: Whether the text is a part of JSON.
         """
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
         if self._facts is None or is_secret:
@@ -218,12 +224,22 @@ class NamesReader:
         """Return a stream of the unchanged parts and detected entities of a text with JSON.
 
         The syntax of the JSON is copied. Each JSON string, key and number, and the text around the JSON, is read alone.
+
+        Args:
+            text: The text.
+            has_capitals: Whether the document has a capital letter.
         """
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text with JSON, and add the number of unchanged words to ``counts[0]``."""
+        """Yield the parts of a text with JSON, and add the number of unchanged words to ``counts[0]``.
+
+        Args:
+            text: The text.
+            has_capitals: Whether the document has a capital letter.
+            counts: List with the count, which the method changes.
+        """
         cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
         is_secret = False
@@ -326,6 +342,10 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
     """Yield the texts and detected entities of a part of JSON, with the original escapes in its strings.
 
     The replacement of a JSON number will be a JSON number.
+
+    Args:
+        part: The part of JSON.
+        elements: Its unchanged texts and entities, in order.
     """
     start = 0
     for element in elements:

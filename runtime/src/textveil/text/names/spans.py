@@ -204,7 +204,12 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` stays unchanged in its context."""
+        """Return whether the word at ``index`` stays unchanged in its context.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token = self._words[index]
         if token.token_class == KEPT:
             return self._find_address_end(index, end) == index
@@ -215,7 +220,12 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself."""
+        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
@@ -256,7 +266,12 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here."""
+        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -329,7 +344,13 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
+        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen.
+
+        Args:
+            capitalized: Indices of the capitalized words of the line.
+            has_lower: Whether the line has a lower-case word, so that it is no headline.
+            end: Index after the last word of the line.
+        """
         words = self._words
         title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -359,6 +380,10 @@ class SpanFinder:
         """Mark for replacement common words that are family names before a comma and a name: ``Hope, Daniel``.
 
         The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
+
+        Args:
+            capitalized: Indices of the capitalized words of the line.
+            end: Index after the last word of the line.
         """
         for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
             if (

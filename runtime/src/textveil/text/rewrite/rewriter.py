@@ -180,6 +180,10 @@ def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArra
     """Return for each draw (random choice of an output) of a document whether all its places are in lower case.
 
     The result has the shape ``(draws,)``.
+
+    Args:
+        plan: The checked options of the call.
+        texts: The texts of the document.
     """
     capitals, earlier = bytearray(), EarlierDraws()
     for text in texts:

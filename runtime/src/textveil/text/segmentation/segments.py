@@ -340,6 +340,11 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
     """Yield the start and the end of each string (token such as ``a@b.org`` or a number) of a text.
 
     The caller then joins adjacent numbers.
+
+    Args:
+        text: The text.
+        compiled: The patterns for the text.
+        match: The first character, such as ``@`` or a digit, because of which a string may begin.
     """
     position = 0
     while match is not None:
