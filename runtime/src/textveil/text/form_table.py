@@ -233,9 +233,9 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store each pair under the first characters of its forms (possible spellings), without creating the forms.
+        """Store each surrogate (replacement) with its original under the first characters of its possible spellings.
 
-        ``_make_forms`` creates the forms when a reply contains these characters.
+        These spellings are called forms. ``_make_forms`` creates them when a reply contains the characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.

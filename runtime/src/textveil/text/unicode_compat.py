@@ -50,7 +50,7 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Replace the characters that Python classifies differently in a text, and return the new text."""
+        """Replace those characters of a text that Python does not classify like the bundle; return the new text."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
@@ -153,9 +153,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    The first characters are those for which ``is_word_character`` returns ``is_word``. The reason:
-    ``is_word_character``, which does not depend on the classes, decides where a name of the option ``known`` may end in
-    a text.
+    The first ones are those for which ``is_word_character`` returns ``is_word``, as for the character to replace. The
+    reason: this function decides where a name of the option ``known`` may end in a text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)

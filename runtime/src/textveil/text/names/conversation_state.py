@@ -66,7 +66,7 @@ class ConversationDraws(DocumentDraws):
             read: Unchanged parts and entities of the text.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
+            WorkStopped: The caller canceled the work. Random choices up to this point remain in effect.
 
         Privacy:
             This method computes the noisy output, with random numbers of the operating system.
@@ -80,7 +80,7 @@ class ConversationDraws(DocumentDraws):
             elements: Unchanged parts and entities of the text, in order.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
+            WorkStopped: The caller canceled the work. Random choices up to this point remain in effect.
 
         Privacy:
             This method computes the noisy output, with random numbers of the operating system.

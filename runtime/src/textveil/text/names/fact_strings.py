@@ -441,7 +441,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens include a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether tokens include a word such as ``HttpClient``, and otherwise only common words and terms."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 

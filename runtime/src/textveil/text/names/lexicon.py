@@ -465,7 +465,7 @@ def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
-    """Pack the tokens of a text between blanks, and the gaps around them, in the compact form ``ChunkTokens``.
+    """Pack the tokens of a text between blanks, and the marks around them, in the compact form ``ChunkTokens``.
 
     Args:
         lead: Marks before the tokens.

@@ -93,7 +93,7 @@ class SegmentTable:
         self.spellings: list[str] = []
 
     def add_entries(self) -> None:
-        """Classify the segments (tokens and gaps) that were added since the last call, and store their entries."""
+        """Classify the segments (tokens and gaps) that were added since the last call, and store the decisions."""
         ids, unknown, find_identity = (
             self._plan.bundle.symbol_ids,
             self._unknown,
@@ -149,7 +149,9 @@ class SegmentTable:
         rows.fromlist(pending_rows)
 
     def _make_capitalized_entry(self, key: str, word: str, case: int) -> int:
-        """Return the entry of a function word with a capital letter: unchanged, or randomized as an unknown word.
+        """Decide on a function word with a capital letter: it stays unchanged, or is randomized as an unknown word.
+
+        The method returns the entry for the table (see ``SegmentTable``).
 
         Args:
             key: Normalized spelling of the word.
@@ -197,7 +199,9 @@ class SegmentTable:
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
-        """Append the rows of a special segment (one with several tokens, none, or a varying token); return its entry.
+        """Append the decisions on a special segment, and return the entry (integer) that refers to them.
+
+        A special segment has several tokens or none, or its tokens depend on whether it starts a sentence.
 
         Args:
             alternatives: One or two lists of rows: for the tokens inside a sentence; and for the tokens at the start of

@@ -58,9 +58,9 @@ class EarlierDraws:
 class CarriedState:
     """State of a long document before one of its chunks, which the sanitizing of the chunk needs.
 
-    The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided depends on private words. Because of this state, that position affects neither the output distribution nor
-    the privacy loss.
+    A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
+    state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
+    nothing.
 
     Attributes:
         before: Gap (blanks and punctuation) before the first segment; ``None`` at the start of a text.

@@ -98,7 +98,10 @@ class TemplateRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether ``'re`` in ``they 're`` is one token (``TokenRule.joins_lone_clitics``): if it stays unchanged."""
+        """Whether an ending after a blank, as in ``they 're``, is one token (``TokenRule.joins_lone_clitics``).
+
+        The value is true if the rule leaves such endings unchanged.
+        """
         return self.keeps_clitics
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:

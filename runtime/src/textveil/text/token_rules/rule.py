@@ -109,8 +109,8 @@ class TokenRule(Protocol):
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Split a segment (part of a split text, no gap) into tokens, and return each with its spelling.
 
-        The argument ``starts_sentence`` may change only the decision on tokens that are randomized as unknown words
-        (``<unk>``) inside a sentence.
+        A rule may use ``starts_sentence`` only for tokens that it randomizes as unknown words (``<unk>``) inside a
+        sentence: at the start of a sentence, such a token may be treated differently.
         """
         ...
 
