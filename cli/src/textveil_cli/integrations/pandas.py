@@ -31,18 +31,26 @@ WordsOrFile = Collection[str] | str | Path
 class CommandOptions(TypedDict, total=False):
     """Options of ``sanitize``, with the same names as those of the command ``textveil sanitize``.
 
-    Keys: bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle. expect_id:
-    Required content hash of the bundle. signer: Public key of the required signer of the bundle. max_bundle_bytes:
-    Maximum total bytes of the bundle's files. language: Language of the texts; its language pack must be installed.
-    mechanism, epsilon, replacement_probability: The mechanism that randomizes words, and its privacy parameters
-    (``Options``). protect, style, facts, keep, tag, drop: Which words are left unchanged, and how others are replaced
-    (``Options``). allow, randomize, deny: Words, or a file with one word per line. patterns: Entity types of your own,
-    each with a regular expression (``Options``). known: Persons, one per string (``Options``), or a file with one
-    person per line. sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
-    corpus_key: File of a key; with it, equal names in all cells get equal surrogates (replacements), in the mode
-    'names'. document: Which cells form one document; equal names in one document get equal surrogates. With ``"cell"``,
-    the default, each cell is a document; with ``"row"`` the selected cells of a row. drop_column: Columns of a frame
-    that the output omits. drop_other_columns: Whether the output has only the sanitized columns.
+    Keys:
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
+        expect_id: Required content hash of the bundle.
+        signer: Public key of the required signer of the bundle.
+        max_bundle_bytes: Maximum total bytes of the bundle's files.
+        language: Language of the texts; its language pack must be installed.
+        mechanism, epsilon, replacement_probability: The mechanism that randomizes words, and its privacy parameters
+            (``Options``).
+        protect, style, facts, keep, tag, drop: Which words are left unchanged, and how others are replaced
+            (``Options``).
+        allow, randomize, deny: Words, or a file with one word per line.
+        patterns: Entity types of your own, each with a regular expression (``Options``).
+        known: Persons, one per string (``Options``), or a file with one person per line.
+        sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
+        corpus_key: File of a key; with it, equal names in all cells get equal surrogates (replacements), in the mode
+            'names'.
+        document: Which cells form one document; equal names in one document get equal surrogates. With ``"cell"``, the
+            default, each cell is a document; with ``"row"`` the selected cells of a row.
+        drop_column: Columns of a frame that the output omits.
+        drop_other_columns: Whether the output has only the sanitized columns.
     """
 
     bundle: str | Path | None
