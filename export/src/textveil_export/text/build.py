@@ -187,7 +187,7 @@ def _build_santext(
 
     Returns:
         Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the stated epsilons of the levels,
-            the roles of the words, and the name of the default level.
+        the roles of the words, and the name of the default level.
     """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)

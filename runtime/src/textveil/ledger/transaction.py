@@ -197,8 +197,8 @@ class _PendingSpends:
 
         Returns:
             The keyed hash of the privacy unit (such as a person), the keyed hash of the cache entry, and the stored
-                output. Without a replay cache, the last two are ``None``. If no output is stored, the output is
-                ``None``.
+            output. Without a replay cache, the last two are ``None``. If no output is stored, the output is
+            ``None``.
         """
         unit_tag = self._get_unit_tag(entry.privacy_unit)
         if entry.output is None:
