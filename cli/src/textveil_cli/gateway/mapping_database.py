@@ -1,9 +1,9 @@
-"""SQLite database of the mappings of named conversations, which several gateways may share.
+"""SQLite database of the replaced words of named conversations, which several gateways may share.
 
-Each row contains one encrypted mapping under the keyed hash of the conversation's name. The encryption authenticates
-this hash, so that nobody can move a mapping to another name. A gateway holds the lock of a conversation while it
-handles a request (``ConversationLocks``). Each write gives the mapping a new version, so that a write by another
-gateway without the lock is detected.
+Each row contains one encrypted *mapping* (from original words to their replacements) under the keyed hash of the
+conversation's name. The encryption authenticates this hash, so that nobody can move a mapping to another name. A
+gateway locks a conversation while it handles a request (``ConversationLocks``). Each write gives the mapping a new
+version, so that a write by another gateway without the lock is detected.
 """
 
 import contextlib
@@ -38,10 +38,10 @@ _MAX_CHECKED_BYTES = 1 << 26
 
 
 class MappingDatabase:
-    """Database of encrypted mappings in a folder.
+    """Database of encrypted mappings (from original words to their replacements), a file in a folder.
 
-    Each operation opens the file again. If a user deletes the database, a running gateway therefore no longer has its
-    mappings. Deleted content is overwritten with zeros.
+    Each operation opens the file again. Therefore, if a user deletes the file, a running gateway has no mappings
+    anymore. Deleted content is overwritten with zeros.
 
     Args:
         folder: An existing folder.
@@ -75,12 +75,12 @@ class MappingDatabase:
             return count
 
     def read_version(self, name_hash: bytes) -> bytes | None:
-        """Return the version of a mapping; ``None`` if the mapping does not exist or has expired."""
+        """Return the version of a conversation's mapping; ``None`` if the mapping does not exist or has expired."""
         row = self._select("version", name_hash)
         return None if row is None else row[0]
 
     def read_mapping(self, name_hash: bytes) -> tuple[bytes, bytes] | None:
-        """Return the content and the version of a mapping; ``None`` if it does not exist or has expired.
+        """Return content and version of a conversation's mapping; ``None`` if it does not exist or has expired.
 
         Raises:
             KeyFileError: The mapping was written with another key, or was changed.
@@ -122,7 +122,7 @@ class MappingDatabase:
             return database.execute("DELETE FROM conversations WHERE name_hash = ?", (name_hash,)).rowcount > 0
 
     def delete_expired(self) -> None:
-        """Delete expired mappings, and release their disk space."""
+        """Delete expired mappings, and free their disk space."""
         with self._open() as database:
             self._delete_expired(database)
 
@@ -171,7 +171,7 @@ class MappingDatabase:
 
 
 def read_mapping_key(folder: Path, key_file: Path) -> bytes:
-    """Return the encryption key of the mappings; create the key file if it does not exist.
+    """Read the key that encrypts the mappings; create the key file if it does not exist.
 
     Raises:
         CryptoUnavailable: The package ``cryptography`` is not installed.

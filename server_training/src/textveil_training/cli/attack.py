@@ -1,4 +1,4 @@
-"""Define ``textveil-train attack``, which measures what released vectors and sanitized text reveal."""
+"""Define ``textveil-train attack``, which measures what noisy vectors and sanitized text reveal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Define ``textveil-train evaluate``, which measures the accuracy of a checkpoint."""
+"""Define ``textveil-train evaluate``, which measures the accuracy of a model of ``textveil-train dpnr``."""
 
 import json
 from pathlib import Path

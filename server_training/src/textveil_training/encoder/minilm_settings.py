@@ -1,4 +1,4 @@
-"""Define the settings of MiniLM's tuning, in a module that does not import MiniLM's optional packages."""
+"""Define the settings for fine-tuning MiniLM; this module does not import MiniLM's optional packages."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ TEXTS_SEEN = 12_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinilmSettings:
-    """Settings of MiniLM's tuning.
+    """Settings for fine-tuning MiniLM, a small language model.
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
