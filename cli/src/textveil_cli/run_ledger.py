@@ -50,7 +50,7 @@ class RunLedger:
     def sanitize(
         self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options", privacy_unit: str | None = None
     ) -> "list[Result]":
-        """Record the spent epsilon of documents in the ledger, and return the sanitized documents.
+        """Sanitize documents, and record their spent epsilon in the privacy ledger.
 
         Args:
             sanitizer: The sanitizer.
@@ -74,7 +74,7 @@ class RunLedger:
         options: dict[str, Any],
         privacy_unit: str | None = None,
     ) -> list[Any]:
-        """Record the spent epsilon of documents in the ledger, and return their vectors or class labels.
+        """Encode documents as noisy vectors or randomized class labels, and record their spent epsilon in the ledger.
 
         Args:
             encoder: The encoder.

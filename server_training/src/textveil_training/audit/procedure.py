@@ -116,12 +116,12 @@ class AuditReport:
 
     @property
     def bound(self) -> float:
-        """Largest lower bound on epsilon of all tests."""
+        """Return the largest lower bound on epsilon that one of the tests reports."""
         return max((one.bound for one in self.tests), default=0.0)
 
     @property
     def verdict(self) -> str:
-        """``refuted``, ``not refuted``, or ``not tested`` if outputs repeat and no test refutes the claim."""
+        """Return ``refuted``, ``not refuted``, or ``not tested`` if outputs repeat and no test refutes the claim."""
         if any(one.refutes for one in self.tests):
             return "refuted"
         return "not tested" if self.freshness.repeats else "not refuted"

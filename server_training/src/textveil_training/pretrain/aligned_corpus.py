@@ -224,8 +224,8 @@ class AlignedCorpus:
 class ModeTexts:
     """Sanitizer of public texts in a protection mode, for training models that predict the original words.
 
-    The modes ``names``, ``words`` and ``all`` depend on the text around a word, so they cannot sanitize a text word by
-    word.
+    In the modes 'names', 'words' and 'all' the replacement of a word depends on the text around it, so a text cannot be
+    sanitized word by word.
 
     Args:
         sanitizer: Sanitizer of a bundle.

@@ -33,8 +33,7 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Scales of temperature after the degree sign.
-_DEGREES = frozenset(("C", "F"))
+_DEGREES = frozenset(("C", "F"))  #: scales of temperature after the degree sign
 #: Constants of source code that are also names of persons.
 _CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
@@ -143,7 +142,7 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Companies, products and other listed terms with a capital, in lower case."""
+        """Listed companies, products and other capitalized terms. The set has them in lower case."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
@@ -311,7 +310,7 @@ class FactStrings:
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word in lower case is a listed company, product or other term with a capital."""
+        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
@@ -388,9 +387,8 @@ class FactStrings:
         marks = [self.common.get(key, 0) for key in keys]
         if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
             return False
-        if len(keys) == 1 and keys[0] in self._terms:
-            return True
-        if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
+        is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
+        if len(keys) == 1 and is_plain:
             return True
         if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
@@ -442,7 +440,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens include a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether tokens include a word such as ``HttpClient``, and otherwise only common words and terms."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -457,8 +455,6 @@ class FactStrings:
             return True
         is_country = self.is_public and mention.entity_type in _COUNTRIES
         return is_country and mention.span.preceding_word != AFTER_TITLE
-
-    # --- the sets of a mention
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return which public sets of words contain the text of a detected entity, as the sum of their flags.
@@ -490,11 +486,8 @@ class FactStrings:
     @cached_property
     def _small_sets(self) -> frozenset[str]:
         """The words of the small sets, in lower case."""
-        words = self.words
-        spelled = (*_CASED_UNITS, *_CODE_CONSTANTS)
-        return frozenset(map(str.lower, spelled)).union(
-            words.language_varieties, words.phone_labels, words.determined_nouns
-        )
+        words, spelled = self.words, map(str.lower, (*_CASED_UNITS, *_CODE_CONSTANTS))
+        return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
 
     def _find_small_sets(self, text: str) -> int:
         """Return the sets of few words that contain a span of capitalized words, as the sum of their flags."""
