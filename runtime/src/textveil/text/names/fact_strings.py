@@ -464,8 +464,7 @@ class FactStrings:
         span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:
             found = TERMS if self.is_term(text) or self.is_elided(span.tokens[0].key) else 0
-            found |= CODE_NAMES if text in self._code_names else 0
-            return found | (NOUNS if self.is_determined(text) else 0)
+            return found | CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
         if span.entity_type != CAPITALIZED_RUN:
             return 0
         word, tokens = text.lower(), [token for token in span.tokens if token.token_class != KEPT]
