@@ -105,8 +105,8 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
     """Measure an attacker's success from its scores and the true attributes.
 
     Args:
-        dev_scores: Scores of the dev texts from 0 to 1, shape (draws, dev texts, attributes), to tune thresholds. A
-            high score means that the attacker expects the attribute.
+        dev_scores: Scores of the dev texts from 0 to 1, shape (repetitions of the noise, dev texts, attributes), to
+            tune thresholds. A high score means that the attacker expects the attribute.
         dev_present: The true attributes, shape (dev texts, attributes).
         scores: Scores of the test texts, shape (draws, texts, attributes).
         present: The true attributes of the test texts, shape (texts, attributes). For each attribute there must be a
