@@ -160,11 +160,11 @@ class StageBuilder:
     ) -> TrainingStage:
         """Build the training stage in which the head learns to map every text to a chosen vector of its class.
 
-        A code is a vector that was chosen for a class (``code_search``). The loss is the squared distance
-        ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x), plus the cross entropy
-        of the classifier under noise. Only the distance trains the head: from a random start, the cross entropy would
-        first move all classes together. For mode ``box`` f(x) is the vector before the bound, since the bound gives no
-        gradient to two of the coordinates.
+        The chosen vector is the *code* of the class (``code_search``). The head computes a vector from the encoder's
+        output. The loss is the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of
+        the class yhat(x), plus the cross entropy of the classifier under noise. Only the distance trains the head: from
+        a random start, the cross entropy would first move all classes together. For mode ``box`` f(x) is the vector
+        before the bound, since the bound gives no gradient to two of the coordinates.
 
         Args:
             train: Training split.

@@ -84,7 +84,7 @@ def _explain_undefined(name: str, mode: str | None) -> str:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":
         return (
-            "in the mode names the distribution of a surrogate depends only on the type and form of the word "
+            "in the mode 'names' the distribution of a surrogate depends only on the type and form of the word "
             "(use mask or frequent)"
         )
     return (

@@ -186,10 +186,10 @@ class _TextContributions:
 
 
 def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
-    """Count true positives, false positives and false negatives of each text, as means over draws.
+    """Count true positives, false positives and false negatives of each text, as means over repeated noise.
 
     Args:
-        scores: Scores, shape ``(draws, texts, attributes)``.
+        scores: Scores, shape ``(repetitions of the noise, texts, attributes)``.
         present: The true attributes, shape ``(texts, attributes)``.
         thresholds: Threshold of each attribute.
 
@@ -229,7 +229,9 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """Compute ``_TextContributions.placements`` of scores; a tie counts one half.
+    """Compute how often a text's score is on the right side of the scores of other texts, for the ROC area.
+
+    The result is ``_TextContributions.placements``. A tie counts one half.
 
     Args:
         scores: Attacker's scores, shape ``(draws, texts, attributes)``.
