@@ -88,7 +88,7 @@ def _explain_undefined(name: str, mode: str | None) -> str:
             "(use mask or frequent)"
         )
     return (
-        f"it attacks single tokens, but in the mode {mode} the treatment of a word depends on the text around it "
+        f"it attacks single tokens, but in the mode '{mode}' the treatment of a word depends on the text around it "
         "(use words, mask or frequent)"
     )
 
