@@ -127,6 +127,7 @@ def test_a_record_says_what_a_mechanism_promises(run: Run, mechanism: tuple[str,
     assert {"epsilon", "epsilon_notion", "rounding_slack", "bundle_name"} <= set(release)
 
 
+@pytest.mark.slow
 def test_the_staircase_is_attacked_by_naming_words(run: Run, tmp_path: Path) -> None:
     (tmp_path / "public.txt").write_text(f"the {SAID[0]} is here\n\n{SAID[1]}\n")
     code, out, err = run(*STAIRCASE, "--json", "--prior", tmp_path / "public.txt")

@@ -41,7 +41,7 @@ class FormIndex:
         pairs: Pairs of a surrogate and its only original, by the normalized spelling of the surrogate.
         ambiguous: Surrogates with several originals, which are not restored.
         quoted_pairs: Pairs that are restored only where a reply repeats the sanitized text around the surrogate.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
 
     Attributes:
         rules: The argument ``rules``.

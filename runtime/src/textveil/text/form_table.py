@@ -2,7 +2,7 @@
 
 A form is a spelling that a reply may use, such as a plural (``textveil.text.inflections``). For few surrogates, the
 table stores all forms. For many surrogates, all forms would need much memory, and a reply contains few of them. So the
-table creates the forms with certain first characters only when a reply contains these characters. It recognizes
+table creates the forms with certain first characters only when a reply contains these characters. The table recognizes
 numbered tags such as ``[city 1]`` by their parts, and stores no forms of them.
 """
 
@@ -52,7 +52,7 @@ def merge_forms(
 
     Args:
         pairs: Pairs of a surrogate and its only original.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
         prefix: First characters of the forms to return: ``PREFIX_LENGTH`` of them, or a whole form. ``None`` for all
             forms.
     """
@@ -101,7 +101,7 @@ class FormTable:
         ambiguous: Surrogates with several originals, which are not restored.
         quoted_outputs: Surrogates (case-folded) that are restored only where a reply repeats the sanitized text around
             them.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
 
     Attributes:
         forms: The forms that were created so far, by their text.
@@ -233,9 +233,9 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store each pair under the first characters of its forms (possible spellings), without creating the forms.
+        """Store each surrogate (replacement) with its original under the first characters of its possible spellings.
 
-        ``_make_forms`` creates the forms when a reply contains these characters.
+        These spellings are called forms. ``_make_forms`` creates them when a reply contains the characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.

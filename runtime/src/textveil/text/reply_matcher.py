@@ -346,7 +346,13 @@ class StreamRestorer(ReportProperties):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
-        """Return the original of a surrogate (replacement), or record why it stays and return the surrogate."""
+        """Return the original of a surrogate (replacement), or record why it stays and return the surrogate.
+
+        Args:
+            candidate: The surrogate.
+            path: Start and end of the path of a permitted address in the chunk, or ``None``.
+            is_blocked: Whether the surrogate must stay, because it could form an address.
+        """
         reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
         if reason is None and is_blocked:
             reason = SkipReason.CHUNK
@@ -362,7 +368,13 @@ class StreamRestorer(ReportProperties):
         return candidate.original
 
     def _read_form(self, text: str, index: int, form_match: FormMatch) -> None:
-        """Restore the surrogate (replacement) at ``index``, or hold it back until the next blank."""
+        """Restore the surrogate (replacement) at ``index``, or hold it back until the next blank.
+
+        Args:
+            text: A part of the reply.
+            index: Position of the surrogate in ``text``.
+            form_match: The matching form (spelling) of the surrogate, with its end.
+        """
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
         written = text[index:end]
@@ -418,6 +430,10 @@ class StreamRestorer(ReportProperties):
     ) -> tuple[Region, Region, SkipReason | None, list[JsonRole]]:
         """Pass a surrogate (replacement) to a scanner, and return whether code, links or markup forbid restoring.
 
+        Args:
+            scanner: The scanner of code, links and markup.
+            written: The surrogate, as written in the reply.
+
         Returns:
             Four values. First, the region (kind of text, such as code) of the first character. Second, the region that
             forbids restoring, or else the first value again. Third, the reason not to restore the surrogate, or
@@ -460,6 +476,11 @@ class StreamRestorer(ReportProperties):
 
         If the surrogate has several originals, or may be a word of the reply itself, the method records this reason,
         and returns ``None``.
+
+        Args:
+            text: A part of the reply.
+            index: Position of the surrogate in ``text``.
+            form_match: The matching form (spelling) of the surrogate, with its end.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]

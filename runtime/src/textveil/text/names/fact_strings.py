@@ -143,7 +143,7 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Companies, products and other listed terms with a capital, in lower case."""
+        """Listed companies, products and other capitalized terms. The set has them in lower case."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
@@ -311,7 +311,7 @@ class FactStrings:
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word in lower case is a listed company, product or other term with a capital."""
+        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
@@ -441,7 +441,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens include a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether tokens include a word such as ``HttpClient``, and otherwise only common words and terms."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 

@@ -259,8 +259,8 @@ class FactRules:
         """Return whether a rule leaves a word, a letter, an identifier, a unit or a weekday unchanged.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
             sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
         """
@@ -321,7 +321,12 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``."""
+        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
         if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
             return True
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
@@ -334,8 +339,8 @@ class FactRules:
         The word must be a function word of another language, or a part of the name of a language (``US English``).
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
         """
         span, strings = mention.span, self.strings
@@ -353,8 +358,8 @@ class FactRules:
         """Return whether a word is a typing error that may be corrected in its context.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
         """
         span = mention.span
@@ -370,8 +375,8 @@ class FactRules:
         """Return whether a rule leaves a span of capitalized words unchanged, such as a heading or a company.
 
         Args:
-            place: The lines that contain the span.
-            index: Index of the span in these lines.
+            place: The words and entities of the lines that contain the span.
+            index: Index of the span among them.
             mention: The span as a detected entity.
             sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
         """
