@@ -53,7 +53,7 @@ def compare(
     """Sanitize one text in every mode, with the privacy statement of each.
 
     All input lines are one text; tables are refused. Use this command to choose a mode. Pass a text that resembles your
-    texts, but that you will never release. The command records nothing in a ledger and writes no file.
+    texts, but that you will never publish. The command records nothing in a ledger and writes no file.
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text

@@ -1,6 +1,6 @@
 """Detection of tables in inputs that the user declared as plain text.
 
-Sanitizing a table as plain text would rewrite its headings and keys.
+Sanitizing a table as plain text would also replace words in headings and keys.
 """
 
 import csv

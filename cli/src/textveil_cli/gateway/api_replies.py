@@ -59,7 +59,8 @@ class ApiReplyRestorer:
         """Set the role of every message in a reply, or in an event of a stream, to that of the model.
 
         If the reply contains results of tools, the model may have written them itself. In later requests, the names in
-        these results are replaced by new surrogates, never by the surrogates of the conversation.
+        these results are replaced by new surrogates (replacements), so that the model cannot test guesses of hidden
+        names.
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.

@@ -96,7 +96,7 @@ class ConversationStore:
 
     Args:
         make: Function that creates a conversation.
-        unpack: Function that restores a packed conversation.
+        unpack: Function that recreates a conversation from its packed (compressed) form.
         retention: How long, and how many, conversations are stored.
         database: Database of named conversations; ``None`` for memory only.
         locks: Locks against other gateways that use the database; ``None`` without a database.

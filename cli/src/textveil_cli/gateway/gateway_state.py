@@ -20,7 +20,7 @@ class Gateway:
         limits: Limits of a request.
         reply_limits: Limits of a reply.
         pass_through: Content types, roles and fields that the gateway sends unchanged.
-        restore_tools: Names of tools whose arguments are restored.
+        restore_tools: Names of tools that are called with original words; all others get replaced words.
         work_bytes: Maximum memory for replacing words in a request, estimated from the bytes of the request.
         key: Key of the hashes that replace ids of users.
         report: Function that receives one log line per request, without content.

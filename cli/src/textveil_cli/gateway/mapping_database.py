@@ -75,12 +75,14 @@ class MappingDatabase:
             return count
 
     def read_version(self, name_hash: bytes) -> bytes | None:
-        """Return the version of a conversation's mapping; ``None`` if the mapping does not exist or has expired."""
+        """Return the version number of a stored conversation; ``None`` if it does not exist or has expired."""
         row = self._select("version", name_hash)
         return None if row is None else row[0]
 
     def read_mapping(self, name_hash: bytes) -> tuple[bytes, bytes] | None:
-        """Return content and version of a conversation's mapping; ``None`` if it does not exist or has expired.
+        """Read a stored conversation: its decrypted mapping (from original words to replacements) and its version.
+
+        The result is ``None`` if the conversation is not stored or has expired.
 
         Raises:
             KeyFileError: The mapping was written with another key, or was changed.
@@ -89,7 +91,9 @@ class MappingDatabase:
         return None if row is None else (self._decrypt(name_hash, row[0]), row[1])
 
     def write_mapping(self, name_hash: bytes, content: bytes, version: bytes | None) -> bytes:
-        """Encrypt and write a mapping in one transaction; an interrupted write leaves the earlier mapping.
+        """Encrypt and store the mapping (from original words to replacements) of a conversation, in one transaction.
+
+        An interrupted write leaves the earlier mapping.
 
         Args:
             name_hash: Hash of the name of the conversation.
@@ -117,20 +121,20 @@ class MappingDatabase:
         return new_version
 
     def delete_mapping(self, name_hash: bytes) -> bool:
-        """Delete a mapping, and return whether it existed."""
+        """Delete a stored conversation, and return whether it existed."""
         with self._open() as database:
             return database.execute("DELETE FROM conversations WHERE name_hash = ?", (name_hash,)).rowcount > 0
 
     def delete_expired(self) -> None:
-        """Delete expired mappings, and free their disk space."""
+        """Delete expired conversations, and free their disk space."""
         with self._open() as database:
             self._delete_expired(database)
 
     def _delete_expired(self, database: sqlite3.Connection) -> None:
-        """Delete expired mappings in an open transaction.
+        """Delete expired conversations in an open transaction.
 
-        A mapping with a date in the future, written while the clock was wrong, would never expire. Its date becomes the
-        present one.
+        A conversation with a date in the future, written while the clock was wrong, would never expire. Its date is set
+        to the present.
         """
         now = time.time()
         database.execute("UPDATE conversations SET last_used = ? WHERE last_used > ?", (now, now + _CLOCK_SECONDS))

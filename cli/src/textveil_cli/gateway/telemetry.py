@@ -62,8 +62,8 @@ class RequestCounters:
         Args:
             path: Path of the route, which contains no text of the client.
             status: HTTP status of the response; 0 if the client disconnected before the response.
-            counts: How many surrogates of the reply became original words again, and similar counts, as in the log
-                line.
+            counts: How many replaced words of the request got their original back in the reply, and similar counts, as
+                in the log line.
         """
         self._requests.add(1, {"path": path, "status": status})
         for name, result in _RESULTS.items():

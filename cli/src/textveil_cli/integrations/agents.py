@@ -129,7 +129,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
-        """Call the model with surrogates, and return its reply with the words of the user.
+        """Call the model with surrogates (replacements) of names, and return the reply with the original names.
 
         Raises:
             InputError: A message has an unknown shape. Nothing is sent in this case.
@@ -137,7 +137,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         return handler(self._wrap_request(request))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
-        """Call the model with surrogates as ``wrap_model_call`` does, asynchronously."""
+        """Call the model with surrogates (replacements) of names, as ``wrap_model_call`` does, asynchronously."""
         return await handler(self._wrap_request(request))
 
     def _wrap_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

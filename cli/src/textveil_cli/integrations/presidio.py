@@ -114,7 +114,7 @@ class TextveilOperator(Operator):
         return "textveil"
 
     def operator_type(self) -> OperatorType:
-        """Return ``OperatorType.Anonymize``, which tells Presidio that this operator anonymizes."""
+        """Return ``OperatorType.Anonymize``: this operator replaces words."""
         return OperatorType.Anonymize
 
 
@@ -154,7 +154,7 @@ class TextveilRestoreOperator(TextveilOperator):
             raise OptionError("the parameter conversation is missing: pass the Conversation of TextveilOperator")
 
     def operator_type(self) -> OperatorType:
-        """Return ``OperatorType.Deanonymize``, which tells Presidio that this operator restores originals."""
+        """Return ``OperatorType.Deanonymize``: this operator puts original words back."""
         return OperatorType.Deanonymize
 
 

@@ -180,7 +180,9 @@ def refuse_overwriting(
     bundle: Path | None,
     *written_paths: tuple[str, Path | None],
 ) -> None:
-    """Raise ``OutputError`` if an output would overwrite an input, key, ledger, bundle or other output.
+    """Raise ``OutputError`` if an output would overwrite another output, or a file that the command reads or updates.
+
+    Such files are inputs, keys, the privacy ledger, and the files of the bundle.
 
     Args:
         read_paths: Paths of the inputs; ``-`` is standard input.

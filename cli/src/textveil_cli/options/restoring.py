@@ -42,7 +42,7 @@ class RestoreOptions:
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options as keyword arguments of ``Conversation``.
+        """Convert the options to keyword arguments of ``Conversation``.
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
@@ -108,7 +108,7 @@ class ToolRestoreOptions(RestoreOptions):
         return super().make_keywords() | {"restore_tools": self.restore_tools or ()}
 
     def get_guess_limits(self) -> tuple[int, int]:
-        """Return the maximum number of guesses in one tool call, and in all calls of a conversation.
+        """Return how many guesses of hidden words a model may make in one tool call, and in a whole conversation.
 
         A guess is a name or number in a tool call that the model did not copy from the texts.
 
@@ -121,7 +121,7 @@ class ToolRestoreOptions(RestoreOptions):
         return per_call, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
-        """Raise ``OptionError`` for options about original words in replies if the mode ``protect`` restores none."""
+        """Raise ``OptionError`` for options about restoring replies, if the mode ``protect`` cannot restore any."""
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:

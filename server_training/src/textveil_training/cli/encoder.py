@@ -196,7 +196,7 @@ def encoder(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a class label bundle from your own texts: devices release one label per text.
+    """Train a class label bundle from your own texts: devices send one label per text.
 
     A label is a class of the column --label, or with --clusters a cluster of similar texts. Similar texts are never
     divided between training and test. The bundle has two randomizers. With 'counts', a server can estimate the true

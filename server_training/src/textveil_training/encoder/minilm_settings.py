@@ -43,7 +43,7 @@ class MinilmSettings:
     def describe(self, texts: int) -> dict[str, Any]:
         """Return the settings that affect the result, for the model card.
 
-        A folder is described by the last part of its path only.
+        Of an encoder's folder, only the last part of the path is included.
 
         Args:
             texts: Number of training texts.

@@ -59,7 +59,7 @@ class FinetuningSettings(RunSettings):
     def describe(self) -> dict[str, Any]:
         """Return the settings that affect the result, for the JSON record of a run.
 
-        A folder is described by the last part of its path only.
+        Of an encoder's folder, only the last part of the path is included.
         """
         found = asdict(self)
         if self.frozen_layers is None:

@@ -113,7 +113,7 @@ def format_report(study: PublishedStudy, found: Reproduction, paper: Mapping[str
 def make_record(
     study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None, software: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the record of a run, without texts."""
+    """Return the record of a run (settings, figures and software versions) for JSON; it contains no texts."""
     return {
         "format": FORMAT,
         "format_version": VERSION,

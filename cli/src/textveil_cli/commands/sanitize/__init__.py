@@ -136,10 +136,12 @@ class SanitizeArguments:
                     raise OptionError(f"--{name} needs {inputs}{' or a folder' if name == 'max-field-bytes' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
-        """Raise ``OutputError`` if an output would overwrite an input, word list, key, ledger or bundle.
+        """Raise ``OutputError`` if an output would overwrite a file that the command reads or updates.
+
+        Such files are inputs, word lists, keys, the privacy ledger, and the files of the bundle.
 
         Args:
-            bundle: Folder of the bundle; ``None`` for the built-in bundle.
+            bundle: Folder of the bundle (word lists and settings); ``None`` for the built-in bundle.
             written_paths: Outputs, each as the name of its option and its path.
         """
         read_paths = [

@@ -63,7 +63,7 @@ class ChangeViews:
         options: The options ``--diff`` and ``--report``.
         sanitizer: The sanitizer of the run.
         text_options: Options of ``Sanitizer.sanitize``.
-        is_over_files: Whether the run rewrites whole files, such as tables. ``--diff`` then prints a sample of rows at
+        is_over_files: Whether the run sanitizes whole files, such as tables. ``--diff`` then prints a sample of rows at
             the end; otherwise it prints each text at once.
     """
 

@@ -16,6 +16,7 @@ from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
 from textveil.text.names.lexicon import find_ending
+from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
 from textveil.text.segmentation import LOWER, find_case_pattern
 
@@ -130,7 +131,9 @@ class IdentifierRules:
             return None
         kept = self._find_path_words(path)
         public = [text for text, span in zip(texts, words, strict=True) if span in kept]
-        if not any(len(text) >= _MIN_PATH_WORD for text in public) or self._strings.has_spelled_number(public):
+        if not any(len(text) >= _MIN_PATH_WORD for text in public) or may_spell_number(
+            public, self._strings.lists.rules
+        ):
             return None
         if not _PROFILE_WORDS.isdisjoint(texts) or not self._prefixes.isdisjoint(texts):
             return None
@@ -175,7 +178,7 @@ class IdentifierRules:
             masked: The string with ``xxxx`` in place of each word to replace.
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
-        if not _has_plain_digits(words) or self._strings.has_spelled_number(words):
+        if not _has_plain_digits(words) or may_spell_number(words, self._strings.lists.rules):
             return False
         letters = [word.lower() for word in words if not word[0].isdigit()]
         public = [word for word in letters if word != "xxxx" and len(word) > 1]
@@ -192,8 +195,8 @@ def is_code_place(place: LinePlaces, index: int) -> bool:
     """Return whether marks of source code, or a word such as *class*, are next to an entity.
 
     Args:
-        place: The lines that contain the entity.
-        index: Index of the entity in these lines.
+        place: The words and entities of the lines that contain the entity.
+        index: Index of the entity among them.
     """
     before, after = place.gaps[index], place.gaps[index + 1]
     return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
@@ -207,8 +210,8 @@ def is_code_word(place: LinePlaces, index: int) -> bool:
     This is so in ``word(``, in ``word[``, in ``word.member``, and in a declaration (``word name =``).
 
     Args:
-        place: The lines that contain the word.
-        index: Index of the word in these lines.
+        place: The words and entities of the lines that contain the word.
+        index: Index of the word among them.
     """
     after = place.gaps[index + 1]
     if _CALL.fullmatch(after) is not None:

@@ -40,7 +40,7 @@ class TextWithGaps(Protocol):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Strings before each token and after the last one."""
+        """Return the text before each token and after the last one."""
         ...
 
 
