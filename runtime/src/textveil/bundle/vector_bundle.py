@@ -82,7 +82,7 @@ class VectorBundle(BundleBase):
     default_level: ReleaseParameters
 
     def get_level(self, epsilon: float | str | None) -> ReleaseParameters:
-        """Return the parameters for an epsilon per text, or the default parameters for ``None``.
+        """Return the parameters of the noise for an epsilon per text; for ``None``, the default parameters.
 
         Epsilons are compared as exact numbers: 6, 6.0 and "6" are equal.
 

@@ -1,4 +1,4 @@
-"""Recording of the replies of an exchange, so that they can be sent again as the model wrote them."""
+"""Recording of a model's replies, so that the client can send them again as the model wrote them."""
 
 from typing import Any
 

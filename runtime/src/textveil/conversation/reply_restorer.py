@@ -82,7 +82,7 @@ class RestoredReply(ReportProperties):
         return str(self.to_html())
 
     def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
-        """Return the report on the surrogates as HTML for a notebook; see ``Restored.to_html``.
+        """Return the report on the surrogates (replacements) as HTML for a notebook; see ``Restored.to_html``.
 
         Args:
             show_originals: Whether to show the restored reply above the report. A text is shown unchanged, any other
@@ -259,7 +259,7 @@ class ReplyRestorer:
         return json.loads(original)
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Replace surrogates by originals in a text of a reply, except after an unsafe text such as an open link.
+        """Put original strings into the places of surrogates in a text of a reply, except after an open link.
 
         Args:
             text: The text.
@@ -293,7 +293,9 @@ class ReplyRestorer:
 
 
 class RecordedReplyStream(StreamRestorer):
-    """Replaces surrogates by originals in a text that arrives in parts. The result does not depend on the parts.
+    """Puts originals into the places of surrogates in a text that arrives in parts.
+
+    Surrogates are the replacements of private strings (originals). The result does not depend on how the text is split.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()

@@ -363,7 +363,7 @@ class Ledger:
             return queries.read_account(connection, self._tags.tag_unit(privacy_unit))
 
     def list_accounts(self) -> list[tuple[Account, int]]:
-        """Return the accounts (sums and budgets) of all privacy units, sorted by the keyed hashes of their names.
+        """Return sums and budgets of all privacy units (such as persons), sorted by the keyed hashes of their names.
 
         Returns:
             Pairs of an account and its number of outputs.

@@ -82,7 +82,7 @@ class SanTextTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "SanTextTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``table.safetensors`` by name.
@@ -129,7 +129,7 @@ class SanTextTable:
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Check the arrays of one level (epsilon) of SanText, and return the parameters of this level.
+        """Check the arrays of one level (epsilon) of this table, and return the parameters of this level.
 
         Args:
             exponent: ``alpha`` of the level.

@@ -44,7 +44,7 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
     Returns:
         1 if function words are left unchanged, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles
-        also have the bits 4 and 8, which have no meaning.
+        (data folders) also have the bits 4 and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -81,7 +81,7 @@ class StaircaseTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``staircase.safetensors`` by name.
@@ -194,7 +194,7 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _StaircaseRows:
-    """Data of some inputs for sampling, with one row for each input.
+    """Precomputed data for sampling outputs for some input words, with one row for each input.
 
     ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
     remaining budget. Arrays have the shape ``(rows, k)`` unless stated.
