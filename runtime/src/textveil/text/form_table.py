@@ -120,6 +120,8 @@ class FormTable:
         self.forms: dict[str, SurrogateForm | None] = {}
         #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
         self._texts_by_prefix: dict[str, Any] = {}
+        #: Length of the longest of these forms, once it is known.
+        self._longest: dict[str, int] = {}
         #: Pairs whose forms do not exist yet, and texts with several originals, by the first characters of the forms.
         self._later: dict[str, list[SurrogatePair | _ClosedText]] = {}
         #: Types of the tags that are not in ``forms``, each with the largest number of digits of its tags.
@@ -186,6 +188,13 @@ class FormTable:
             self._texts_by_prefix[prefix] = texts = tuple(sort_strings(texts))
         return texts
 
+    def get_longest(self, prefix: str) -> int:
+        """Return the length of the longest text of ``list_texts``; ``PREFIX_LENGTH`` if it has none."""
+        length = self._longest.get(prefix)
+        if length is None:
+            length = self._longest[prefix] = max(map(len, self.list_texts(prefix)), default=PREFIX_LENGTH)
+        return length
+
     def find_short_forms(self, prefix: str) -> list[str]:
         """Return the forms of fewer than ``PREFIX_LENGTH`` characters that ``prefix`` begins with, shortest first.
 
@@ -217,7 +226,7 @@ class FormTable:
 
         No thread may use the table afterward.
         """
-        free_in_steps(self.forms, self._texts_by_prefix, self.prefixes, self._later)
+        free_in_steps(self.forms, self._texts_by_prefix, self._longest, self.prefixes, self._later)
 
     def _close_texts(self, ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]) -> None:
         """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
