@@ -319,7 +319,7 @@ class _SpelledSpanFinder:
     def _precedes_name(self, index: int) -> bool:
         """Return whether a name, or a particle of a name, begins at ``index``.
 
-        Then initials directly before ``index`` belong to that name.
+        If one begins there, initials directly before ``index`` belong to that name.
         """
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
