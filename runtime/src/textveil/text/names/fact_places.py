@@ -31,7 +31,8 @@ _BE = frozenset("are be became is s was were".split())
 _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = LazyPattern(
     re.compile,
-    '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?',
+    '(?:[)\\]"\u201d]?[:;]|[\\]"\u201d],|[.,:;!?)"\u201d]? '
+    "[-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) [\"'(\u201c]?| [\"'\u201c\u2018]",
 )
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Provisional types of numbers. Of the mentions around an item, the rules read only the provisional type.
@@ -365,12 +366,13 @@ class LinePlaces:
             return False
         if self.begins_line(index) or self._ends_sentence(index):
             return True
-        if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and (
-            self.get_word(index - 1) or self.get_class(index - 1) in NUMERIC_TYPES
-        ):
+        before, gap = self.get_class(index - 1), self.gaps[index]
+        is_number = before in NUMERIC_TYPES
+        if (self.get_word(index - 1) or is_number) and _CLAUSE_END.fullmatch(gap) is not None:
             return True
-        is_settled = self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index - 1) == "word"
-        return is_settled and _SENTENCE_END.search(self.gaps[index]) is not None
+        if is_number and gap == " ":  # an entry of a table: ``Sales $ 500 Variable expenses``
+            return self.get_word(index + 1) not in self._words_of.address_words
+        return (is_number or before == "word") and _SENTENCE_END.search(gap) is not None
 
     def _is_word_of(self, index: int, words: Collection[str]) -> bool:
         word = self.get_word(index)
@@ -438,8 +440,7 @@ class LinePlaces:
     def is_variety_place(self, index: int) -> bool:
         """Return whether a mention may be the country in the name of a language: ``in US English``.
 
-        A word of the type ``group``, such as *English*, must follow the mention. No noun may follow that word: in ``to
-        US Catholic schools`` the word *Catholic* is an adjective.
+        No noun may follow that name: in ``to US Catholic schools`` the word *Catholic* is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False

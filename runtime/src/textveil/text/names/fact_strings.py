@@ -95,7 +95,7 @@ class FactStrings:
         only_tags: bool = False,
     ) -> None:
         self.lists: NamesLists = lists
-        self._only_tags = only_tags
+        self.only_tags: bool = only_tags
         self.words: FactWords = lists.rules.facts
         self.randomized: frozenset[str] = frozenset(randomized)
         self.denied: frozenset[str] = self.randomized.union(denied)
@@ -108,7 +108,7 @@ class FactStrings:
         """All surrogates, in lower case. No rule keeps such a word, because restoring would replace it in a reply."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
-        return found - self._pool_words if self._only_tags else found
+        return found - self._pool_words if self.only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
@@ -148,7 +148,7 @@ class FactStrings:
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
         """Surrogates for unlisted words that can be kept as words, because all types are written as tags."""
-        return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
+        return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
     @cached_property
     def _foreign_words(self) -> AbstractSet[str]:
@@ -274,7 +274,7 @@ class FactStrings:
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
-        return text.istitle() and is_verb and (self.is_useful or self._only_tags)
+        return text.istitle() and is_verb and (self.is_useful or self.only_tags)
 
     def is_plural(self, word: str) -> bool:
         """Return whether a kept word is the plural of a common noun."""
@@ -288,6 +288,15 @@ class FactStrings:
         """Return whether a word may be between a number and a counted noun, as in ``three large boxes``."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
+
+    def is_noun(self, word: str) -> bool:
+        """Return whether a kept word in lower case may be a noun: a common word that is no function word."""
+        marks = self.common.get(word, 0)
+        return marks > 0 and word.islower() and not marks & FUNCTION
+
+    def is_acronym(self, text: str) -> bool:
+        """Return whether a string is a listed acronym that is no name."""
+        return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
         """Return whether a lower-case word may be kept as a part of an identifier."""
@@ -386,6 +395,10 @@ class FactStrings:
         if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+
+    def is_plain_word(self, word: str) -> bool:
+        """Return whether a common word of four letters or more is no name of a person or place, even a rare one."""
+        return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
         """Return whether words end in a word of institutions."""
