@@ -103,3 +103,21 @@ def test_a_long_text_of_many_replacements_ends() -> None:
     output = "Mary Ann " * 400
     pieces = align_pieces(make_pieces(*parts), output)
     assert "".join(piece.output for piece in pieces) == output
+
+
+@pytest.mark.parametrize("text", ["It costs $1,240 now.", "It costs 99.50 euros.", "Open 24/7."])
+def test_a_report_counts_a_number_with_punctuation_as_one_word(text: str) -> None:
+    explainer = TextExplainer(Sanitizer.load(), {"facts": "useful"})
+    number = next(word for word in text.rstrip(".").split() if word[-1].isdigit()).lstrip("$")
+    assert [number] == [token for token, _ in explainer.iterate_treatments(text) if token[0].isdigit()]
+    assert [number] == [token for token, _, _ in explainer.iterate_reasons(text) if token[0].isdigit()]
+
+
+def test_a_report_counts_replaced_and_kept_numbers_apart() -> None:
+    words = [
+        *TextExplainer(Sanitizer.load(), {"facts": "useful"}).iterate_treatments(
+            "It costs $1,240. 17 days later it broke."
+        )
+    ]
+    assert ("1,240", "kept") in words
+    assert "17" in [token for token, _ in words]

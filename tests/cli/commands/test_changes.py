@@ -202,7 +202,7 @@ def test_a_real_terminal_gets_lines_of_its_width(columns: int, environment: dict
 class PlainExplainer:
     """Explains every text as kept words."""
 
-    def list_pieces(self, text: str) -> list:
+    def iterate_reasons(self, text: str) -> list:
         return []
 
     def iterate_treatments(self, text: str) -> list:

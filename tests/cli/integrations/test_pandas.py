@@ -59,6 +59,14 @@ def test_what_is_no_text_is_named_by_its_place() -> None:
         sanitize(pandas.Series(["The", 48213977], dtype="object"))
 
 
+@pytest.mark.parametrize("document", ["cell", "row"])
+def test_the_column_of_a_cell_that_is_no_text_is_named(document: str) -> None:
+    frame = pandas.DataFrame({"note": ["The", "call"], "reply": ["The", 48213977]}, dtype="object")
+    message = r"^cell 2 of 2 of the column reply must be a string: convert the column first$"
+    with pytest.raises(InputError, match=message):
+        sanitize(frame, "note", "reply", document=document)
+
+
 def test_a_column_of_another_language_has_the_warning_of_the_command() -> None:
     text = "bitte prüfen und zurückrufen, wir warten schon seit gestern lange darauf, dass jemand die bestellung findet"
     with pytest.warns(UserWarning, match=r"% of the words were replaced.*\(language= for another one\)$") as warned:

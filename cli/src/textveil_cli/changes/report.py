@@ -1,4 +1,8 @@
-"""HTML report of a run: kept words with reasons, replaced types, counts by column, sample of rows."""
+"""HTML report about one run of a command, for the owner of the device.
+
+The report lists the unchanged words with reasons, the types of the replaced words (such as ``person``), counts for each
+column, and a sample of rows.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,16 +31,16 @@ def _format_time() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFacts:
-    """Facts about a run that its report states besides the texts.
+    """Data about a run for the heading of its HTML report.
 
     Attributes:
         inputs: Names of the inputs.
-        statement: The privacy statement of the run, one line.
+        statement: The privacy statement of the run: one line about what the output still reveals.
         column_option: The option that selects a column: ``--column`` or ``--key``; empty for plain text.
         unit: Word for a row in the report: ``row`` or ``line``.
         output: Name of the output; empty if there is none.
         options: The options of the run, one line, without words of the user's lists.
-        bundle: Content hash of the bundle.
+        bundle: Hash of the bundle (folder with word lists and settings) that the run used.
         written: Date and time of the report.
     """
 
@@ -56,7 +60,7 @@ def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
     Args:
         path: The file.
         review: Counts and sample of the run.
-        facts: Facts about the run.
+        facts: Data about the run for the heading.
 
     Raises:
         OutputError: The file cannot be written.
@@ -107,7 +111,7 @@ def _describe_run(facts: ReportFacts) -> str:
 
 
 def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
-    """Return why the report shows fewer rows than the run has, as a sentence for the report.
+    """Return a sentence for the report about why it shows fewer rows than the run had.
 
     Args:
         review: Counts and sample of the run.
@@ -168,12 +172,11 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
     by_reason: dict[tuple[bool, str], tuple[Counter[str], Counter[str]]] = {}
     for row, _ in rows:
         for cell in row.cells:
-            for piece in review.explainer.list_pieces(cell.original):
-                if piece.state != "gap":
-                    is_kept = piece.state == KEPT_TEXT
-                    types, words = by_reason.setdefault((is_kept, piece.reason), (Counter(), Counter()))
-                    types[piece.state] += 1
-                    words[piece.text.lower() if is_kept else piece.text] += 1
+            for token, state, reason in review.explainer.iterate_reasons(cell.original):
+                is_kept = state == KEPT_TEXT
+                types, words = by_reason.setdefault((is_kept, reason), (Counter(), Counter()))
+                types[state] += 1
+                words[token.lower() if is_kept else token] += 1
     for is_kept, title, counted in ((True, "Kept", kept), (False, "Replaced", replaced)):
         size = total if is_kept else replaced.total()
         yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all rows.</p>\n"

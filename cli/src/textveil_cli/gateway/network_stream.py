@@ -1,4 +1,4 @@
-"""Byte stream of one connection to the upstream, which detects bytes that no request asked for.
+"""Byte stream of one connection to the upstream (language model server), which detects unrequested bytes.
 
 An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. The
 library httpcore2 only checks the socket. It overlooks bytes that the event loop, a queue or the TLS layer has already
@@ -84,7 +84,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._request_parts.append(buffer)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Send the stored request, if any, and return the next bytes of the reply; empty at its end.
+        """Send the stored request, if any, and return the next bytes of the reply; no bytes at the end of the reply.
 
         Raises:
             EarlyReplyError: Bytes arrived before the request was sent.
@@ -119,7 +119,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return bool(self._request_parts)
 
     def is_quiet(self) -> bool:
-        """Return whether a request may be sent: the connection is open, and no unread bytes have arrived."""
+        """Return whether a request may be sent: the connection is open, and the upstream has sent no unread bytes."""
         if self._buffer or self._has_ended or self._is_blocked or self._transport.is_closing():
             return False
         # Before the first reply over TLS, the socket may hold session tickets, which are no reply.

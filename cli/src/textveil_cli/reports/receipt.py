@@ -1,4 +1,4 @@
-"""Check of a receipt against an output, for ``textveil verify --receipt``."""
+"""Check the signed receipt of an output, for ``textveil verify --receipt``."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ _READ_BYTES = 1 << 20
 
 
 def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, expect_id: str | None) -> str:
-    """Check a receipt, and return its description.
+    """Check a receipt (signed file with the hash of an output), and return a description of the receipt.
 
     Args:
         receipt: File of the receipt.

@@ -1,8 +1,10 @@
-"""Find the largest privacy loss per unit of distance of SanText over all pairs of words.
+"""Find the largest privacy loss per unit of distance over all pairs of words, for the mechanism SanText.
+
+SanText replaces words at random.
 
 If an input is also an output, ``loss_bounds`` bounds its losses without evaluating other outputs. For other inputs,
-cheap bounds exclude most pairs. The remaining pairs are evaluated at all outputs, once for all levels, since the score
-differences depend on distances alone. Proof: docs/proofs/santext.md.
+cheap bounds exclude most pairs. The remaining pairs are evaluated at all outputs, once for all levels (epsilons), since
+the score differences depend on distances alone. Proof: docs/proofs/santext.md.
 """
 
 from collections.abc import Sequence
@@ -105,7 +107,7 @@ class WorstPairs:
 
 
 def find_sensitive_inputs(table: SanTextTable) -> NDArray[np.bool_]:
-    """Return a boolean for each input: whether SanText+ always randomizes it; true for ``<unk>``."""
+    """Return a boolean for each input word: whether SanText+ always replaces it; true for ``<unk>`` (unknown words)."""
     return np.append((table.roles & KEPT_ROLE) == 0, True)
 
 
@@ -138,7 +140,7 @@ def find_worst_ratios(
 
     Args:
         pair_scores: Scores of all pairs.
-        table: Table of the mechanisms: neighbors and roles of inputs.
+        table: Table of the mechanisms: similar words of each word, and possible outputs.
         losses: Loss bounds of the mechanisms on these scores.
         progress: Called with the number of processed inputs.
 
@@ -204,7 +206,7 @@ class _PairSearch:
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Search all pairs ``(x, x')`` in which ``x`` belongs to the block and is an output."""
+        """Record the losses of all pairs ``(x, x')`` in which ``x`` is in the block and is a possible output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)
@@ -256,9 +258,9 @@ def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch]
 class ScoreDifferences:
     """Largest score differences ``n(x, x')`` for all inputs ``x`` that are not outputs.
 
-    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``. It depends on distances alone, so
-    mechanisms with equal outputs share it. At the first use of an ``x`` the class computes a cheap upper bound for all
-    its pairs; it computes exact values for single pairs on demand.
+    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``. ``n(x, x')`` depends on distances alone,
+    so mechanisms with equal outputs share it. At the first use of an ``x`` the class computes a cheap upper bound for
+    all pairs of this ``x``. It computes exact values for single pairs on demand.
     """
 
     def __init__(self, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> None:
@@ -273,10 +275,10 @@ class ScoreDifferences:
 
     @classmethod
     def get_or_make(cls, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> "ScoreDifferences":
-        """Return the differences for a set of outputs, from the cache if an earlier search computed them.
+        """Return the score differences for a set of outputs, from the cache if an earlier search computed them.
 
         Args:
-            pair_scores: Scores of all pairs; it holds the cache.
+            pair_scores: Scores of all pairs. The object also has the cache.
             is_output: Whether each input is an output, shape ``(inputs,)``.
         """
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))

@@ -1,4 +1,4 @@
-"""Format the model card of an encoder bundle: its privacy guarantee, and measured or external figures."""
+"""Format the model card (README) of an encoder bundle: its privacy guarantee, and measured or external figures."""
 
 import textwrap
 from typing import Any
@@ -17,10 +17,10 @@ the whole text: what one coordinate costs times the number of coordinates.""",
 def format_encoder_card(
     release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], reproduce: str
 ) -> str:
-    """Format the model card of an encoder bundle as Markdown.
+    """Format the model card (README) of an encoder bundle (folder with a model for noisy vectors) as Markdown.
 
     Args:
-        release: Manifest entry ``release``.
+        release: Entry ``release`` of ``manifest.json``: noise, epsilons and settings of the tokenizer.
         manifest: Content of ``manifest.json`` without ``files``.
         sizes: Size in bytes of each file, by file name, without manifest and card.
         reproduce: Command that builds the bundle.

@@ -1,4 +1,4 @@
-"""Measure the cost of an encoder bundle on a device: memory, and speed relative to PyTorch.
+"""Measure the cost of an encoder bundle (folder with a model) on a device: memory, and speed relative to PyTorch.
 
 Times depend on the processor. So the module reports ratios of times measured in one process, and ``describe_processor``
 names the processor.

@@ -1,4 +1,4 @@
-"""Format the model card of a label bundle."""
+"""Format the model card (README) of a label bundle (data for randomized class labels of texts)."""
 
 import textwrap
 from typing import Any
@@ -10,7 +10,7 @@ from textveil_export.text.card import format_bullets, format_percent
 
 
 def format_label_card(manifest: dict[str, Any], sizes: dict[str, int], contents: LabelBundleContents) -> str:
-    """Format the model card of a label bundle as Markdown.
+    """Format the model card (README) of a label bundle (data for randomized class labels) as Markdown.
 
     Args:
         manifest: Content of ``manifest.json`` without ``files``.
@@ -137,7 +137,7 @@ Without noise {format_percent(clean["accuracy"])} (standard error {format_percen
 
 
 def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
-    """Format the card's table of accuracies by randomizer and epsilon."""
+    """Format the card's table of accuracies by epsilon and by randomizer (rule that replaces labels at random)."""
     lines = [
         "| randomizer | epsilon | accuracy | balanced | worst label | gain | condition |",
         "|---|---|---|---|---|---|---|",
@@ -152,7 +152,7 @@ def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, An
 
 
 def _format_codes(manifest: dict[str, Any]) -> str:
-    """Format the card's section about clusters; empty for a bundle with classes."""
+    """Format the card's section about clusters of texts; return an empty string for a bundle with classes."""
     if manifest["release"]["label_type"] != layout.CLUSTER_LABELS:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_cluster", "some")

@@ -1,4 +1,4 @@
-"""Write a label bundle atomically, and only if the device's reader opens it."""
+"""Write a label bundle (data folder) atomically, and only if the code of devices can open it."""
 
 import json
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from textveil_export.label.contents import LabelBundleContents, make_certificate
 
 
 def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bool = False) -> TextLabelEncoder:
-    """Write a label bundle to a hidden folder, check it, and rename it to the target.
+    """Write a label bundle (data folder) to a hidden folder, check it, and rename it to the target.
 
     Args:
         contents: The bundle in memory.

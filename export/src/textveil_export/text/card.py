@@ -1,4 +1,4 @@
-"""Format the model card of a text bundle."""
+"""Format the model card (README) of a text bundle (data folder for rewriting texts)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -60,7 +60,7 @@ License: {manifest["license"]}. {manifest["attribution"]}""".rstrip()
 
 
 def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
-    """Format the card's section about the mode ``names``."""
+    """Format the card's section about the mode ``names``, which hides names."""
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(

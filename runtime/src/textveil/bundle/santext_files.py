@@ -1,4 +1,4 @@
-"""Parser of the SanText part of a text bundle: table of neighbors, word distances and privacy levels."""
+"""Parser of the data of SanText (random replacement of words): similar words, word distances and epsilons."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _DEFAULT_KEYS = {"mechanism", "level", "replacement_probability"}
 
 
 def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextComponent:
-    """Parse the files of SanText.
+    """Parse the files of SanText, a mechanism that replaces words by similar words at random.
 
     Args:
         contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.

@@ -38,7 +38,7 @@ def fold(entry: str) -> str:
 
 
 def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
-    """Check that the lists of a bundle do not take too much memory.
+    """Check that the word lists of a bundle (data folder) do not take too much memory.
 
     Args:
         contents: Bytes of each file of the bundle by file name.

@@ -22,7 +22,7 @@ _BLOCK_PAIRS = 512
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordMetric:
-    """Distances between all inputs of a bundle: the symbols in the order of their ids, then ``<unk>``.
+    """Distances between all words of a vocabulary in the order of their ids, then ``<unk>`` (unknown words).
 
     A *scaled distance* is a distance divided by the median distance of two words. A *score* is a scaled distance in
     steps of ``1 / grid``, rounded down.

@@ -1,4 +1,4 @@
-"""Index of the forms of surrogates, and search for the longest form at a position of a reply.
+"""Index of the forms of surrogates (replacements of hidden words), and search for the longest form in a reply.
 
 A *form* is a way in which a reply may write a surrogate, such as a plural (see ``textveil.text.inflections``).
 """
@@ -35,9 +35,11 @@ _MAX_CANDIDATES = 16
 class FormIndex:
     """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
 
+    A *surrogate* is the replacement of an original word in the text that was sent to a model.
+
     Args:
-        pairs: Surrogates with a single original, by their lookup key.
-        ambiguous: Surrogates with several originals.
+        pairs: Pairs of a surrogate and its only original, by the normalized spelling of the surrogate.
+        ambiguous: Surrogates with several originals, which are not restored.
         quoted_pairs: Pairs that are restored only where a reply repeats the sanitized text around the surrogate.
         rules: Rules of the language.
 
@@ -64,34 +66,41 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """Copy of this index without ``quoted_pairs``. The copy never restores a surrogate of a single letter."""
+        """Copy of this index without ``quoted_pairs``.
+
+        The copy never restores a replacement that is a single letter.
+        """
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
 
     @property
     def forms(self) -> dict[str, SurrogateForm | None]:
-        """The forms that were created so far, by their folded text; ``None`` for a text with several originals."""
+        """The forms (spellings) that were created so far, by their normalized text.
+
+        The value is ``None`` for a text that could stand for several originals.
+        """
         return self._table.forms
 
     def find_form(self, text: str) -> SurrogateForm | None:
-        """Return the form with the given folded text.
+        """Return the form (a spelling that a reply may use for a surrogate) with the given normalized text.
 
-        The result is ``None`` if there is no such form, or if it has several originals.
+        The result is ``None`` if there is no such form, or if several originals have a form with this text.
         """
         return self._table.get_form(text)
 
     def free_memory(self) -> None:
-        """Delete the content of the index step by step, so that other threads can run in between.
+        """Delete the content of the index in small steps, so that other threads can run between the steps.
 
         No thread may use the index afterward.
         """
         self._table.free_memory()
 
     def find_start(self, text: str, position: int) -> int:
-        """Return the first index from ``position`` on at which a form may begin; -1 if there is none.
+        """Return the first index from ``position`` on at which a form of a surrogate may begin; -1 if there is none.
 
-        The method compares only the first characters of the forms. A form may begin at the start of a word or at a
+        A form is a spelling, such as a plural, that a reply may use for the replacement of a hidden word. The method
+        compares only the first characters of the forms. A form may begin at the start of a word or at a punctuation
         mark.
         """
         prefixes, short_joined = self._prefixes, self.quotations.short_joined
@@ -110,6 +119,8 @@ class FormIndex:
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
         """Find the longest form of a surrogate that begins at ``index`` and ends at the end of a word.
+
+        A form is a spelling, such as a plural, that a reply may use for the replacement of a hidden word.
 
         Args:
             text: A part of the reply.
@@ -152,8 +163,8 @@ class FormIndex:
     def _find_plain_forms(self, text: str, index: int) -> _FoundForms | None:
         """Return the result of ``_find_forms``, but faster: compare whole forms, not character by character.
 
-        This requires that the characters at ``index`` are printable ASCII without two blanks in a row, and that few
-        forms begin with them. Otherwise the result is ``None``.
+        The characters at ``index`` must be printable ASCII without two blanks in a row, and few forms may begin with
+        them. Otherwise the result is ``None``, and the caller must use ``_find_forms``.
         """
         table, prefix = self._table, text[index : index + PREFIX_LENGTH].lower()
         if len(prefix) < PREFIX_LENGTH or not prefix.isascii() or table.may_begin_tag(prefix):
@@ -172,7 +183,7 @@ class FormIndex:
         return forms, range(index, index + length + 1), is_open
 
     def _find_forms(self, text: str, index: int) -> _FoundForms:
-        """Return the forms that begin at ``index``, from the shortest one to the longest one."""
+        """Return the forms (spellings of surrogates) that occur in ``text`` at ``index``, shortest first."""
         table = self._table
         begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
         read, blanks, at, found = "", 0, index, []
@@ -200,20 +211,20 @@ class FormIndex:
 
 
 def _precedes_word(text: str, index: int, end: int) -> bool:
-    """Return whether the apostrophe at the end of a form marks a genitive, as in ``Hans' Antrag``.
+    """Return whether the apostrophe at the end of a found name marks a genitive, as in ``Hans' Antrag``.
 
-    Otherwise the apostrophe may be a quotation mark.
+    If no word follows, the apostrophe may be a quotation mark.
 
     Args:
         text: A part of the reply.
-        index: Start of the form.
-        end: End of the form, after the apostrophe.
+        index: Start of the name.
+        end: End of the name, after the apostrophe.
     """
     return text[end : end + 1].isspace() and text[end + 1 : end + 2].isalpha() and text[index - 1 : index] not in _MARKS
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether both the surrogate (a number, or a numbered tag) and the original of a pair contain digits.
+    """Return whether a pair replaces a text with digits by a number or a numbered tag such as ``[date 1]``.
 
     Only ASCII digits count: they are the same in all versions of Unicode.
     """

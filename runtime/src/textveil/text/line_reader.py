@@ -1,8 +1,8 @@
-"""Search for code in a reply that has no code marks of Markdown, but that a program may treat as code.
+"""Search a reply for text that a program may treat as code although no Markdown marks declare it as code.
 
-This is a shell command, a call such as ``search(NAME)``, an address in quotation marks, or a line with an indentation
-of four columns. Surrogates in such code are not restored by default. The decision on a position depends only on the
-text before it, so the result does not depend on how a stream is split.
+Such text is a shell command, a call such as ``search(NAME)``, an address in quotation marks, or a line with an
+indentation of four columns. Surrogates (replacement words) in such code are not restored by default. The decision on a
+position depends only on the text before it, so the result does not depend on how a stream is split.
 """
 
 import re
@@ -44,7 +44,7 @@ _PARENTHESIS = re.compile(r"[()]")
 
 
 class LineReader:
-    """Reads the lines of a reply, and decides which positions of running text a program may treat as code.
+    """Reads the lines of a reply, and decides which of their positions a program may treat as code.
 
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
@@ -136,17 +136,17 @@ class LineReader:
         self._find_attribute(text)
 
     def begin_surrogate(self) -> None:
-        """Mark the start of a surrogate. The text up to ``end_surrogate`` is not checked for commands."""
+        """Mark the start of a surrogate (replacement word), which is not checked for commands."""
         self._in_surrogate = True
         self.is_command = self.is_command or self._is_at_value
 
     def end_surrogate(self) -> None:
-        """Mark the end of the surrogate that ``begin_surrogate`` started."""
+        """Mark the end of the surrogate (replacement word) that ``begin_surrogate`` started."""
         self._in_surrogate = False
         self.read_other()
 
     def read_other(self, character: str = "") -> None:
-        """Process a surrogate, or a character that is not running text, such as a mark of inline code.
+        """Process a surrogate (replacement word), or a character that is not running text, such as a backtick.
 
         Args:
             character: The character; empty for a surrogate.
@@ -171,7 +171,7 @@ class LineReader:
             self._after_blank_line, self._calls, self._address_mark = True, 0, ""
 
     def _find_attribute(self, text: str) -> None:
-        """Process characters of a line that may complete an attribute."""
+        """Process characters of a line, and record whether they complete an attribute such as ``/name=value``."""
         if not self._attribute and '"' not in text:  # most texts
             return
         joined = self._attribute + text if self._attribute else text[text.index('"') :]
@@ -193,7 +193,7 @@ class LineReader:
                 self._calls += 1
 
     def _find_quoted_addresses(self, text: str, start: int) -> None:
-        """Find quoted web addresses after ``start``, and whether the line ends inside of one."""
+        """Record quoted web addresses after ``start``, and whether the line ends inside such an address."""
         at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:

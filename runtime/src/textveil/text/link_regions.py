@@ -1,7 +1,7 @@
 """Regions of links, of TeX commands and math, and of HTML tags: where they begin, continue and end.
 
-All other text is prose. A *viewer* is a program that displays Markdown. Text that only some viewers read as a link, as
-math or as a tag counts as such, not as prose.
+All other text is prose. A *viewer* is a program that displays Markdown. Text that at least one viewer reads as a link,
+as math or as a tag does not count as prose.
 """
 
 import re
@@ -237,9 +237,9 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
-    The address may also contain tags such as ``[city 1]``. Some viewers see no link there. All others end the link at
-    the same position, provided that it has no title, and no round bracket after a tag. If a link has another form, all
-    following text counts as a link.
+    The address may also contain tags such as ``[city 1]``. Then some viewers see no link. All other viewers end the
+    link at the same position, provided that the link has no title, and no round bracket after a tag. If the link has
+    another form, viewers may disagree, so all following text counts as a link.
 
     Args:
         state: State of the region scanner.
@@ -288,7 +288,7 @@ def _continues_tag(frame: OpenRegion, character: str) -> bool:
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
-    """Process a character of the definition of a link: ``[name]: address "title"``.
+    """Process a character of a link definition (``[name]: address "title"``), and return whether it has ended.
 
     Args:
         state: State of the region scanner.
@@ -322,8 +322,8 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
 def end_definition(state: RegionState, frame: OpenRegion) -> None:
     """End the definition of a link.
 
-    If its address contains a quotation mark, all following text counts as a link, because the library showdown begins
-    an attribute at that mark.
+    If the address contains a quotation mark, all following text counts as a link. The reason is the library showdown,
+    which begins an HTML attribute at that mark.
     """
     if frame.torn:
         state.give_up(Region.LINK)
@@ -347,9 +347,10 @@ def open_math(state: RegionState, character: str) -> bool:
 
 
 def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bool:
-    """Open the region of a possible HTML tag at the character after ``<``.
+    """Begin a possible HTML tag at the character after ``<``.
 
-    Inside another region, all following text counts as markup instead.
+    If a link or other markup is open at this point, programs that display the reply disagree on what follows. Then all
+    following text counts as markup.
 
     Args:
         state: State of the region scanner.
@@ -368,7 +369,7 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of a possible tag or address in angle brackets, and return its region.
+    """Process a character of a possible tag or address in angle brackets, and return the kind of its text (``Region``).
 
     Args:
         state: State of the region scanner.
@@ -419,7 +420,7 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _may_have_tag(frame: OpenRegion) -> bool:
-    """Return whether the text after ``<`` is the start of a plain web address, so that a tag may be a part of it."""
+    """Return whether the text after ``<`` begins a plain web address, which may contain a tag such as ``[city 1]``."""
     name = frame.destination
     return len(name) <= MAX_DESTINATION_LENGTH and _TAGGED_ADDRESS.fullmatch(name) is not None
 
@@ -456,10 +457,10 @@ def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) 
 
 
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process the character that shows that the text since ``<`` is not a plain tag.
+    """Process the character from which it is clear that the text since ``<`` is not a plain HTML tag.
 
-    If this text begins with the name of a harmless tag in the middle of a line, the text up to the end of the paragraph
-    counts as markup, because some viewers still see a tag. Otherwise all later text counts as markup.
+    If the text begins with the name of a harmless tag, such as ``b``, in the middle of a line, the text up to the end
+    of the paragraph counts as markup: some viewers still see a tag. Otherwise all later text counts as markup.
 
     Args:
         state: State of the region scanner.

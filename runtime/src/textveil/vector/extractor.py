@@ -1,4 +1,4 @@
-"""Extractors, which compute the vector of a text before randomization.
+"""Extractors, which compute the vector of a text before noise is added.
 
 ``StaticExtractor`` needs only numpy. ``OnnxExtractor`` runs a model with onnxruntime. Both implement the interface
 ``TextExtractor``.
@@ -174,7 +174,7 @@ class OnnxExtractor:
 
 
 def make_extractor(parts: StaticExtractorData | OnnxExtractorData) -> TextExtractor:
-    """Create the extractor for the data of a bundle.
+    """Create the extractor (function from a text to a vector) for the data of a bundle (data folder).
 
     Args:
         parts: Data of a static extractor or of an ONNX extractor.

@@ -34,7 +34,7 @@ class ClassifiedSplit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationTask:
-    """A data set of texts with classes, in three splits.
+    """A data set of texts with class labels, in the splits train, dev and test.
 
     Attributes:
         labels: Labels as spelled in the file, in the order of their class ids.
@@ -77,10 +77,10 @@ def override_format(data: DataSection, format_name: str | None) -> DataSection:
 
 
 def load_classification_task(data: DataSection, path: Path, options: ReadOptions | None = None) -> ClassificationTask:
-    """Load the splits that a recipe names, or divide a single file by ``SHARES``.
+    """Load train, dev and test texts; a single file without splits is divided in the proportions ``SHARES``.
 
     Args:
-        data: Part of the recipe that names the splits.
+        data: Section of the recipe (file of training settings) that names the format and the splits.
         path: File or folder of the data.
         options: Column names, for formats that need them.
 

@@ -1,6 +1,7 @@
-"""Read recipes of private representations and their baselines into frozen dataclasses.
+"""Read recipes (TOML files with all settings of a training) into frozen dataclasses.
 
-The command line names the data file, and the checkpoint from which a recipe may start.
+A recipe describes a model that encodes texts as noisy vectors, or a baseline. The command line names the data file, and
+the checkpoint from which the training may start.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ class ExtractorSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationSection:
-    """The recipe's section about the released vector and its noise."""
+    """The recipe's section about the vector of a text and its noise."""
 
     mode: str = declare_required("``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.")
     dimension: int = declare_required("Numbers in the vector, k; 0 for the pooled vector.")
@@ -110,7 +111,7 @@ class AdversarySection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationRecipe:
-    """All settings for the training of one representation.
+    """All settings for training one model that encodes texts as vectors.
 
     Attributes:
         name: Name of the recipe, printable.

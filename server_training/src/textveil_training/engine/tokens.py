@@ -1,4 +1,4 @@
-"""Split texts into WordPieces as on the device, and form batches of texts of similar length."""
+"""Split texts into WordPieces, as devices do, and form batches of texts of similar length."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

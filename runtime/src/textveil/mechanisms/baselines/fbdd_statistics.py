@@ -161,7 +161,7 @@ def measure_neighbor_distances(fbdd: Fbdd, words: Integers) -> dict[int, Floats]
 
 
 def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
-    """Return the ids of ``count`` outputs, evenly spaced in the order of their frequency.
+    """Return the ids of ``count`` possible output words, evenly spaced in the order of their frequency.
 
     If there are fewer outputs, return all of them.
 
@@ -183,7 +183,7 @@ def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
 
 
 def suggest_fbdd_epsilons(dimension: int) -> tuple[float, ...]:
-    """Return epsilons for a measurement: at the smallest, few words are unchanged; at the largest, nearly all.
+    """Return epsilons for ``measure_fbdd``: the smallest changes most words, the largest leaves nearly all unchanged.
 
     The epsilons are multiples of ``sqrt(dimension)``, because the noise along one direction is about ``sqrt(dimension)
     / epsilon``.

@@ -23,7 +23,9 @@ MAX_KRR_EPSILON = 30
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """The mechanisms ``random`` and ``krr``: all outputs have equal weight, except that the input may have more.
+    """The mechanisms ``random`` (uniform) and ``krr`` (k-ary randomized response).
+
+    All outputs have equal weight, except that the input itself may have more weight.
 
     If the input ``x`` is a possible output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other
     output ``y``. For all other inputs, the output distribution is uniform. The mechanism satisfies pure local
@@ -48,12 +50,12 @@ class RandomizedResponse:
 
     @classmethod
     def make_uniform(cls, table: SanTextTable) -> "RandomizedResponse":
-        """Create ``random``: the uniform distribution over the outputs."""
+        """Create the mechanism ``random``, whose output is uniform over all possible outputs."""
         return cls(_make_output_mask(table), 1, 0)
 
     @classmethod
     def from_table(cls, table: SanTextTable, epsilon: Decimal) -> "RandomizedResponse":
-        """Create ``krr`` at an epsilon.
+        """Create the mechanism ``krr`` (k-ary randomized response) for an epsilon.
 
         ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual privacy loss.
 

@@ -19,6 +19,9 @@ _MARKER = LazyPattern(re.compile, "[.)] ")
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
 #: Number of items before a choice in which the marker of the first choice is searched.
 _MAX_CHOICES = 64
+#: Words of a list without blanks, and the marks between them.
+_WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
+_ENTRY_MARK = re.compile("[,;|/]")
 #: A range of cells of a table.
 _CELLS = re.compile("[A-Z]{1,2}[1-9][0-9]{0,2}:[A-Z]{1,2}[1-9][0-9]{0,2}")
 
@@ -58,6 +61,13 @@ class LabelFacts:
         if not self._strings.is_useful or place.follows(index, self._before_values):
             return False
         return _CELLS.fullmatch(text) is not None or self._is_technical(text)
+
+    def is_word_list(self, text: str) -> bool:
+        """Return whether a text without blanks has only common lower-case words, with marks between: ``red,green``."""
+        if _WORD_LIST.fullmatch(text) is None:
+            return False
+        words = {*_ENTRY_MARK.split(text)}
+        return all(word in self._strings.common for word in words) and self._strings.denied.isdisjoint(words)
 
     def is_label_letter(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a capital letter labels a question or an answer: *Q: What is it?*."""

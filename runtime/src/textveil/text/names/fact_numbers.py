@@ -1,8 +1,8 @@
-"""Rules of the option ``facts`` for numbers: counts, measures, ages, years, months, amounts and small numbers.
+"""Rules that leave public numbers unchanged: counts, measures, ages, years, amounts and small numbers.
 
-Whether a number is kept depends on its own form and on the kept words around it. The rules for numbers run after the
-rules for words, and also read the words that those rules keep. docs/proofs/names.md, "Facts", lists the strings that
-each rule keeps.
+They belong to the option ``facts``. Whether a number stays depends on its own form and on the unchanged words around
+it. The rules for numbers run after the rules for words, and also read the words that those rules leave unchanged.
+docs/proofs/names.md, "Facts", lists the strings that each rule can leave unchanged.
 """
 
 import re
@@ -57,10 +57,10 @@ KEPT_NUMERIC_TYPES = NUMERIC_TYPES | {"month", "key"}
 
 
 class NumberFacts:
-    """Rules of the option ``facts`` that keep numbers.
+    """Rules of the option ``facts`` that leave public numbers unchanged, such as ``three boxes`` or ``20 km``.
 
     Args:
-        strings: Public sets of strings on which the rules depend.
+        strings: Public sets of words on which the rules depend.
         codes: Rules for the codes of errors and the numbers of versions.
     """
 
@@ -71,12 +71,12 @@ class NumberFacts:
         self._counted = _COUNTED_COMMA if "," in strings.words.decimal_marks else _COUNTED
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
-        """Return whether a rule keeps a number.
+        """Return whether a rule leaves a number unchanged.
 
         Args:
             place: The lines that contain the number.
             index: Index of the number in these lines.
-            mention: The mention of the number.
+            mention: The number as a detected entity.
         """
         is_useful = self._strings.is_useful
         entity_type, text = mention.span.entity_type, mention.span.text
@@ -136,7 +136,7 @@ class NumberFacts:
     def _is_in_formula(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a small number is a part of a formula, of source code, or of a list of numbers.
 
-        No word for a secret may be near, and no word for an address, a document or a day.
+        The result is false if a word for a secret, an address, a document or a day is near.
 
         Args:
             place: The lines that contain the number.
@@ -154,9 +154,9 @@ class NumberFacts:
         return not place.has_capital_beside(index) and not place.has_in_sentence(index, _DAYS)
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a time stamp of a recording, as in subtitles, may be kept in its context.
+        """Return whether a time stamp of a recording, as in subtitles, may stay unchanged at this place.
 
-        No date may be near it, and no word for a secret or an address may precede it.
+        The result is false if a date is near, or if a word for a secret or an address precedes the time stamp.
         """
         near = (place.get_class(at) for at in range(index - 3, index + 4))
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
@@ -167,7 +167,7 @@ class NumberFacts:
         Args:
             place: The lines that contain the word.
             index: Index of the word in these lines.
-            mention: The mention of the word.
+            mention: The word as a detected entity.
         """
         if place.follows(index, self._before_values):
             return False
@@ -180,10 +180,10 @@ class NumberFacts:
         return is_noun or begins or is_placeholder(place, index)
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a month with its year may be kept in its context.
+        """Return whether a month with its year may stay unchanged at this place.
 
-        The month and the year must not be a part of a full date, or belong to a card. So the sentence must contain no
-        day, and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
+        The two must not be a part of a full date, or the expiry date of a card. So the sentence must contain no day,
+        and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False
@@ -224,7 +224,7 @@ class NumberFacts:
         )
 
     def _begins_size(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number begins a size: 2 or 3 numbers with ``x`` between, and a unit (``220 x 95 cm``)."""
+        """Return whether a number begins a size: 2 or 3 numbers joined by ``x``, and a unit (``220 x 95 cm``)."""
         for at in (index, index + 2):
             if place.get_word(at + 1) != "x" or place.gaps[at + 1] != " " or place.gaps[at + 2] != " ":
                 return False
@@ -235,7 +235,7 @@ class NumberFacts:
         return False
 
     def _may_be_house(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number and its letter may belong to an address: ``Flat 14d``, ``we live at 14d``."""
+        """Return whether a number and its letter may be a house number: ``Flat 14d``, ``we live at 14d``."""
         if place.get_word(index - 1).lower() == "at" or place.is_hidden(index - 1, index):
             return True
         return place.follows(index, self._before_values)
@@ -253,11 +253,11 @@ class NumberFacts:
             return True
         words, strings = self._words, self._strings
         if gap in ("", " ", "-") and (after in words.units or after.lower() in words.units):
-            return not place.is_age(index + 1)
+            return not self._is_age(place, index + 1)
         if gap == "-" and strings.is_adjective(after):  # ``2-bedroom flat``
-            return not place.is_age(index + 1)
+            return not self._is_age(place, index + 1)
         if gap in (" ", "-") and after not in words.currencies:
-            if strings.is_plural(after) and not place.is_age(index + 1):
+            if strings.is_plural(after) and not self._is_age(place, index + 1):
                 return True
             second = place.get_word(index + 2)
             if (
@@ -267,8 +267,13 @@ class NumberFacts:
                 and strings.is_plural(second)
                 and second not in words.currencies
             ):
-                return not place.is_age(index + 2)
+                return not self._is_age(place, index + 2)
         return False
+
+    def _is_age(self, place: LinePlaces, index: int) -> bool:
+        """Return whether the words after a unit of time show that a number is an age: ``47 years of age``."""
+        words = [place.get_word(index + step).lower() for step in (1, 2)]
+        return words[0] in self._words.age_ends or words == ["of", "age"]
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
         """Return whether a currency sign is next to a number, or a word for money follows it."""
@@ -281,14 +286,19 @@ class NumberFacts:
         )
 
 
+def follows_degrees(place: LinePlaces, index: int) -> bool:
+    """Return whether a number and the degree sign directly precede an index, as in ``37 °C``."""
+    return place.gaps[index].strip(" ") == "\u00b0" and place.get_class(index - 1) in NUMERIC_TYPES
+
+
 def is_times_sign(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is between two numbers, with blanks between, as in ``220 x 95 cm``."""
+    """Return whether a letter stands between two numbers, separated by blanks, like ``x`` in ``220 x 95 cm``."""
     is_between = place.get_class(index - 1) in _MEASURES and place.get_class(index + 1) in _MEASURES
     return is_between and place.gaps[index] == place.gaps[index + 1] == " "
 
 
 def precedes_telephone(place: LinePlaces, index: int) -> bool:
-    """Return whether a number directly follows a mention, as in ``Tel. 020 7946 0958``."""
+    """Return whether a number directly follows the word at ``index``, as in ``Tel. 020 7946 0958``."""
     return place.get_class(index + 1) in NUMERIC_TYPES and _LABEL_GAP.fullmatch(place.gaps[index + 1]) is not None
 
 
@@ -297,7 +307,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _is_round_range(text: str) -> bool:
-    """Return whether a string is a range of multiples of 50, such as ``500-1000``."""
+    """Return whether a text is a range of two multiples of 50, such as ``500-1000``."""
     first, _, last = text.replace("\u2013", "-").partition("-")
     numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
     return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)

@@ -1,6 +1,6 @@
-"""Correction of typing errors for the rules of ``facts``: a similar common word replaces an unlisted word.
+"""Correction of typing errors (option ``facts``): a similar common word replaces an unlisted word.
 
-The output contains only the corrected word, so it reveals no more than a kept common word.
+The output contains only the corrected word, so it reveals no more than if the user had typed that word.
 """
 
 from string import ascii_lowercase
@@ -18,7 +18,7 @@ class TypingErrors:
     """Corrects words that have a single typing error.
 
     Args:
-        strings: Public sets of strings.
+        strings: Public sets of words.
     """
 
     def __init__(self, strings: FactStrings) -> None:
@@ -26,7 +26,7 @@ class TypingErrors:
 
     @staticmethod
     def has_form(word: str) -> bool:
-        """Return whether a word has 7 to 24 letters, and consists only of lower-case ASCII letters."""
+        """Return whether a word may be corrected: it consists of 7 to 24 lower-case ASCII letters."""
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:

@@ -1,14 +1,15 @@
-"""Public facts in the mode ``names``: spans that are kept because a rule of the option ``facts`` covers them.
+"""Public facts in the mode ``names``: entities that the rules of the option ``facts`` leave unchanged.
 
-The rules read the elements of a text after the three passes: kept texts and mentions. They turn a mention into kept
-text if two conditions hold:
+The rules read the elements of a text after the three passes: unchanged texts and mentions (detected entities, which
+would be replaced). They turn a mention into unchanged text if two conditions hold:
 
 - its own string is in a public set ``D`` of the rule (a list, a form, a range of values);
-- its *place* allows the rule. A place is the kept text around the mention, and the types of the mentions next to it.
+- its *place* allows the rule. A place is the unchanged text around the mention, and the types of the mentions next to
+  it.
 
 The place never depends on a string that is replaced, and the set ``D`` is public. So the output remains a function of
 the template. A span that stays replaced could have any string of its type outside ``D`` (docs/proofs/names.md,
-"Facts"). The rules for numbers run in a second round, which reads the kept text of the first round.
+"Facts"). The rules for numbers run in a second round, which reads the unchanged text of the first round.
 """
 
 import re
@@ -23,7 +24,13 @@ from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import follows_unit, is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
 from textveil.text.names.fact_labels import LabelFacts
-from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts, is_times_sign, precedes_telephone
+from textveil.text.names.fact_numbers import (
+    KEPT_NUMERIC_TYPES,
+    NumberFacts,
+    follows_degrees,
+    is_times_sign,
+    precedes_telephone,
+)
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import (
     CODE,
@@ -66,16 +73,17 @@ _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
 class FactRules:
-    """Rules that keep public facts, for one value of the option ``facts`` and the options of a call.
+    """Rules that leave public facts unchanged, such as weekdays, units and ages, for the options of a call.
 
     Args:
-        lists: The lists of the bundle.
+        lists: The public word lists.
         level: Value of the option ``facts``, one of ``FACTS``.
-        denied: Lookup keys of words that are always replaced.
+        denied: Words (normalized spellings) that are always replaced.
         randomized: Words of the option ``randomize``.
-        hidden_types: Public names of types that the options write as tags or remove.
-        shows_errors: Whether corrected words keep their original spelling in the result, as in a preview.
-        only_tags: Whether all types are written as tags.
+        hidden_types: Entity types that the options ``tag`` and ``drop`` write as tags or remove.
+        shows_errors: Whether the result has the original spelling of words with a corrected typing error, as in a
+            preview.
+        only_tags: Whether all entities become tags such as ``[city 1]``.
 
     Privacy:
         The object stores no text of the user.
@@ -119,7 +127,7 @@ class FactRules:
         return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Split a span such as *Patient Anna Novak* into its roles and the span of the rest.
+        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and the span of the rest.
 
         A greeting may precede the roles, as in *Hi Anna* and *Kind Regards Anna*.
 
@@ -148,10 +156,10 @@ class FactRules:
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
-        """Return whether a JSON key indicates a secret, or has a hidden word, so that no rule may keep its value.
+        """Return whether the value of a JSON key must be replaced: the key names a secret, or has a replaced word.
 
         Args:
-            elements: Kept texts and mentions of the key.
+            elements: Unchanged texts and detected entities of the key.
         """
         if any(not isinstance(element, str) for element in elements):
             return True
@@ -167,12 +175,12 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Turn each mention that a rule covers into kept text, and yield kept texts and mentions in turn.
+        """Turn public facts among the detected entities into unchanged text, and yield texts and entities in turn.
 
         Args:
-            elements: Kept texts and mentions, in order.
-            finder: Finder of the spans. Its number of kept words increases by the words of the facts.
-            classify_span: Function that assigns an entity type to a span, and returns its mention.
+            elements: Unchanged texts and entities, in order.
+            finder: Finder of the spans. Its count of unchanged words increases by the words of the facts.
+            classify_span: Function that assigns an entity type to a span, and returns the entity.
             may_correct: Whether typing errors may be corrected.
         """
         kept_texts: list[str] = []
@@ -263,13 +271,13 @@ class FactRules:
         return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
-        """Return whether a rule keeps a lower-case word, a letter, a string, a unit, a function word or a weekday.
+        """Return whether a rule leaves a word, a letter, an identifier, a unit or a weekday unchanged.
 
         Args:
-            place: The lines that contain the mention.
-            index: Index of the mention in these lines.
-            mention: The mention.
-            sets: Public sets that contain its string (``FactStrings.find_all_sets``).
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The word as a detected entity.
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
         """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
@@ -291,7 +299,7 @@ class FactRules:
                 return not span.text.isupper() or strings.is_plain(span.text)
             return not place.follows(index, self._secret) and strings.is_plain(span.text)
         if entity_type == "other":
-            return not place.follows(index, self._secret) and strings.is_word_list(span.text)
+            return not place.follows(index, self._secret) and self._labels.is_word_list(span.text)
         if entity_type == "letter":
             if span.text == "x" and is_times_sign(place, index):
                 return not place.follows(index, self._before_values)
@@ -300,7 +308,7 @@ class FactRules:
             )
             return span.text.isascii() and is_place
         if entity_type == LONE_INITIAL:
-            if strings.is_degree(span.text) and place.follows_degrees(index):
+            if strings.is_degree(span.text) and follows_degrees(place, index):
                 return True
             if self._labels.is_label_letter(place, index, span.text) and not place.has_capital_beside(index):
                 return True
@@ -335,7 +343,7 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or labels the noun before it: ``train B``, ``vitamin C``."""
+        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``."""
         if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
             return True
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
@@ -343,14 +351,14 @@ class FactRules:
         return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a kept word next to a word is the reason to keep this word too.
+        """Return whether a word stays unchanged because an unchanged word is next to it.
 
-        The word to keep must be a function word of another language, or a part of the name of a language.
+        The word must be a function word of another language, or a part of the name of a language (``US English``).
 
         Args:
             place: The lines that contain the word.
             index: Index of the word in these lines.
-            mention: The mention of the word.
+            mention: The word as a detected entity.
         """
         span, strings = mention.span, self.strings
         if span.entity_type == "group":
@@ -364,12 +372,12 @@ class FactRules:
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a mention is a typing error that may be corrected in its context.
+        """Return whether a word is a typing error that may be corrected in its context.
 
         Args:
-            place: The lines that contain the mention.
-            index: Index of the mention in these lines.
-            mention: The mention.
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The word as a detected entity.
         """
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
@@ -381,13 +389,13 @@ class FactRules:
         return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
-        """Return whether a rule keeps a span of capitalized words.
+        """Return whether a rule leaves a span of capitalized words unchanged, such as a heading or a company.
 
         Args:
             place: The lines that contain the span.
             index: Index of the span in these lines.
-            mention: The mention of the span.
-            sets: Public sets that contain its string (``FactStrings.find_all_sets``).
+            mention: The span as a detected entity.
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
         """
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]

@@ -1,7 +1,7 @@
-r"""Split a text with JSON into parts that are read one by one.
+r"""Split a text with JSON into parts, each of which is sanitized like a text of its own.
 
-A JSON string is read like a text of its own, without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is
-one name. The text of a comment is read like a string.
+A JSON string is read without its escapes: ``line
+next`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a comment is read like a string.
 """
 
 import re
@@ -25,7 +25,7 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class JsonPart(NamedTuple):
-    """A part of a text that is read independently of the other parts.
+    """A part of a text with JSON, such as one string, which is sanitized independently of the other parts.
 
     Attributes:
         kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
@@ -89,7 +89,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Return the part of a JSON string. ``written`` is the string without its quotes."""
+    """Decode a JSON string, and return it as a part. ``written`` is the string without its quotes."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []

@@ -1,4 +1,4 @@
-"""Measure an attacker's success on private attributes, and compare attackers.
+"""Measure how well an attacker infers private attributes of texts, and compare attackers.
 
 Results are stored per text, so that two attackers can be compared on the same texts with a standard error.
 """
@@ -18,7 +18,7 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeLeak:
-    """Success of one attacker on the texts of the test split.
+    """Success of one attacker in inferring private attributes, on the texts of the test split.
 
     ``F`` is ``2 tp / (2 tp + fp + fn)``, with tp true positives, fp false positives and fn false negatives. *Micro* F
     counts these over all attributes together, as in Coavoux, Narayan and Cohen (2018). ``privacy`` is 1 - F with the
@@ -132,7 +132,7 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
 
 @dataclass(frozen=True, kw_only=True)
 class _TextContributions:
-    """Contribution of each text to an attacker's figures.
+    """Contribution of each text to an attacker's success figures, for standard errors over texts.
 
     Attributes:
         counts: True positives, false positives and false negatives at tuned thresholds, means over draws, shape (3,
