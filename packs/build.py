@@ -139,7 +139,7 @@ class PackBuilder:
         return found
 
     def _list_all_names(self) -> set[str]:
-        """Return the names of persons, places and organizations, and the names of persons of other countries."""
+        """Return all names: of persons, also of other countries, of places and of organizations."""
         return self.listed | self.members["given-abroad"] | read_english("family")
 
     def _write_plainly(self, word: str) -> set[str]:
@@ -194,7 +194,7 @@ class PackBuilder:
         return set(self.plain)
 
     def _is_mostly_word(self, word: str, share: float) -> bool:
-        """Return whether a name is an ordinary word in most of its uses.
+        """Return whether a name, such as *Rose*, is an ordinary word in most of its uses.
 
         If the sources have no counts of capitalized uses, the result is true for a frequent word that is not a country,
         a group or an organization.

@@ -28,7 +28,7 @@ def sanitizer() -> Sanitizer:
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str, deny: tuple[str, ...]) -> None:
     reader = make_plan(sanitizer, "none", deny).make_reader()
-    assert not place_differs(make_plan(sanitizer, level, deny).facts, reader, 1, 400)
+    assert not place_differs(make_plan(sanitizer, level, deny).facts, reader, 1, 200)
 
 
 # --- whole texts
@@ -37,7 +37,7 @@ def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str,
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_members_in_all_hidden_spans_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
-    assert not is_broken(make_plan(sanitizer, level), 2, 3_000, write_soup)
+    assert not is_broken(make_plan(sanitizer, level), 2, 1_000, write_soup)
 
 
 @pytest.mark.full
@@ -52,7 +52,7 @@ def test_texts_of_one_template_have_one_output(
     sanitizer: Sanitizer, style: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = sanitizer.names_plan(protect="names", facts="useful", style=style)
-    for texts, others in pairs(plan, 4, 1_000, write_soup):
+    for texts, others in pairs(plan, 4, 300, write_soup):
         assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
 
 
@@ -230,7 +230,7 @@ def write_letters(chance: random.Random) -> str:
     return f"it is {' '.join(chance.choices('xykb', k=chance.randint(1, 3)))} and the plan"
 
 
-def write_label(chance: random.Random) -> str:
+def write_numbered_label(chance: random.Random) -> str:
     """Return a label before a number that stays hidden."""
     return f"see {chance.choice(('Plan', 'Part', 'Weight:'))} {chance.randint(20_000, 99_999)} of it"
 
@@ -244,11 +244,12 @@ def write_choice(chance: random.Random) -> str:
 WRITERS = {
     "a clause begins by a hidden word": write_clause,
     "a hidden word decides on a choice": write_choice,
-    "the digits of a number decide on its label": write_label,
+    "the digits of a number decide on its label": write_numbered_label,
     "a hidden letter decides on the one before it": write_letters,
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     reader, rules = make_plan(sanitizer, "none", DENIED).make_reader(), make_plan(sanitizer, "useful", DENIED).facts

@@ -33,7 +33,7 @@ class WriteError(ExportError):
 
 
 class CertificationError(ExportError):
-    """Signal that no epsilon can be proven for a bundle, or that a stated epsilon is below the proven epsilon."""
+    """Signal that an epsilon cannot be proven for a mechanism, or that a stated epsilon is below the proven one."""
 
     code = "certification"
 

@@ -299,7 +299,7 @@ class EntropyFailed(TextveilError, code="entropy"):
 
 
 class EngineFailed(TextveilError, code="engine"):
-    """A regular expression of Python, or of the package ``regex``, splits a test text in a wrong way.
+    """The installed Python or package ``regex`` splits a test text into the wrong words, so it cannot be used.
 
     The error is raised before any text of the user is read.
 
@@ -441,7 +441,7 @@ class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
 
 
 class ConversationChanged(OutputError, code="conversation-changed"):
-    """The file of a conversation differs from the version that this conversation last read or wrote.
+    """Another process has changed the file of a conversation since this conversation last read or wrote the file.
 
     >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
     (True, 'conversation-changed')

@@ -194,7 +194,7 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the statement as plain values for JSON. They are safe to publish with the output."""
+        """Return the privacy statement as plain values for JSON, which are safe to publish with the output."""
 
     @abstractmethod
     def summary(self) -> str:

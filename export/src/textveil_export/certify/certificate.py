@@ -118,7 +118,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Find levels whose stated epsilon (*label*) is below the proven one, and return a line of text for each.
+    """Find levels of a bundle whose stated epsilon is below the proven epsilon, and return a line of text for each.
 
     Args:
         bundle: A bundle (data folder) with SanText.
@@ -148,7 +148,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
 
     def find_wrong_inputs(block: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the inputs of a block whose stored neighbors are incomplete or have wrong scores."""
+        """Return the inputs of a block whose stored nearest outputs are incomplete or have wrong scores (distances)."""
         scores = pair_scores.scores[block]
         stored = np.take_along_axis(scores, table.neighbors[block].astype(np.intp), axis=1)
         nearer = (scores[:, candidates] < stored[:, -1:]).sum(axis=1)
@@ -163,7 +163,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
-    """Return the pair of words with the largest privacy loss for the certificate, with words instead of ids.
+    """Return the pair of words with the largest privacy loss, as a part of the certificate, with words instead of ids.
 
     Args:
         bundle: The bundle.

@@ -69,7 +69,7 @@ class LossBounds:
 
     @property
     def log_totals(self) -> Floats:
-        """``ln Z(x)`` of all inputs, shape ``(inputs,)``."""
+        """Logarithms ``ln Z(x)`` of the normalizers of all inputs, shape ``(inputs,)``."""
         return self.randomizer.log_totals
 
     @cached_property
@@ -90,7 +90,7 @@ class LossBounds:
         return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
 
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
-        """Compute the loss of one pair of inputs over all outputs.
+        """Compute the largest privacy loss of one pair of input words over all outputs.
 
         Args:
             first: Id of the input ``x``.

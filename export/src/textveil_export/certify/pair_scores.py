@@ -72,11 +72,11 @@ class PairScores:
         return self.scores[inputs, :-1]
 
     def score_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores between the given outputs and all inputs, shape ``(n, inputs)``."""
+        """Return the scores (distances as integers) between the given outputs and all inputs, shape ``(n, inputs)``."""
         return self.scores[outputs]
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Compute the normalizers of all inputs exactly, shape ``(inputs,)``.
+        """Compute the normalizers (sums of all weights) of all inputs exactly, shape ``(inputs,)``.
 
         The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, where ``u(x, y)`` is the score of input ``x`` and
         output ``y``.

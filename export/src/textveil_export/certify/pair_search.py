@@ -30,7 +30,7 @@ _SEED_NEIGHBORS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class WorstPair:
-    """The pair of inputs with the largest loss per unit of distance found so far.
+    """The pair of input words with the largest privacy loss per unit of distance found so far.
 
     Attributes:
         ratio: ``loss / d``.
@@ -46,7 +46,7 @@ class WorstPair:
     def include_pairs(
         self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats
     ) -> "WorstPair":
-        """Return the pair with the largest ratio among this pair and others.
+        """Return the pair with the largest ratio of privacy loss and distance among this pair and others.
 
         Args:
             losses: Loss of each other pair, shape ``(n,)``.
@@ -69,7 +69,7 @@ class WorstPair:
 
 
 class WorstPairs:
-    """Thread-safe record of two worst pairs: over all inputs, and over sensitive inputs only.
+    """The pairs of words with the largest loss per distance, over all inputs and over sensitive inputs. Thread-safe.
 
     Args:
         sensitive: Whether each input is sensitive, shape ``(inputs,)``.
@@ -83,9 +83,10 @@ class WorstPairs:
 
     @property
     def threshold(self) -> float:
-        """Ratio below which a pair cannot change the result.
+        """Ratio of loss and distance below which a further pair cannot be a worst pair.
 
-        It is the worst ratio over sensitive inputs, which is never above the worst ratio over all inputs.
+        The threshold is the largest ratio over sensitive inputs, which is never above the largest ratio over all
+        inputs.
         """
         return max(self.among_sensitive.ratio, 1e-9)
 
@@ -154,7 +155,7 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
-        """Search the pairs whose first input is in a block, for each mechanism."""
+        """Search the pairs whose first input is in a block for the largest loss per distance, for each mechanism."""
         for search in searches:
             search.scan_outputs(block)
 
@@ -234,7 +235,7 @@ class _PairSearch:
 
 
 def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch], position: int) -> None:
-    """Search all pairs of one input that is not an output.
+    """Search all pairs of one input word that is not a possible output for the largest loss per distance.
 
     Args:
         differences: Score differences between inputs.

@@ -40,7 +40,7 @@ def certify(
 
 
 def _format_table(certificates: certificate.Certificates) -> str:
-    """Format certificates as a table for a terminal."""
+    """Format certificates (proven epsilons) as a table for a terminal."""
     lines = [
         f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
         f"{'sensitive':>11}{'pure LDP':>10}  at"

@@ -62,7 +62,7 @@ class StaircaseOptions:
     def make_recipe(
         self, vectors: word_vectors.WordVectors | None, *, english: bool, never_output: frozenset[str]
     ) -> StaircaseRecipe:
-        """Return the settings (recipe) with which the staircase mechanism of a bundle is built.
+        """Return the settings (recipe) with which the staircase mechanism of a bundle (data folder) is built.
 
         Args:
             vectors: A vector for each word; ``None`` for the vectors of the bundle.

@@ -1,4 +1,4 @@
-"""Define ``textveil-export table``, which builds a text bundle from words and vectors."""
+"""Define ``textveil-export table``, which builds a text bundle (data folder) from words and vectors."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -78,8 +78,8 @@ class WordSourceOptions:
         """Read the words and their vectors in order of frequency.
 
         Args:
-            santext: Whether the bundle gets the mechanism SanText. Otherwise the built-in words need no vectors from an
-                encoder.
+            santext: Whether the bundle (data folder) gets the mechanism SanText. Otherwise the built-in words need no
+                vectors from an encoder.
             progress: Called as stages advance.
         """
         if self.uses_english_words and not santext:
@@ -166,7 +166,7 @@ class SanTextOptions:
         )
 
     def parse_vector_epsilons(self) -> tuple[Decimal, ...] | None:
-        """Parse the values of ``--epsilon``; ``None`` without the option.
+        """Parse the values of ``--epsilon``; return ``None`` if the option is missing.
 
         Raises:
             ExportError: A value is not a number above 0, or the values do not ascend.
@@ -225,7 +225,7 @@ class TextCardOptions:
 
 
 def _read_entries(paths: list[Path] | None) -> frozenset[str]:
-    """Read several lists, and return all their entries.
+    """Read several files with word lists, and return all entries.
 
     Args:
         paths: Files with one entry per line; ``None`` for no list.
@@ -308,7 +308,7 @@ class TableArguments:
             raise ExportError("--ray builds only the staircase mechanism: pass --mechanisms staircase")
 
     def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
-        """Return the settings (recipe) with which the bundle is built, from the arguments.
+        """Return the settings (recipe) with which the bundle (data folder) is built, from the arguments.
 
         Raises:
             ExportError: Options conflict, or a list cannot be used.
@@ -347,7 +347,7 @@ class TableArguments:
         return self.staircase.make_recipe(vectors, english=english, never_output=policy.never_output)
 
     def _collect_credits(self, staircase: bool) -> tuple[list[str], str]:
-        """Return the credits (authors and sources of the data) of the bundle, and its license.
+        """Return the credits (authors and sources of the data) of the bundle (data folder), and its license.
 
         Args:
             staircase: Whether the bundle has the staircase mechanism.

@@ -1,4 +1,4 @@
-"""Build an encoder bundle from a checkpoint: export the model, quantize it, check it and measure it."""
+"""Build an encoder bundle (folder with a model) from a checkpoint: export, quantize, check and measure the model."""
 
 import importlib.metadata
 import json
@@ -82,7 +82,7 @@ class EncoderBuildSettings:
 
 @dataclass(frozen=True)
 class EncoderContents:
-    """Content of an encoder bundle in memory.
+    """Content of an encoder bundle (data folder) in memory.
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and the file with the measurements of int8 models
@@ -282,7 +282,7 @@ def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
 
 
 def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
-    """Return the manifest entry about the origin of the model.
+    """Return the entry of ``manifest.json`` about the origin of the model.
 
     Args:
         original: The checkpoint as training wrote it.

@@ -85,7 +85,7 @@ def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: 
 
 
 def measure_memory(bundle: Path, content_hash: str) -> dict[str, Any]:
-    """Measure the memory of a process that loads a bundle and encodes texts.
+    """Measure the memory of a process that loads a bundle (data folder) and encodes texts.
 
     Args:
         bundle: Folder of the bundle.

@@ -39,7 +39,7 @@ class TokenizedTexts:
 
 
 def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
-    """Read ``label<TAB>text`` lines.
+    """Read labeled texts from a file with lines ``label<TAB>text``.
 
     Args:
         path: UTF-8 file without a header.

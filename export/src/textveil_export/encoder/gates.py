@@ -49,7 +49,7 @@ class GateReport:
     outside: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures by name, for the manifest."""
+        """Return the measurements by name, for ``manifest.json``."""
         return {
             "texts": self.texts,
             "accuracy_without_noise": {form: round(value, 4) for form, value in self.accuracy.items()},

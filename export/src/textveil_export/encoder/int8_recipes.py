@@ -53,7 +53,7 @@ class Int8Recipe:
 
     @property
     def name(self) -> str:
-        """Short name for tables."""
+        """Short name of the options, for tables."""
         parts = [self.weights, "channel" if self.per_channel else "tensor", "7 bit" if self.reduce_range else ""]
         parts += [f"embeddings {self.embeddings}", "attention" if self.attention else ""]
         return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
@@ -172,7 +172,7 @@ def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> No
 
 
 def _list_operators(recipe: Int8Recipe) -> list[str]:
-    """Return the types of ONNX operators that a recipe quantizes."""
+    """Return the types of ONNX operators that are quantized with a recipe (options of quantization)."""
     return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
 
 
@@ -267,7 +267,7 @@ class RecipeMeasurement:
     speed: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures by name, for the manifest."""
+        """Return the measurements by name, for ``manifest.json``."""
         return {
             "recipe": self.recipe.name,
             "x64quantprecision": self.precise,
@@ -338,7 +338,7 @@ def measure_recipes(
 
 
 def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
-    """Return the measurements of all graphs within the size limit, in the order of ``RECIPES``.
+    """Return the measurements of all int8 graphs within the size limit, in the order of ``RECIPES``.
 
     Measurements of accuracy and time do not affect the order. The first of these graphs that passes the check of
     accuracy is used. So the choice does not depend on time or chance, and it depends on the processor only if the

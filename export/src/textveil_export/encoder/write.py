@@ -66,7 +66,7 @@ def write_encoder_bundle(
 
 
 def _check_size(folder: Path) -> None:
-    """Raise ``SizeError`` if the files of a bundle together exceed ``MAX_BYTES``."""
+    """Raise ``SizeError`` if the files of a bundle (data folder) together exceed ``MAX_BYTES``."""
     total = sum(path.stat().st_size for path in folder.iterdir())
     if total > MAX_BYTES:
         raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): lower --keep-pieces")

@@ -77,7 +77,7 @@ def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> L
 
 
 def _normalize_rows(randomizer: Floats) -> Floats:
-    """Scale each row to the sum 1, and set entries that are only rounding errors to 0.
+    """Scale each row of a matrix of probabilities to the sum 1, and set entries that are only rounding errors to 0.
 
     A row of zeros becomes uniform over the columns that have a nonzero entry.
     """

@@ -15,7 +15,7 @@ from textveil_export.text.word_vectors import read_list
 
 
 def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -> LabelBundleContents:
-    """Return a copy of a label bundle's contents with a public sentence for each class or cluster.
+    """Return a copy of the contents of a label bundle (data folder) with a public sentence for each class or cluster.
 
     A device can send such a sentence in place of a label. The probabilities of the labels do not change.
 

@@ -81,7 +81,7 @@ def make_zipf_prior(inputs: int) -> Floats:
 
 
 def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
-    """Return the prior conditional on a set of inputs, shape ``(inputs,)``.
+    """Return the prior probabilities of words under the condition that the word is in a set, shape ``(inputs,)``.
 
     Args:
         prior: Prior probabilities, shape ``(inputs,)``.
@@ -119,7 +119,7 @@ def guess_from_one_release(
     """
 
     def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        """Return the guesses and their joint probabilities for a block of outputs, by name of the prior."""
+        """Return the attacker's guesses and their joint probabilities for a block of outputs, by name of the prior."""
         columns, best = randomizer.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior

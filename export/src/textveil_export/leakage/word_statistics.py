@@ -113,7 +113,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def compute_likely_inputs(outputs: Ids) -> Integers:
-        """Return ``likely_inputs`` for each output of a block."""
+        """Return the number of likely inputs for each output of a block (``WordSpread.likely_inputs``)."""
         if isinstance(randomizer, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = randomizer.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
@@ -171,7 +171,7 @@ _STREAM = 1
 def measure_statistics(
     bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
-    """Measure the effect of each epsilon of a bundle on words, in the format of ``statistics.json``.
+    """Measure the effect of each epsilon of a bundle (data folder) on words, in the format of ``statistics.json``.
 
     Args:
         bundle: The bundle.

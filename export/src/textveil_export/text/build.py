@@ -52,8 +52,8 @@ class TextBundleRecipe:
         vector_epsilons: Epsilons of SanText per unit of distance of the vectors, as papers state them, smallest first.
             They become the names of the levels, and ``default_level`` must be one of them.
         certified_epsilons: Certified epsilon that a level must reach, by level name, smallest first.
-        flatten_to: With ``certified_epsilons``: the target of ``calibration.compute_flat_base``; ``None`` keeps base
-            measures uniform.
+        flatten_to: With ``certified_epsilons``: the target of ``calibration.compute_flat_base``; with ``None``, all
+            factors of outputs are equal.
         default_level: Level of a call that selects no level; ``None`` for the middle one.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the data.
@@ -186,8 +186,8 @@ def _build_santext(
         progress: Called as stages advance.
 
     Returns:
-        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the labels of the levels, the
-        roles of the words, and the name of the default level.
+        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the stated epsilons of the levels,
+        the roles of the words, and the name of the default level.
     """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
@@ -259,7 +259,7 @@ def compute_median_distance(median_squared: int, step: float) -> float:
 
 
 def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: SanTextTable) -> dict[str, Decimal]:
-    """Convert epsilons per unit of vector distance to the exponents of SanText, and return them by level name.
+    """Convert epsilons per unit of vector distance to exponents of the mechanism SanText, by level name.
 
     Exponents are rounded down to five significant digits. The name of a level is its epsilon as given. If one of these
     names equals the converted epsilon of another level, all levels are named by their converted epsilons instead.
@@ -294,7 +294,7 @@ def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: Sa
 
 
 def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str | None:
-    """Return the name that the recipe's default level has in ``levels``.
+    """Return the name of the default level (epsilon) in ``levels``, which may differ from its name in ``recipe``.
 
     The levels must be in the order of ``recipe.vector_epsilons``.
     """
@@ -331,7 +331,7 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Add an array to ``tensors`` unless an equal array is there already.
+    """Add an array to the dictionary ``tensors``, unless the dictionary already has an equal array.
 
     Returns:
         The name of the array in ``tensors``: ``name``, or the name of the equal array.

@@ -46,7 +46,9 @@ def compute_flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """Compute factors ``q`` of outputs (base measure) with which SanText's normalizer ``Z`` is nearly constant.
+    """Compute factors ``q`` of output words (base measure) for which the normalizer ``Z`` is nearly constant.
+
+    ``q`` and ``Z`` are those of the mechanism SanText, ``Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)``.
 
     The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
     squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). The target ``T`` is
@@ -99,7 +101,7 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Return the largest difference of a function between two words, divided by their distance.
+    """Return the largest ratio, over all pairs of words, of the difference of a function and their distance.
 
     Args:
         pair_scores: Scores of all pairs of words.
@@ -114,7 +116,7 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 
 
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Return normalizers close to ``totals`` whose logarithms have at most the given slope.
+    """Return normalizers close to ``totals`` whose logarithms change by at most ``slope`` per unit of distance.
 
     The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is
     ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
@@ -177,7 +179,7 @@ LevelKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class _CertifiedPoint:
-    """An exponent and the certified epsilon of SanText with this exponent."""
+    """An exponent and the certified epsilon of SanText (random replacement of words) with this exponent."""
 
     exponent: float
     certified: float
@@ -210,7 +212,7 @@ class _ExponentSearch:
 
     @property
     def current_setting(self) -> LevelSetting:
-        """The exponent and base measure to certify next."""
+        """The exponent and the base measure (factors of outputs) whose epsilon is certified next."""
         return LevelSetting(_round_exponent(self.guess), self.base)
 
     def narrow_search(self, certified: float) -> None:
@@ -255,7 +257,7 @@ def calibrate_certified_epsilon(
         targets: Largest certified epsilon by level name.
         progress: Called with the numbers of processed rows and passes.
         mechanisms: Mechanisms to calibrate.
-        flatten_to: Target of flattening (``compute_flat_base``); ``None`` keeps base measures uniform.
+        flatten_to: Target of flattening (``compute_flat_base``); with ``None``, all factors of outputs are equal.
 
     Returns:
         Exponent and base measure by level name and mechanism. Each certified epsilon is between its target minus
@@ -273,7 +275,7 @@ def calibrate_certified_epsilon(
     pair_scores = PairScores.compute(metric, progress)
 
     def certify_epsilons(some: Sequence[_ExponentSearch]) -> list[float]:
-        """Return the certified epsilon of each search's current guess, rounded up as in certificates."""
+        """Return the certified epsilon for the exponent that each search tries next, rounded up as in certificates."""
         laws = [
             SanText.from_table(
                 table,
@@ -341,7 +343,7 @@ def _flatten_bases(
 
 
 def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[LevelKey, LevelSetting]:
-    """Choose the exponents of SanText for the default levels (epsilons), rounded to quarters.
+    """Choose the exponents of the mechanism SanText for the default levels (epsilons), rounded to quarters.
 
     ``DEFAULT_SHARES`` has a target for each level. The function finds the exponent at which the median of
     ``Pr[M(x) = x]``, the probability that a word stays unchanged, equals this target. The median is over the output

@@ -88,7 +88,7 @@ class TextContents:
 
 
 def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
-    """Return the fields of ``manifest.json`` that all text bundles have: format, name, license and attribution."""
+    """Return the first fields of a bundle's ``manifest.json``: format, name, license and attribution."""
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,

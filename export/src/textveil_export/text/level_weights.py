@@ -23,7 +23,7 @@ _LARGEST_SHIFT = 60
 
 @dataclass(frozen=True)
 class LevelSetting:
-    """Parameters of SanText for one level (epsilon) before they are rounded to integers.
+    """Parameters of SanText (random replacement of words) for one level (epsilon) before they are rounded to integers.
 
     Attributes:
         exponent: ``alpha`` per unit of scaled distance.
@@ -62,7 +62,7 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
 
 
 def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_score: int) -> LevelParameters:
-    """Return the integer weights of SanText at one epsilon, at the largest scale that integers can hold.
+    """Return the integer weights of the mechanism SanText at one epsilon, at the largest scale that integers can hold.
 
     The scale keeps all totals below ``MAX_TOTAL``. From the first score whose weight is below ``MIN_WEIGHT``, all
     larger scores share the last weight that is large enough.
@@ -73,7 +73,7 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
         largest_score: Largest score of any input and output.
 
     Raises:
-        ExportError: The exponent is so large that integers cannot hold the weights of stored neighbors. The message
+        ExportError: The exponent is so large that integers cannot hold the weights of similar words. The message
             contains the largest possible exponent.
 
     Example:

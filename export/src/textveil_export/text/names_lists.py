@@ -161,8 +161,8 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
     """Return a copy of a bundle's contents with the word lists of the mode ``names``, which hides names.
 
     The staircase mechanism (random replacement of words) has its own lists of names, on which its outputs depend. If
-    ``lists`` has another list for the same entity type, the bundle gets both lists, and the list of the staircase
-    mechanism gets another file name.
+    ``lists`` has another list for the same entity type, the bundle (data folder) gets both lists, and the list of the
+    staircase mechanism gets another file name.
     """
     taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
     contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})
@@ -201,7 +201,7 @@ def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str])
 
 
 def read_staircase_contents(bundle: TextBundle) -> TextContents:
-    """Read a finished bundle with the staircase mechanism back into memory, byte for byte.
+    """Read a finished bundle (data folder) with the staircase mechanism back into memory, byte for byte.
 
     The function omits the word lists of the mode ``names``, which hides names.
 

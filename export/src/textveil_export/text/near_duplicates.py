@@ -132,6 +132,6 @@ def _sample_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=8)
 def _count_samples(count: int) -> NDArray[np.int64]:
-    """Count how many times the sample draws each pair, shape ``(count * count,)``."""
+    """Count how often each pair is in the sample of ``_sample_pairs``, shape ``(count * count,)``."""
     first, second = _sample_pairs(count)
     return np.bincount(first * count + second, minlength=count * count)

@@ -38,7 +38,7 @@ DEFAULT_LEVEL = "10"
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseRecipe:
-    """Settings with which the staircase mechanism (random replacement of words) of a bundle is built.
+    """Settings with which the staircase mechanism (random replacement of words) of a bundle (data folder) is built.
 
     Attributes:
         lists: Lists of words that are left unchanged or replaced by type.

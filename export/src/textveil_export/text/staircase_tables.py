@@ -63,7 +63,7 @@ class MisleadingWords:
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a boolean for each stored neighbor: whether it would mislead, and must be removed.
+        """Return a boolean for each stored neighbor (similar word): whether it would mislead, and must be removed.
 
         Args:
             words: All words by id.

@@ -25,7 +25,7 @@ class TemplateLists:
     """Parsed and checked lists of words that are left unchanged (function words) or replaced by type (such as cities).
 
     Attributes:
-        files: Content of the lists, as a bundle stores them.
+        files: Content of the lists, as a bundle (data folder) stores them.
         words: Function words; ``True`` for function words that can also be a name.
         kinds: Entity types.
     """
@@ -43,7 +43,7 @@ class TemplateLists:
         return TemplateRule(function_words=self.words, listed_types=self.kinds, keeps_function_words=visible)
 
     def list_texts(self) -> dict[str, str]:
-        """Return the content of each list by its file name."""
+        """Return the content of each word list by its file name."""
         lists = {name: content.decode() for kind in self.files.entity_types for name, content in kind.files.items()}
         return {FUNCTION_WORDS: self.files.function_words, **lists}
 

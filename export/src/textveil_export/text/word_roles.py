@@ -58,7 +58,9 @@ def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def assign_roles(spellings: Sequence[Collection[str]], policy: WordPolicy) -> NDArray[np.uint8]:
-    """Compute, for each word of the vocabulary, bits that state how SanText and SanText+ may use the word.
+    """Compute, for each word of the vocabulary, bits that state how the mechanisms may use the word.
+
+    The mechanisms are SanText and SanText+, which replace words at random.
 
     Args:
         spellings: All spellings of each word, words in order of frequency. A list applies to a word if the list

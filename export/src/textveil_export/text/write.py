@@ -86,7 +86,7 @@ def write_certificate(
     content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
-        """Write the proven epsilons into the manifest, or remove them.
+        """Write the proven epsilons into the manifest if ``there`` is true; otherwise remove them.
 
         Args:
             manifest: Content of ``manifest.json``, changed in place.
@@ -98,7 +98,7 @@ def write_certificate(
 
 
 def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBundle:
-    """Write ``statistics.json`` into a bundle.
+    """Write ``statistics.json`` (measured effects of each epsilon) into a bundle (data folder).
 
     Args:
         bundle: The measured bundle.
@@ -134,7 +134,7 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
     """Return a certificate or statistics with a header: format, version, software and hash of ``mechanism.json``.
 
     Args:
-        bundle: The bundle that the record (certificate or statistics) describes.
+        bundle: The bundle (data folder) that the record (certificate or statistics) describes.
         name: Format of the record.
         version: Version of this format.
         content: Entries of the record.
@@ -152,7 +152,7 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
 def _write_record(
     bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]
 ) -> TextBundle:
-    """Write a record, such as a certificate, into a bundle and list it in the manifest.
+    """Write a certificate or statistics (a record) into a bundle (data folder), and list it in the manifest.
 
     Args:
         bundle: The bundle.

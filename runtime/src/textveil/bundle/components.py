@@ -74,7 +74,9 @@ class EntityTypeFile(NamedTuple):
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define which words of a text are public (``textveil.text.token_rules``).
+    """Public word lists that define which words of a text are left unchanged or replaced by type.
+
+    ``textveil.text.token_rules`` applies the lists.
 
     Attributes:
         function_words: Text of the list of function words, one per line.
@@ -205,7 +207,7 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
     """Parse the files of the staircase mechanism, which replaces words at random.
 
     Args:
-        contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.
+        contents: Bytes of each file of the bundle (data folder) by file name. The caller has checked their hashes.
         definition: The parsed ``mechanism.json``, with an entry ``staircase``. The caller has checked that the word
             lists exist and are printable.
 

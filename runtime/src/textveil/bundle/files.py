@@ -79,7 +79,7 @@ class BundleBase:
 
     @property
     def is_builtin(self) -> bool:
-        """Return whether this is the English bundle that is a part of the package.
+        """Return whether this is the English bundle (data folder) that is a part of the package.
 
         Readers skip some checks of this bundle, because the tests of the package check each entry of its lists.
         """

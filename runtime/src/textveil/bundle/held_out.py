@@ -54,7 +54,8 @@ def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str]
     Args:
         content: The whole file.
         label_count: Number of class labels or cluster labels of the bundle.
-        class_labels: The class labels, which the true labels must equal; ``None`` in a bundle with cluster labels.
+        class_labels: The class labels, which the true labels must equal; ``None`` in a bundle (data folder) with
+            cluster labels.
 
     Raises:
         BundleDamaged: A key is unknown or missing, a label occurs twice, the labels differ from ``class_labels``, the

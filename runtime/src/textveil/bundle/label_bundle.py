@@ -130,7 +130,8 @@ class LabelBundle(BundleBase):
             epsilon: Epsilon per text; ``None`` is the bundle's default.
 
         Raises:
-            UnknownLevel: The bundle lacks the randomizer or the epsilon. The message lists the supported ones.
+            UnknownLevel: The bundle (data folder) lacks the randomizer or the epsilon. The message lists the supported
+                ones.
         """
         if randomizer is not None and randomizer not in self.randomizers:
             raise UnknownLevel(f"no such randomizer; this bundle has {', '.join(self.randomizers)}")

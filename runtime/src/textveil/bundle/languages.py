@@ -76,7 +76,7 @@ class JoinedNamesFiles(NamesFiles):
 
     @property
     def lists(self) -> "NamesLists":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Return the joined lists of all languages."""
+        """Return the word lists for hiding names, joined for all languages."""
         assert self.joined is not None
         return self.joined
 

@@ -74,8 +74,8 @@ class NamesLists:
         members_by_type: Lookup keys of the known strings of each entity type, such as all listed cities.
         surrogate_pools: Possible surrogates (replacements) of each entity type in their spelling, most frequent first.
         fact_lists: Public facts, such as technical terms, which may be left unchanged, by kind (``FACT_KINDS``). A set
-            is empty if the bundle lacks the list. The entries of the kinds ``term``, ``language`` and ``foreign`` are
-            lookup keys, all others are printed spellings.
+            is empty if the bundle (data folder) lacks the list. The entries of the kinds ``term``, ``language`` and
+            ``foreign`` are lookup keys, all others are printed spellings.
         rules: Rules of the language. A bundle without a rules file has the rules of English.
     """
 
@@ -100,9 +100,9 @@ class NamesLists:
     def has_useful_words(self) -> bool:
         """Return whether the rules of the language support the option ``facts="useful"``.
 
-        They do if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has the effect of
-        ``facts="plain"``, because the rules for all other facts contain words of English. Facts are numbers, dates and
-        words that are left unchanged.
+        They do if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has at most the
+        effect of ``facts="plain"``, because the rules for all other facts contain words of English. Facts are numbers,
+        dates and words that are left unchanged.
         """
         return bool(self.rules.facts.heading_leads)
 
@@ -275,7 +275,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
 def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> AbstractSet[str]:
     """Return the entries of one list of public facts (words that may be left unchanged), such as technical terms.
 
-    The set is empty if the bundle lacks the list.
+    The set is empty if the bundle (data folder) lacks the list.
     """
     name = FACT_LIST.format(kind)
     if name not in contents:

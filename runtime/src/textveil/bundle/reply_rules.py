@@ -135,7 +135,7 @@ NO_REPLY_RULES = ReplyRules({})
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
-    """Parse the reply rules in a saved file with surrogates and originals; return ``None`` if they are malformed."""
+    """Parse the rules for forms of replacements in replies from a saved file; return ``None`` if they are malformed."""
     if not isinstance(data, dict) or not all(
         key in SAVED_REPLY_MODEL and _has_type(value, SAVED_REPLY_MODEL[key]) for key, value in data.items()
     ):
@@ -158,7 +158,7 @@ def _has_type(value: object, model: object) -> bool:
 
 
 def join_reply_rules(rules: Iterable[ReplyRules]) -> ReplyRules:
-    """Join the rules of several languages for forms of surrogates in replies, and return the joined rules.
+    """Join the rules of several languages for forms of surrogates (replacements) in replies into one object.
 
     The joined rules recognize the forms of all these languages.
     """

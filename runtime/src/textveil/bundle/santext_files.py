@@ -28,11 +28,11 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
     """Parse the files of SanText, a mechanism that replaces words by similar words at random.
 
     Args:
-        contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.
+        contents: Bytes of each file of the bundle (data folder) by file name. The caller has checked their hashes.
         definition: The parsed ``mechanism.json``, with an entry ``santext``.
 
     Raises:
-        BundleDamaged: The table, the word distances, a level or a default is malformed or out of range.
+        BundleDamaged: The table, the word distances, an epsilon or a default is malformed or out of range.
     """
     constants = parse_record(definition["santext"], _SANTEXT_KEYS, MECHANISM_FILE)
     constants = {**constants, "vocabulary_size": definition["vocabulary_size"], "files": definition["files"]}

@@ -59,7 +59,7 @@ _CertifiedEpsilons = dict[tuple[str, str], float | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponent):
-    """An opened text bundle: word lists and tables for rewriting texts.
+    """An opened text bundle: data folder with word lists and tables for rewriting texts.
 
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
@@ -113,8 +113,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         """Return the protection mode (value of the option ``protect``) for calls that name no mode and no mechanism.
 
         Returns:
-            ``names`` if the bundle has the lists of this mode, otherwise the default mode of its staircase mechanism;
-            an empty string if the default mechanism has no modes.
+            ``names`` if the bundle (data folder) has the lists of this mode, otherwise the default mode of its
+            staircase mechanism; an empty string if the default mechanism has no modes.
         """
         if self.names_files is not None:
             return NAMES_MODE
@@ -126,7 +126,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         return _list_mechanisms(self, self)
 
     def check_mechanism(self, mechanism: str) -> None:
-        """Check that the bundle has the data for a mechanism, such as ``santext``.
+        """Check that the bundle (data folder) has the data for a mechanism, such as ``santext``.
 
         All mechanisms except ``staircase`` use the data of SanText.
 
@@ -150,7 +150,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         """Return the word lists of the mode ``names``, which hides names. The first call parses the lists.
 
         Raises:
-            UnknownMechanism: The bundle has no such lists.
+            UnknownMechanism: The bundle (data folder) has no such lists.
             BundleDamaged: A list is malformed. The message contains the file name and the line number.
         """
         if self.names_files is None:
@@ -159,10 +159,10 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def table(self) -> "SanTextTable":
-        """Return the table of SanText: the neighbors of each word with their scores, and which words may be outputs.
+        """Return the table of SanText (random replacement of words): similar words with scores, and possible outputs.
 
         Raises:
-            UnknownMechanism: The bundle has no SanText.
+            UnknownMechanism: The bundle (data folder) has no SanText.
         """
         self.check_mechanism("santext")
         assert self.santext_table is not None
@@ -170,10 +170,10 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def metric(self) -> "WordMetric":
-        """Return the distances between words that SanText uses.
+        """Return the distances between words that SanText (random replacement of words) uses.
 
         Raises:
-            UnknownMechanism: The bundle has no SanText.
+            UnknownMechanism: The bundle (data folder) has no SanText.
         """
         self.check_mechanism("santext")
         assert self.santext_metric is not None
@@ -287,7 +287,7 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
 
 
 def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], manifest_files: dict[str, Any]) -> None:
-    """Check that ``mechanism.json`` and the manifest of a bundle list the same files with the same hashes.
+    """Check that ``mechanism.json`` and ``manifest.json`` of a bundle (data folder) list equal files and hashes.
 
     Raises:
         BundleDamaged: The manifest lacks one of the files, or states another hash for one of them.
@@ -358,9 +358,9 @@ def _read_statistics(
 
 
 def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
-    """Check that a certificate or a statistics file has the expected format and belongs to this bundle.
+    """Check that ``certificate.json`` or ``statistics.json`` has the expected format and belongs to this bundle.
 
-    The file belongs to the bundle if it contains the hash of the bundle's ``mechanism.json``.
+    The file belongs to the bundle (data folder) if it contains the hash of the bundle's ``mechanism.json``.
 
     Args:
         header: The parsed file.

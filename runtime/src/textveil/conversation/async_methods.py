@@ -30,15 +30,15 @@ class AsyncMethods:
     """
 
     async def aoutgoing(self: Any, messages: list[Any]) -> list[Any]:
-        """Rewrite messages before they are sent to the model; see ``outgoing``."""
+        """Hide names and numbers in messages before they are sent to the model; see ``outgoing``."""
         return await run_in_thread(self.outgoing, messages)
 
     async def aoutgoing_text(self: Any, text: str, entity_type: str | None = None) -> str:
-        """Rewrite a text before it is sent to the model; see ``outgoing_text``."""
+        """Hide names and numbers in a text before it is sent to the model; see ``outgoing_text``."""
         return await run_in_thread(self.outgoing_text, text, entity_type)
 
     async def aoutgoing_unlinked(self: Any, text: str) -> str:
-        """Rewrite a text that the model wrote and someone changed; see ``outgoing_unlinked``."""
+        """Hide the words of a text that the model wrote and someone changed; see ``outgoing_unlinked``."""
         return await run_in_thread(self.outgoing_unlinked, text)
 
     async def aprepare_reply(self: Any) -> None:
@@ -46,7 +46,7 @@ class AsyncMethods:
         await run_in_thread(self.prepare_reply)
 
     async def aincoming(self: Any, reply: Any, *, record: bool = True, other_parts: Any = None) -> "RestoredReply":
-        """Return a reply of the model in which originals replace their surrogates; see ``incoming``."""
+        """Return a reply of the model in which the hidden strings are back in their places; see ``incoming``."""
         return await run_in_thread(self.incoming, reply, record=record, other_parts=other_parts)
 
     async def astream(self: Any, chunks: AsyncIterable[str], *, record: bool = True) -> AsyncIterator[str]:

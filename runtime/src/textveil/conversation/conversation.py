@@ -1,4 +1,4 @@
-"""Conversations with a model: rewrite messages before they are sent, and restore originals in replies."""
+"""Conversations with a language model: hide names and numbers in messages, and put them back into replies."""
 
 import warnings
 from collections.abc import Callable, Collection, Iterable
@@ -46,7 +46,7 @@ class Conversation(SavedConversation, AsyncMethods):
     'I called Anna Novak about order 88213.'
 
     Args:
-        sanitizer: Rewrites texts; the built-in English bundle by default.
+        sanitizer: Rewrites texts; the built-in English bundle (data folder) by default.
         pass_through: Items that are sent unchanged and unprotected: types of message parts, such as ``image_url``;
             roles, such as ``system``; and ``keys``, for all JSON keys (otherwise only keys such as ``order_id``, whose
             words are all common, are sent unchanged).
@@ -159,7 +159,7 @@ class Conversation(SavedConversation, AsyncMethods):
             return exchange
 
     def free_memory(self) -> None:
-        """Free the memory of this object in small steps: the whole conversation, or one exchange (``start_exchange``).
+        """Free the memory of this object, a conversation or one exchange (``start_exchange``), in small steps.
 
         Without this call, Python frees a large conversation in one step, during which no other thread runs. A server
         may call this method in a thread. The object cannot be used afterward.
@@ -214,7 +214,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def unshared_results(self) -> int:
-        """Number of tool results in this exchange whose surrogates (replacements) are new and are never restored.
+        """Number of tool results whose surrogates (replacements of hidden words) are new and are never restored.
 
         A tool result gets such surrogates if its call exceeded the limits ``tool_guesses``.
         """
@@ -222,9 +222,10 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def history(self) -> "ExchangeHistory":
-        """Record of the messages of this exchange or, if this object is the conversation itself, of all messages.
+        """Record of the messages of this exchange (request and reply), or of all messages of the conversation.
 
-        The record includes the exchange that this exchange continues. Pass the record to ``start_exchange``.
+        If this object is an exchange (``start_exchange``), the record includes the earlier exchange that it continues.
+        Pass the record to ``start_exchange``.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
@@ -238,8 +239,9 @@ class Conversation(SavedConversation, AsyncMethods):
         Names of fields, roles, identifiers, names of tools, true, false and null are sent unchanged.
 
         A message of the model is sent as the model wrote it, byte for byte, if it follows the same messages as when it
-        arrived. In any other message with the role of the model, each hidden word gets a new surrogate, which is never
-        restored. A message that was sent before is sent again in its earlier rewritten form (except with ``rewrite``).
+        arrived. In any other message with the role of the model, each hidden word gets a new surrogate (replacement),
+        which is never restored. A message that was sent before is sent again in its earlier rewritten form (except with
+        ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries: all messages so far, or only the new ones.
@@ -308,9 +310,10 @@ class Conversation(SavedConversation, AsyncMethods):
             return self._texts.rewrite_unlinked(text, self._shared.plan.make_reader())
 
     def prepare_reply(self) -> None:
-        """Build the index that finds surrogates in the next reply. Call this while waiting for the reply, to save time.
+        """Build the index that finds surrogates (replacements of hidden strings) in the next reply.
 
-        Without this call, ``incoming`` or ``stream`` builds the index when the first reply arrives.
+        Call this while waiting for the reply, to save time. Without this call, ``incoming`` or ``stream`` builds the
+        index when the first reply arrives.
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()

@@ -75,8 +75,8 @@ class ConversationState:
     """State that a conversation and all its exchanges (requests with their replies) share.
 
     Args:
-        sanitizer: Sanitizer with the bundle and the rules.
-        options: Options of the mode ``names``.
+        sanitizer: Sanitizer with the bundle (data folder) and the rules.
+        options: Options for hiding names (mode ``names``).
         pass_through: Types of message parts, and roles, that are sent unchanged.
         restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools.
         restore_policy: Parts of replies, such as code or links, in which originals are restored.
@@ -343,7 +343,7 @@ class ExchangeState:
         return self._restorer
 
     def find_sent_numbers(self, shared: ConversationState) -> set[str]:
-        """Return the numbers in all sent messages, as strings."""
+        """Return all numbers that occur in the sent messages of the conversation, as strings."""
         with shared.lock:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
@@ -402,7 +402,7 @@ def _list_entries(value: Any) -> Iterator[Any]:
 
 
 def _to_plain(value: Any) -> Any:
-    """Convert the value of an option to a value that JSON can represent."""
+    """Convert the value of an option to a value that JSON can represent, such as a set to a sorted list."""
     if isinstance(value, Mapping):
         return dict(value)
     return sorted(value) if isinstance(value, set | frozenset) else value

@@ -38,7 +38,7 @@ class FieldNames:
         common: Common words of the language.
         given: First names.
         family: Family names.
-        allowed: Words that the user wants to keep.
+        allowed: Words that the user wants to be sent unchanged.
         denied: Words that the user wants to hide.
     """
 

@@ -1,8 +1,8 @@
-"""Masking of originals in the result of a tool, so that the rules hide them in any context.
+"""Masking of private strings (originals) in the result of a tool, so that they are hidden in any context.
 
-Suppose that a model writes a surrogate into a call such as ``find("&#SURROGATE;")``. The result of the tool then has
-the original in a context in which the rules would keep some originals and hide others. Therefore a made-up name, called
-a mask, replaces each original while the rules read the result.
+Suppose that a model writes a surrogate (replacement of an original) into a call such as ``find("&#SURROGATE;")``. The
+result of the tool then has the original in a context in which the rules would keep some originals and hide others.
+Therefore a made-up name, called a mask, replaces each original while the rules read the result.
 """
 
 import html
@@ -31,7 +31,7 @@ class OriginalMasks:
     Args:
         pairs: Surrogates (replacements) in the arguments of the call for which the tool received the original strings;
             each with its original.
-        plan: Rules of the mode ``names``.
+        plan: Rules for hiding names and numbers.
         model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the choice of
             hidden words would reveal which words belong to an original.
         is_linked: Whether equal strings get the same surrogates in the result as in the other messages of the
@@ -96,7 +96,7 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Replace original strings by the same surrogates that the model wrote into its tool call.
+        """Replace original strings by the same surrogates (replacements) that the model wrote into its tool call.
 
         Numbers and other types whose equal strings get different surrogates keep the new surrogates of the rewriting.
 
@@ -141,9 +141,9 @@ class OriginalMasks:
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
         """Return a masked text (an original or a word of the model) as one string to hide, with its entity type.
 
-        If the tool's result gets the surrogates of the conversation (``is_linked``), an original keeps its entity type.
-        In all other cases, the type is a number or ``word``: another entity type would reveal whether the original is
-        also a common word.
+        If the tool's result gets the surrogates (replacements) of the conversation (``is_linked``), an original keeps
+        its entity type. In all other cases, the type is a number or ``word``: another entity type would reveal whether
+        the original is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):

@@ -124,7 +124,7 @@ class MessagePreparer:
 
         The caller checks the format of all other arguments, but not of these, because the client only sends back what
         it received. The result decides nothing else: whether the arguments are sent with originals or with surrogates
-        depends only on the position of the message.
+        (replacements) depends only on the position of the message.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 

@@ -1,4 +1,4 @@
-"""Rewriting of messages field by field. Unknown fields raise an error.
+"""Rewriting of messages to a model, field by field. Unknown fields raise an error.
 
 The messages have the formats of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
@@ -117,7 +117,7 @@ class MessageRewriter:
         self._put_id_back, self._note_number = put_id_back, note_number
 
     def rewrite_item(self, item: Any, is_by_model: bool = False, outer_role: Any = None) -> Any:
-        """Rewrite a message, or a part of a message.
+        """Return a copy of a message, or of a part of a message, in which each text is rewritten.
 
         Args:
             item: The message or part.
@@ -156,7 +156,7 @@ class MessageRewriter:
         return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
 
     def _pass_item(self, item: Any) -> Any:
-        """Return an item whose content is not changed. Identifiers of calls become the upstream's identifiers again."""
+        """Return an item with unchanged content. Identifiers of calls become those of the model's provider again."""
         if isinstance(item, list):
             return [self._pass_item(entry) for entry in item]
         if not isinstance(item, Mapping):
@@ -333,7 +333,7 @@ def is_signed(item: Any) -> bool:
 
 
 def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a signed item without fields that are null. Some clients add such fields."""
+    """Return a copy of an item with a provider's signature, without null fields, which some clients add."""
     return {name: value for name, value in item.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Search for strings that a model itself wrote into a tool call. These strings count as guesses."""
+"""Search for strings that a model itself wrote into a tool call. Each may be a guess of a private string."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def find_hidden_strings(
         value: The arguments, as a value or as JSON text. JSON text that programs decode in different ways counts as
             ``max_count`` guesses.
         reader: Finder of the words to hide in texts.
-        plan: Rules of the mode ``names``.
+        plan: Rules for hiding names and numbers.
         restored: The surrogates that were replaced by originals in the call, each with its original.
         is_field: Function that returns whether a key is the public name of a field.
         max_count: Maximum number of strings in the result.
@@ -68,7 +68,7 @@ def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, out
     Args:
         text: The text.
         reader: Finder of the words to hide in texts.
-        plan: Rules of the mode ``names``.
+        plan: Rules for hiding names and numbers.
         outputs: Strings in lower case that do not count: surrogates that were replaced by originals.
     """
     for entry in plan.hide_context_words(reader.stream_text(text)):
@@ -130,7 +130,7 @@ def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool
     Args:
         entity_type: Entity type of the strings.
         layout: Public form of the strings, such as the number of digits; empty for words.
-        plan: Rules of the mode ``names``.
+        plan: Rules for hiding names and numbers.
     """
     return (
         plan.style.tags
@@ -161,7 +161,8 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 def _format_field_name(name: str) -> str:
     """Return the words of a field name, separated by blanks, as a tool may write them into a text.
 
-    The rules keep the name as a JSON key, but may hide its words in a text. So these words are checked like a text.
+    As a JSON key, the name is sent unchanged, but its words may be hidden in a text. So the words are checked like a
+    text.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

@@ -74,7 +74,7 @@ class FoundReply:
         key: Hash of the position.
         is_open: Whether the caller may store the message as it was sent, and send an equal message in the same form.
         model_values: By the class of each field in which the message equals the restored reply: the texts as the model
-            wrote them, with surrogates in place of originals.
+            wrote them, with surrogates (replacements) in place of originals.
         is_whole: Whether ``model_values`` covers every field of the message.
     """
 
@@ -192,7 +192,7 @@ class ReplyRecords:
     def find_reply(self, place: ConversationPlace, message: Any, *, is_compared: bool = True) -> FoundReply:
         """Find the reply recorded at the place of a message, and compare the message with the restored reply.
 
-        The restored reply is the reply as the client received it, with originals in place of surrogates.
+        The restored reply is the reply as the client received it, with originals in place of surrogates (replacements).
 
         Args:
             place: Position of the message in the conversation.
@@ -320,8 +320,8 @@ class ReplyRecords:
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
         """Return whether texts may be compared with the reply recorded at a position, and store the hash of the texts.
 
-        After too many different texts, no further text may be compared at the same position: the number of attempts to
-        test a guess is limited.
+        After too many different texts, no further text may be compared at the same position. Otherwise a model could
+        test any number of guesses of a hidden string.
         """
         if key in self._closed_keys:
             return False
@@ -399,7 +399,7 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Return the items of a reply that clients send again as separate messages.
+    """Split a reply into the items that clients send again as separate messages, and return the items.
 
     A reply without such items is returned whole, as the only item of a list.
     """

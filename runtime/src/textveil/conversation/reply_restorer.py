@@ -82,7 +82,7 @@ class RestoredReply(ReportProperties):
         return str(self.to_html())
 
     def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
-        """Return the report on the surrogates as HTML for a notebook; see ``Restored.to_html``.
+        """Return the report on the surrogates (replacements) as HTML for a notebook; see ``Restored.to_html``.
 
         Args:
             show_originals: Whether to show the restored reply above the report. A text is shown unchanged, any other
@@ -95,7 +95,7 @@ class RestoredReply(ReportProperties):
 
     @property
     def restored(self) -> tuple[str, ...]:
-        """Surrogates that were replaced by their originals, in the spelling of the reply."""
+        """Surrogates (replacements) in the reply for which the originals were put back, as the model wrote them."""
         return self.report.restored
 
 
@@ -259,7 +259,9 @@ class ReplyRestorer:
         return json.loads(original)
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Replace surrogates by originals in a text of a reply, except after an unsafe text such as an open link.
+        """Put hidden strings back into the places of their replacements in a text of a reply, if this is safe.
+
+        After an unfinished link in an earlier text, for example, it is not safe.
 
         Args:
             text: The text.
@@ -293,7 +295,9 @@ class ReplyRestorer:
 
 
 class RecordedReplyStream(StreamRestorer):
-    """Replaces surrogates by originals in a text that arrives in parts. The result does not depend on the parts.
+    """Puts originals into the places of surrogates in a text that arrives in parts.
+
+    Surrogates are the replacements of private strings (originals). The result does not depend on how the text is split.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()

@@ -100,7 +100,8 @@ class CallIds:
     def replace(self, call: Any) -> Any:
         """Return the identifier that the client receives in place of an identifier of the model's provider.
 
-        Identifiers that cannot be guesses, and identifiers that this object created, are returned unchanged.
+        Two kinds of identifiers are returned unchanged: those that cannot be a guess of a hidden string, and those that
+        this object created.
         """
         if call is None or isinstance(call, bool):
             return call

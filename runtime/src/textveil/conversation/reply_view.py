@@ -150,7 +150,7 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """Declare that clients display a blank or a line end before the next text."""
+        """Note that clients display a blank or a line end between the previous text and the next text."""
         self.end_passed_text()
         self._is_separated = True
 

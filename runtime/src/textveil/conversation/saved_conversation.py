@@ -127,7 +127,7 @@ class SavedConversation:
 
         Args:
             packed: The result of ``pack``. It must come from a trusted source.
-            sanitizer: Sanitizer with the bundle of the conversation (see ``load``).
+            sanitizer: Sanitizer with the bundle (data folder) of the conversation (see ``load``).
             options: Other keyword arguments of ``load``.
         """
         return cls._from_content(zlib.decompress(packed), sanitizer, options)

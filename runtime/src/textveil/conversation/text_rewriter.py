@@ -89,7 +89,7 @@ class ConversationTextRewriter:
     def make_linked_function(
         self, reader: NamesReader | None = None, masks: OriginalMasks | None = None
     ) -> Callable[[str], str]:
-        """Return a function that rewrites a text: equal strings get equal surrogates in the whole conversation.
+        """Return a function that rewrites a text: equal strings get equal replacements in the whole conversation.
 
         If the conversation was created with the argument ``rewrite``, return that function instead.
         """

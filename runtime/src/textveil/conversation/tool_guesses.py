@@ -124,7 +124,10 @@ class ToolGuesses:
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
     def list_model_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the words that the model itself wrote into those of the calls in which originals were restored."""
+        """Return the words that the model itself wrote into calls, if the call also contained a surrogate.
+
+        A surrogate is the replacement of a hidden string; the tool received the hidden string instead.
+        """
         return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
     def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
@@ -133,7 +136,7 @@ class ToolGuesses:
 
     @property
     def stored_count(self) -> int:
-        """Total number of stored guesses, words and replaced surrogates."""
+        """Total number of stored items: strings and words of the model, and surrogates (replacements) in calls."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )

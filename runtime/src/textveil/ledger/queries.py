@@ -28,7 +28,7 @@ ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes 
 
 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
-    """Return the check values of the device key and of the replay cache's key.
+    """Return the check values of the key for keyed hashes and of the replay cache's encryption key.
 
     A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). It is ``None`` if
     the ledger has no such key yet.
@@ -111,7 +111,7 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
 
 
 def write_account(connection: sqlite3.Connection, account: Account) -> None:
-    """Insert an account, or update it if it exists."""
+    """Write the sums and the budget of a privacy unit (such as a person): insert a row, or update the existing row."""
     budget = (None, None) if account.budget is None else account.budget.units
     connection.execute(
         "INSERT INTO privacy_units (privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta) "
@@ -184,7 +184,7 @@ def delete_outputs(connection: sqlite3.Connection) -> None:
 
 
 def delete_all_rows(connection: sqlite3.Connection) -> None:
-    """Delete all rows of all tables of the ledger."""
+    """Delete all rows of all tables of the privacy ledger."""
     for table in ("releases", "privacy_units", "keys"):
         connection.execute(f"DELETE FROM {table}")
 

@@ -90,7 +90,7 @@ class Receipt:
     note: str = NOTE
 
     def check_output(self, content: Iterable[bytes]) -> None:
-        """Check that the receipt belongs to an output.
+        """Check that the receipt belongs to an output, by comparing the SHA-256.
 
         Args:
             content: Parts of the output, in order.
@@ -201,7 +201,7 @@ class ReceiptWriter:
 
 
 def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Receipt, str]:
-    """Parse a receipt and check its signature.
+    """Parse a receipt (signed privacy statement of an output), and check its signature.
 
     Without ``expected_key``, the signature only proves that the receipt has not been altered, because anyone can sign
     with a key of their own.

@@ -87,7 +87,7 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All rows in the form of ``_prepare_candidates``. They are cached for callers with few inputs."""
+        """All word vectors in the form that ``_prepare_candidates`` returns, cached for callers with few inputs."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:

@@ -45,7 +45,7 @@ class Randomizer(ABC):
 
     @abstractmethod
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
@@ -84,7 +84,7 @@ class Randomizer(ABC):
         return np.flatnonzero(self.base)
 
     def compute_log_rows(self, inputs: Ids) -> Floats:
-        """Return ``ln Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
+        """Return ``ln Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
 
         The value is -inf for a probability of 0.
         """
@@ -211,7 +211,7 @@ class ScoreRandomizer(Randomizer):
         return weights
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """

@@ -34,7 +34,7 @@ class PairScoring(Protocol):
     max_score: int
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores ``c(x, y)`` for the inputs ``x`` in ``inputs`` and all symbols ``y``.
+        """Return the scores ``c(x, y)`` for the inputs ``x`` in ``inputs`` and all words ``y`` of the vocabulary.
 
         Returns:
             Scores, shape ``(n, symbols)``.

@@ -1,8 +1,8 @@
 """Regions of code in a reply: fenced blocks, and inline code between backticks.
 
 A *viewer* is a program that displays Markdown, for example a chat client. Viewers end code at different marks. A region
-of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code that such viewers would
-act on.
+of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code on which such viewers
+would act.
 """
 
 import re
@@ -44,7 +44,7 @@ def resolve_runs(state: RegionState, character: str) -> None:
     """Decide whether consecutive backticks or tildes open or close code. Call this at the next other character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         character: The next character.
     """
     if state.tildes and character != "~":
@@ -95,6 +95,10 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
 
     Some Markdown viewers (programs that display the reply) may see the start of another region, such as a link, inside
     this code. Then all following text counts as code.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the code.
     """
     state.pop()
     # For a viewer that does not support fences, a link or tag inside the fence continues after it.
@@ -112,6 +116,10 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
     """Close a fenced block of code, because its closing fence of backticks or tildes was read.
 
     The library Python-Markdown requires that both fences have the same length and no indentation.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the code.
     """
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact
@@ -126,7 +134,7 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
     """
@@ -157,7 +165,7 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
     A hazard is markup in the code on which a Markdown viewer may act if the viewer does not treat this text as code.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
     """
@@ -187,7 +195,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
     """Process a character of a fenced block of code, and return the kind of text (``Region``) of this character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -245,7 +253,7 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
     empty.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -264,7 +272,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
     """Process a character of inline code, and return the kind of text (``Region``) of this character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -291,7 +299,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
 
 def count_tilde(state: RegionState) -> None:
-    """Count one of several consecutive tildes, which may open a fenced block."""
+    """Count a tilde of a sequence of tildes, which may begin or end a fenced block of code (``~~~``)."""
     if not state.tildes:
         state.run_column = state.column - 1
     state.tildes += 1

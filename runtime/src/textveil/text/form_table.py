@@ -2,7 +2,7 @@
 
 A form is a spelling that a reply may use, such as a plural (``textveil.text.inflections``). For few surrogates, the
 table stores all forms. For many surrogates, all forms would need much memory, and a reply contains few of them. So the
-table creates the forms with certain first characters only when a reply contains these characters. It recognizes
+table creates the forms with certain first characters only when a reply contains these characters. The table recognizes
 numbered tags such as ``[city 1]`` by their parts, and stores no forms of them.
 """
 
@@ -52,7 +52,7 @@ def merge_forms(
 
     Args:
         pairs: Pairs of a surrogate and its only original.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
         prefix: First characters of the forms to return: ``PREFIX_LENGTH`` of them, or a whole form. ``None`` for all
             forms.
     """
@@ -101,7 +101,7 @@ class FormTable:
         ambiguous: Surrogates with several originals, which are not restored.
         quoted_outputs: Surrogates (case-folded) that are restored only where a reply repeats the sanitized text around
             them.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
 
     Attributes:
         forms: The forms that were created so far, by their text.
@@ -120,6 +120,8 @@ class FormTable:
         self.forms: dict[str, SurrogateForm | None] = {}
         #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
         self._texts_by_prefix: dict[str, Any] = {}
+        #: Length of the longest of these forms, once it is known.
+        self._longest: dict[str, int] = {}
         #: Pairs whose forms do not exist yet, and texts with several originals, by the first characters of the forms.
         self._later: dict[str, list[SurrogatePair | _ClosedText]] = {}
         #: Types of the tags that are not in ``forms``, each with the largest number of digits of its tags.
@@ -186,6 +188,13 @@ class FormTable:
             self._texts_by_prefix[prefix] = texts = tuple(sort_strings(texts))
         return texts
 
+    def get_longest(self, prefix: str) -> int:
+        """Return the length of the longest text of ``list_texts``; ``PREFIX_LENGTH`` if it has none."""
+        length = self._longest.get(prefix)
+        if length is None:
+            length = self._longest[prefix] = max(map(len, self.list_texts(prefix)), default=PREFIX_LENGTH)
+        return length
+
     def find_short_forms(self, prefix: str) -> list[str]:
         """Return the forms of fewer than ``PREFIX_LENGTH`` characters that ``prefix`` begins with, shortest first.
 
@@ -217,7 +226,7 @@ class FormTable:
 
         No thread may use the table afterward.
         """
-        free_in_steps(self.forms, self._texts_by_prefix, self.prefixes, self._later)
+        free_in_steps(self.forms, self._texts_by_prefix, self._longest, self.prefixes, self._later)
 
     def _close_texts(self, ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]) -> None:
         """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
@@ -233,9 +242,9 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store each pair under the first characters of its forms (possible spellings), without creating the forms.
+        """Store each surrogate (replacement) with its original under the first characters of its possible spellings.
 
-        ``_make_forms`` creates the forms when a reply contains these characters.
+        These spellings are called forms. ``_make_forms`` creates them when a reply contains the characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.

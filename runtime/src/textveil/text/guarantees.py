@@ -157,7 +157,7 @@ class TokenGuarantee:
 
     @property
     def _loss_text(self) -> str:
-        """The privacy loss of one token as text. In it, ``d`` is the scaled distance of two words."""
+        """The privacy loss of one token as text. In the text, ``d`` is the scaled distance of two words."""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
         constant = f" + {_format_rounded_up(self.constant_loss, 3)}" if self.constant_loss else ""
         return f"epsilon {self.epsilon:g}{distance}{constant}"
@@ -207,7 +207,7 @@ class StaircaseGuarantee:
 
     @property
     def largest_odds(self) -> int:
-        """``exp(epsilon)``, rounded up: the largest factor between the probabilities of an output for two words."""
+        """``exp(epsilon)``, rounded up: the largest ratio of an output's probabilities under two different words."""
         return compute_largest_odds(self.epsilon)
 
     def compute_spend(self, tokens: int) -> Spend:

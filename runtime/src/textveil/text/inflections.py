@@ -157,9 +157,9 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
 
     Args:
         pair: The surrogate, with its original.
-        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate, if
-            that word is spelled differently before the original. If the surrogate ``Keller`` replaces ``Anna``, then
-            ``de Keller`` becomes ``d'Anna``.
+        rules: Inflection rules of the language. They add inflections. They also add forms with the word before the
+            surrogate, if that word is spelled differently before the original. If the surrogate ``Keller`` replaces
+            ``Anna``, then ``de Keller`` becomes ``d'Anna``.
     """
     output = pair.output
     folded = fold_text(output)
@@ -213,7 +213,7 @@ def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules)
     Args:
         pair: The surrogate (replacement word), with its original.
         folded: The surrogate, case folded.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
     """
     output = pair.output
     if len(output) >= _MIN_PLURAL_LENGTH and output.replace(" ", "").isalpha():

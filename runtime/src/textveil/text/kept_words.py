@@ -39,10 +39,10 @@ class KeptWords(NamedTuple):
 
     @property
     def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language than the word lists of the bundle (folder of lists and settings).
+        """Whether the text may be in another language than the word lists.
 
-        The value is true if the counts have at least 12 words, and fewer than half of them are unchanged words of the
-        bundle's own language.
+        The value is true if at least 12 words were counted, and fewer than half of them are unchanged words of the
+        lists' own language.
         """
         words = self.kept + self.replaced
         return words >= _MIN_WORDS and 2 * (self.kept - self.foreign) < words

@@ -52,7 +52,7 @@ class LevelSummary:
 
     @property
     def options(self) -> str:
-        """The command-line options that select this level, as one string."""
+        """The command-line options that select this level (epsilon), as one string."""
         return f"--mechanism {self.mechanism} --epsilon {format_epsilon(self.epsilon)}"
 
 

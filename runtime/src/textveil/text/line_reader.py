@@ -82,11 +82,11 @@ class LineReader:
 
     @property
     def _is_at_value(self) -> bool:
-        """Whether the text ends with a command option, so that the value of the option may follow directly."""
+        """Whether the text ends with a command option, such as ``-o``, directly after which a value may follow."""
         return _OPTION_BEFORE_VALUE.search(self._tail) is not None
 
     def begin_line(self, column: int, quotes: int) -> None:
-        """Process the start of a line.
+        """Reset the state for a new line of the reply. Call this at the first character of its text.
 
         Args:
             column: Column of the first character that is not a blank or a quotation mark.
@@ -103,11 +103,11 @@ class LineReader:
         self._after_blank_line = False
 
     def end_list_mark(self, column: int) -> None:
-        """Process the blank after a list mark such as ``-``. The mark ends before ``column``."""
+        """Process the blank after a list mark such as ``-``, which ends before ``column``."""
         self._mark_end = column - (self._quotes > 0)
 
     def begin_item(self, column: int) -> None:
-        """Process the first character of a list item, which is at ``column``."""
+        """Reset the state for the text of a list item, whose first character is at ``column``."""
         column -= self._quotes > 0
         if column >= self._mark_end + _CODE_GAP:
             self.is_indented, column = True, self._mark_end + 1
@@ -156,7 +156,7 @@ class LineReader:
         self._tail = "\0"
 
     def end_line(self, *, is_empty: bool) -> None:
-        """Process a line end.
+        """Update the state at the end of a line of the reply.
 
         Args:
             is_empty: Whether the line has only blanks and quotation marks (``>``) of Markdown.

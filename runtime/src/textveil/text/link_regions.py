@@ -65,11 +65,11 @@ _TITLE = 2
 
 
 def read_command(state: RegionState, frame: OpenRegion | None, kind: int, character: str) -> bool:
-    """Process a character that may belong to a TeX command, and open or close the regions of math.
+    """Process a character that may belong to a TeX command, and record where math begins and ends.
 
     Args:
-        state: State of the region scanner.
-        frame: The innermost open region, or ``None``.
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The innermost open region (a part of the reply such as a link), or ``None``.
         kind: Kind of ``frame``, such as ``LINK``; -1 for ``None``.
         character: The next character.
 
@@ -132,11 +132,11 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
 
 
 def read_end(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
-    """Process a character that may close the innermost region.
+    """Process a character that may end the innermost open link, math, tag or other region.
 
     Args:
-        state: State of the region scanner.
-        frame: The innermost open region.
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The innermost open region (a part of the reply such as a link).
         kind: Kind of ``frame``, such as ``LINK``.
         character: The next character.
         escaped: Whether a backslash escapes the character.
@@ -185,7 +185,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
     """Process a character of a link, or of the definition of a link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the link.
         kind: ``LINK`` or ``DEFINITION``.
         character: The next character.
@@ -242,7 +242,7 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
     another form, viewers may disagree, so all following text counts as a link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the link.
         character: The next character.
     """
@@ -291,7 +291,7 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
     """Process a character of a link definition (``[name]: address "title"``), and return whether it has ended.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the definition.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -324,6 +324,10 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
 
     If the address contains a quotation mark, all following text counts as a link. The reason is the library showdown,
     which begins an HTML attribute at that mark.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the definition.
     """
     if frame.torn:
         state.give_up(Region.LINK)
@@ -332,7 +336,11 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
 
 
 def open_math(state: RegionState, character: str) -> bool:
-    """Process the character after a dollar sign, which may open a region of math.
+    """Process the character after a dollar sign, and begin math if the dollar sign opens math.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        character: The next character.
 
     Returns:
         Whether the character needs no further processing.
@@ -353,8 +361,8 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
     following text counts as markup.
 
     Args:
-        state: State of the region scanner.
-        frame: The innermost open region, or ``None``.
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The innermost open region (a part of the reply such as a link), or ``None``.
         character: The next character.
 
     Returns:
@@ -372,7 +380,7 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
     """Process a character of a possible tag or address in angle brackets, and return the kind of its text (``Region``).
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the tag.
         character: The next character.
     """
@@ -420,7 +428,11 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _may_have_tag(frame: OpenRegion) -> bool:
-    """Return whether the text after ``<`` begins a plain web address, which may contain a tag such as ``[city 1]``."""
+    """Return whether the text after ``<`` begins a plain web address, which may contain a tag such as ``[city 1]``.
+
+    Args:
+        frame: The region (part of the reply) that began at ``<``, with its text so far.
+    """
     name = frame.destination
     return len(name) <= MAX_DESTINATION_LENGTH and _TAGGED_ADDRESS.fullmatch(name) is not None
 
@@ -428,13 +440,14 @@ def _may_have_tag(frame: OpenRegion) -> bool:
 def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
     """Process a character of an address in angle brackets that contains a tag: ``<https://example.org/[city 1]>``.
 
-    Because of the blank in the tag, some viewers see no address here. The others end the address at its ``>``, which
-    ends an HTML tag too. The library markdown2 does not end a tag at a ``>`` after ``]``: in this case the text up to
-    the end of the paragraph is markup. If a character of the address would begin a region for viewers that see no
-    address, all later text is markup.
+    Programs that display Markdown (*viewers*) disagree on such an address. Because of the blank in the tag, some
+    viewers see no address. The others end the address at its ``>``, which also ends an HTML tag. There are two
+    exceptions. If ``>`` follows ``]``, the text up to the end of the paragraph counts as markup, because the library
+    markdown2 continues the tag. If a character of the address would begin code, a link or math for viewers that see no
+    address, all later text counts as markup.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the address.
         character: The next character.
     """
@@ -463,7 +476,7 @@ def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
     of the paragraph counts as markup: some viewers still see a tag. Otherwise all later text counts as markup.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the tag.
         character: The character.
     """

@@ -146,7 +146,7 @@ def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) 
 
 
 def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
-    """Return the HTML of an original text in which replaced parts are crossed out.
+    """Return the HTML of an original text in which those parts are crossed out that sanitizing replaced.
 
     Args:
         pieces: The parts of the text, in order.
@@ -213,9 +213,9 @@ def make_fragment(pieces: Iterable[MarkedPiece], line: str, *, show_originals: b
 
 
 def get_content_policy() -> str:
-    """Return the content security policy of a page.
+    """Return the content security policy (CSP) of the HTML pages of ``iterate_page``.
 
-    It permits the style sheet of the page, and no scripts, images, frames, forms or connections.
+    The policy permits the style sheet of the page, and no scripts, images, frames, forms or connections.
 
     >>> get_content_policy().startswith("default-src 'none'; style-src 'sha256-")
     True
@@ -225,14 +225,14 @@ def get_content_policy() -> str:
 
 
 def iterate_page(title: str, sections: Iterable[str]) -> Iterator[str]:
-    """Yield an HTML page with original text, part by part. Its first line is ``PRIVATE_NOTICE`` in a comment.
+    r"""Yield an HTML page with original text, part by part. The first line is a comment with a privacy notice.
 
     Args:
         title: Title of the page, plain text.
         sections: HTML of the content, in parts.
 
     >>> next(iterate_page("Changes", []))
-    '<!-- contains your original text: do not send -->\\n<!doctype html>\\n'
+    '<!-- contains your original text: do not send -->\n<!doctype html>\n'
     """
     escaped = escape_html(title)
     yield f"<!-- {PRIVATE_NOTICE} -->\n<!doctype html>\n"

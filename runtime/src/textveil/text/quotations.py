@@ -43,7 +43,7 @@ _EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 
 
 def fold_surroundings(text: str) -> str:
-    """Convert text for comparison: fold each character, and replace consecutive blanks by one space."""
+    """Normalize text for comparison: case-fold each character, and replace consecutive blanks by one space."""
     return _BLANKS.sub(" ", text.lower() if text.isascii() else "".join(map(fold_text, text)))
 
 

@@ -74,7 +74,7 @@ class InnerScanner(Protocol):
 
     @property
     def destination(self) -> str | None:
-        """The part of the open link's address that was read; ``None`` outside links."""
+        """The address of the open link, as far as it was read; ``None`` outside links."""
         ...
 
     @property
@@ -250,7 +250,9 @@ class RegionState:
             self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
 
     def count_braces(self, character: str) -> None:
-        """Count open braces. Braces of a template, such as ``{{``, ``{%`` and ``#{``, may contain empty lines."""
+        """Count open braces, and record template braces (``{{``, ``{%``, ``#{``), which may contain empty lines."""
+        if character not in "{}%#" and not (self.braces or self.template_braces):  # most characters
+            return
         is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
         if is_template and not self.template_braces:
             self.template_braces = max(1, self.braces)

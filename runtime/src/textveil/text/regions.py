@@ -125,7 +125,7 @@ class RegionScanner(RegionState):
 
     @property
     def destination(self) -> str | None:
-        """The part of the open link's address that was read; ``None`` outside links or above 2,048 characters."""
+        """The address of the open link, as far as it was read; ``None`` outside links or above 2,048 characters."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.inner is not None:
             return frame.inner.destination
@@ -173,6 +173,9 @@ class RegionScanner(RegionState):
 
         If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
         again as a link.
+
+        Args:
+            is_replaced: Whether the original replaces the tag.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:
@@ -207,7 +210,7 @@ class RegionScanner(RegionState):
         self.lines.end_surrogate()
 
     def read_prose(self, text: str) -> bool:
-        """Read ``text`` if it is all prose and changes no state. Return whether it was read."""
+        """Read ``text`` only if all of it is prose that does not change the state; return whether it was read."""
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -216,7 +219,7 @@ class RegionScanner(RegionState):
         return True
 
     def _read_skippable(self, text: str) -> None:
-        """Read characters that the pattern of ``_find_skippable`` matches."""
+        """Read characters that cannot change the state (those that the pattern of ``_find_skippable`` matches)."""
         if self.frames:
             self.region = self.frames[-1].region
         else:

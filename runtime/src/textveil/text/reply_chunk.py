@@ -131,7 +131,8 @@ class ReplyChunk:
     def _end_label(self) -> None:
         """Accept a colon as the end of a bold label, as in ``**Name:**``, so that text may follow it.
 
-        The colon must be the only dot or colon of the chunk, and two stars or underscores must follow it.
+        The chunk (text between blanks) must have no dot and no other colon, and two stars or underscores must follow
+        the colon.
         """
         if self._dotted and self._label >= len("**"):
             self._dotted, self._label = False, -1

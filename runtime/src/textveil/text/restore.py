@@ -1,10 +1,11 @@
 """Restoring on the device: put the original words back into a reply to a sanitized text.
 
-This requires that the text was sanitized with consistent outputs.
+This requires that the text was sanitized with the option ``consistent``: equal words then get equal surrogates
+(replacements).
 
 Privacy:
-    Restoring is not a release, since nothing leaves the device. The mapping undoes the protection: the mapping and the
-    sanitized text together give the original text.
+    Restoring needs no privacy budget, since nothing leaves the device. The mapping from surrogates to originals can
+    undo the protection: the mapping and the sanitized text together give the original text.
 """
 
 import json
@@ -108,7 +109,7 @@ class Restorer:
                 pairs[output] = parsed
 
     def free_memory(self) -> None:
-        """Delete the content of the mapping step by step, so that other threads can run in between.
+        """Delete the surrogates and originals in small steps, so that other threads can run between the steps.
 
         No thread may use the mapping or its index afterward.
         """
@@ -119,7 +120,7 @@ class Restorer:
 
     @property
     def ambiguous_count(self) -> int:
-        """Number of surrogates that have several originals."""
+        """Number of surrogates (replacements) that have several originals."""
         return len(self._sorted_pairs[1])
 
     @property
@@ -227,7 +228,7 @@ class Restorer:
 
     @classmethod
     def from_json(cls, content: bytes) -> "Restorer":
-        """Parse a mapping from the JSON that ``to_json`` writes.
+        """Parse a mapping from surrogates (replacements) to originals, from the JSON that ``to_json`` writes.
 
         Raises:
             InputError: The content is not a mapping in this format.
@@ -303,7 +304,7 @@ def _is_quotation_entry(entry: Any) -> bool:
 def escape_tags(text: str) -> str:
     """Insert a blank into each part of a text that looks like a tag, such as ``[city 1]``.
 
-    Restoring then leaves these parts unchanged. Use the function for text of the user only. In sanitized text it would
-    also change the real tags, which restoring would then not find.
+    Restoring then leaves these parts unchanged. Use the function for text of the user only. In sanitized text the
+    function would also change the real tags, which restoring would then not find.
     """
     return _LIKE_A_TAG.sub("[ ", text)

@@ -126,7 +126,7 @@ class RestorePolicy:
         return _DISPUTED_MARKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
     def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
-        """Find the path of an address of a permitted host, in an address without link markup.
+        """Find the path in a plain address (without link markup) of a permitted host.
 
         Args:
             chunk: The characters between two blanks of the reply.

@@ -60,9 +60,9 @@ class Sanitizer:
         self._plans: dict[object, RandomizingPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the cached plans of earlier calls.
+        """Return the state for pickling, without cached objects of earlier calls.
 
-        The plans contain the options of these calls, which may contain private words.
+        These objects contain the options of the calls, which may contain private words.
         """
         return {**self.__dict__, "_plans": {}}
 
@@ -280,6 +280,10 @@ class Sanitizer:
 
         The distances are scaled so that their median over pairs of words is 1.
 
+        Args:
+            first: A word of the vocabulary, or any other word, which counts as ``<unk>``.
+            second: Another word.
+
         Raises:
             OptionError: A word is more than one token.
             UnknownMechanism: The bundle has no tables for SanText, and so no distances.
@@ -378,21 +382,24 @@ class PlanFactory:
 
     @cached_property
     def staircase_plans(self) -> "StaircasePlanFactory":
-        """Factory of plans for the staircase mechanism."""
+        """Factory of plans (checked options with their tables) for the staircase mechanism, created at first use."""
         from textveil.text.staircase_plans import StaircasePlanFactory
 
         return StaircasePlanFactory(self._bundle)
 
     @cached_property
     def token_plans(self) -> "TokenPlanFactory":
-        """Factory of plans for the mechanisms that randomize every token, created at first use."""
+        """Factory of plans (checked options with their tables) for mechanisms that randomize every token.
+
+        It is created at first use.
+        """
         from textveil.text.token_plans import TokenPlanFactory
 
         return TokenPlanFactory(self._bundle)
 
     @cached_property
     def names_plans(self) -> "NamesPlanFactory":
-        """Factory of plans for the mode ``names``, created at first use."""
+        """Factory of plans (checked options with their lists) for the mode ``names``, created at first use."""
         from textveil.text.names.plan import NamesPlanFactory
 
         return NamesPlanFactory(self._bundle, self._detector)

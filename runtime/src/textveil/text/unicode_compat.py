@@ -2,8 +2,8 @@
 
 The tokenizers use the character classes of Python and of the library ``regex``, because they are fast. But the classes
 in ``characters.json`` of the bundle (the folder of word lists and settings) are binding. The two differ for characters
-that are too new for one of the Unicode versions. Before a text is read, such characters are replaced by characters of
-the same classes in both. In the output the original characters are put back.
+that are too new for one of the Unicode versions. Before a text is read, such characters are replaced by characters that
+Python and the bundle classify alike. In the output the original characters are put back.
 """
 
 import re
@@ -50,7 +50,7 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Replace the original characters in a text, and return the new text."""
+        """Replace those characters of a text that Python does not classify like the bundle; return the new text."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
@@ -58,7 +58,7 @@ class CharacterSwap:
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return a copy of the options with replaced characters in ``deny``, ``allow`` and ``known``."""
+        """Return a copy of a call's options with the characters replaced in ``deny``, ``allow`` and ``known``."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")
@@ -153,9 +153,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    The first characters are those for which ``is_word_character`` returns ``is_word``. The reason:
-    ``is_word_character``, which does not depend on the classes, decides where a name of the option ``known`` may end in
-    a text.
+    The first ones are those for which ``is_word_character`` returns ``is_word``, as for the character to replace. The
+    reason: this function decides where a name of the option ``known`` may end in a text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)
@@ -179,7 +178,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the classes of a character in the library ``regex``; ``None`` if Python's own classes differ."""
+    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python's own ones differ."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

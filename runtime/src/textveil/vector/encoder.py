@@ -152,7 +152,7 @@ class Encoder:
             The vector with its privacy statement.
 
         Raises:
-            UnknownLevel, OptionError: The bundle lacks this epsilon, or ``word_dropout`` is out of range.
+            UnknownLevel, OptionError: The bundle (data folder) lacks this epsilon, or ``word_dropout`` is out of range.
             InputError: ``text`` is not a string.
 
         Privacy:
@@ -192,7 +192,7 @@ class Encoder:
         )
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """Return the privacy statement for calls of ``encode`` with these options, without encoding a text."""
+        """Return the privacy statement of vectors from ``encode`` with these options, without encoding a text."""
         return self._get_plan(epsilon, word_dropout)[2]
 
     def canonical_options(

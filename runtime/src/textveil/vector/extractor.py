@@ -54,7 +54,7 @@ class ExtractedVector:
 
     @property
     def notes(self) -> EncodingNotes:
-        """Return private remarks for the user of the device."""
+        """Return remarks for the user of the device, such as that the text was too long. They are private."""
         return EncodingNotes(self.is_truncated, not bool(np.isfinite(self.vector).all()))
 
 
@@ -111,7 +111,8 @@ class OnnxExtractor:
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
-        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
+        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle (data
+            folder) states.
     """
 
     def __init__(self, parts: OnnxExtractorData, threads: int = 1) -> None:

@@ -141,9 +141,10 @@ class TextLabelEncoder:
     ) -> LabelRelease:
         """Return one randomized class label for one text, with its privacy statement.
 
-        The extractor computes a vector of the text. The linear classifier of the bundle computes a score of each class
-        label from the vector. The label with the largest score is the true label of the text. The returned label is
-        sampled from the output distribution of the randomizer (random replacement of labels) for this true label.
+        The extractor computes a vector of the text. The linear classifier of the bundle (data folder) computes a score
+        of each class label from the vector. The label with the largest score is the true label of the text. The
+        returned label is sampled from the output distribution of the randomizer (random replacement of labels) for this
+        true label.
 
         Args:
             text: Any string, which may be empty.
@@ -198,10 +199,10 @@ class TextLabelEncoder:
     def statement(
         self, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
     ) -> LabelStatement:
-        """Return the privacy statement for calls of ``encode`` with these options, without encoding a text.
+        """Return the privacy statement of labels that ``encode`` returns with these options, without encoding a text.
 
         Raises:
-            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            UnknownLevel: The bundle (data folder) lacks this randomizer or epsilon.
             OptionError: ``as_text`` is true, and the bundle has no sentences.
         """
         level, sentences = self.bundle.get_randomizer(randomizer, epsilon), sum(map(len, self.bundle.sentences))
@@ -229,7 +230,7 @@ class TextLabelEncoder:
             randomizer: Name of the randomizer (``encode``).
 
         Raises:
-            OptionError: The bundle has no class label of this name.
+            OptionError: The bundle (data folder) has no class label of this name.
             UnknownLevel: The bundle lacks this randomizer or epsilon.
         """
         labels = self.bundle.labels

@@ -45,7 +45,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def epsilon(self) -> str:
-        """Return the epsilon per text, in the spelling of the bundle."""
+        """Return the epsilon per text as a string, such as ``4``."""
         return f"{self.staircase.level.epsilon:f}"
 
     @property
@@ -68,7 +68,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def mechanism(self) -> str:
-        """Return the name of the mechanism: ``class label`` and the randomizer in parentheses."""
+        """Return the name of the mechanism, such as ``class label (counts)``."""
         return f"class label ({self.randomizer})"
 
     @property

@@ -1,4 +1,4 @@
-"""Loading of an encoder for vectors or for class labels, depending on the type of the bundle."""
+"""Loading of an encoder for noisy vectors or for class labels, depending on the type of the bundle (data folder)."""
 
 from pathlib import Path
 from typing import Unpack

@@ -1,4 +1,4 @@
-"""Statistics of FBDD from samples: how often words are unchanged, and how many words are likely outputs.
+"""Statistics of the mechanism FBDD from samples: how often words are unchanged, and how many outputs are likely.
 
 Source: Feyisetan, Balle, Diethe, Drake 2020. FBDD has no table of probabilities. For a word ``w``, this module
 therefore estimates two figures from independent outputs:
@@ -29,7 +29,7 @@ NEIGHBOR_RANKS = (1, 10, 100, 1000)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FbddStatistics:
-    """Statistics of FBDD for some words at one epsilon.
+    """Statistics of the mechanism FBDD (noise on word vectors) for some words at one epsilon.
 
     Attributes:
         epsilon: Privacy loss per unit of scaled distance (the median distance of two words).

@@ -32,7 +32,7 @@ class RandomizedResponse:
     differential privacy with ``epsilon = ln((tail + excess) / tail)`` (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
-        is_output: 1 for each symbol that is a possible output, else 0; shape ``(symbols,)``.
+        is_output: 1 for each word of the vocabulary (symbol) that is a possible output, else 0; shape ``(symbols,)``.
         tail: Weight of every possible output.
         excess: Additional weight of the input, if it is a possible output.
 
@@ -82,13 +82,13 @@ class RandomizedResponse:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input."""
+        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
         scores = EqualityScores(len(self.is_output))
         return ScoreRandomizer(scores=scores, score_weights=weights, base=self.is_output)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input, independently, shape ``(n,)``."""
+        """Sample one output word for every input word, independently; return ids, shape ``(n,)``."""
         return draw_from_inputs(self.compute_rows, inputs, random_uint64)
 
 

@@ -95,14 +95,14 @@ class SanText:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input."""
+        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
         scores = _SCORES.get(self.metric)
         if scores is None:
             scores = _SCORES[self.metric] = MetricScores(self.metric)
         return self.make_randomizer(scores)
 
     def make_randomizer(self, scores: PairScoring) -> ScoreRandomizer:
-        """Return the output distribution of every input.
+        """Return an object with the exact output probabilities for every input word.
 
         Args:
             scores: The scores of all pairs of words. Several levels (epsilons) can share this object.
@@ -110,7 +110,7 @@ class SanText:
         return ScoreRandomizer(scores=scores, score_weights=self.weights, base=self.base)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input, independently, shape ``(n,)``."""
+        """Sample one output word for every input word, independently; return ids, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
             self.compute_proposals(unique),

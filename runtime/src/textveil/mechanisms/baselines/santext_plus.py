@@ -21,7 +21,9 @@ from textveil.mechanisms.randomizer import ScoreRandomizer
 
 
 def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
-    """Return the epsilon that the coin of SanText+ adds: ``epsilon_0 = ln(1/p)`` (SanText+, Theorem 2).
+    """Return the epsilon that SanText+ adds because it leaves some words unchanged: ``epsilon_0 = ln(1/p)``.
+
+    The equation is Theorem 2 of Yue et al. 2021.
 
     ``p`` is the exact probability with which the coin replaces a word. The result is rounded up to six decimals.
 
@@ -81,7 +83,7 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input that is a whole word, including the coin."""
+        """The exact output probabilities for every input that is a whole word, including the words left unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )

@@ -62,8 +62,9 @@ class SanTextTable:
             it is a possible output; shape ``(symbol_count + 1, k)``.
         scores: Scores ``floor(grid * d)`` of these neighbors, where ``d`` is the scaled distance; same shape. Scores do
             not decrease along a row.
-        roles: For each symbol, a combination of the bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and
-            ``KEPT_ROLE``; shape ``(symbol_count,)``.
+        roles: For each word, a combination of bit masks: ``SANTEXT_OUTPUT_ROLE`` and ``SANTEXT_PLUS_OUTPUT_ROLE`` for
+            words that may be outputs, and ``KEPT_ROLE`` for words that SanText+ may leave unchanged; shape
+            ``(symbol_count,)``.
         grid: Number of score steps per unit of scaled distance.
         tensors: All arrays of the file, by name. ``mechanism.json`` states the names of the arrays of each level.
 
@@ -82,7 +83,7 @@ class SanTextTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "SanTextTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``table.safetensors`` by name.
@@ -129,7 +130,7 @@ class SanTextTable:
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Check the arrays of one level (epsilon) of SanText, and return the parameters of this level.
+        """Check the arrays of one level (epsilon) of this table, and return the parameters of this level.
 
         Args:
             exponent: ``alpha`` of the level.

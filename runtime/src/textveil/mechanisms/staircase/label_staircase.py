@@ -63,7 +63,7 @@ class LabelStaircase(Staircase):
         rounding. The total weight ``G S + F H`` is below ``2**62``.
 
         Args:
-            name: Name of the kind of mechanism in the bundle, such as ``counts``.
+            name: Name of the kind of mechanism in the bundle (data folder), such as ``counts``.
             epsilon: Epsilon for any two labels, in ``(0, 16]``.
             base: Base weights ``b``, int64, shape ``(n,)``, with ``n`` from 2 to ``MAX_LABELS``. The weight is 0 for
                 labels that are never released.

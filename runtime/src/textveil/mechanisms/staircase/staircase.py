@@ -44,7 +44,7 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
     Returns:
         1 if function words are left unchanged, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles
-        also have the bits 4 and 8, which have no meaning.
+        (data folders) also have the bits 4 and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -61,8 +61,8 @@ class StaircaseTable:
     which has no neighbors.
 
     Attributes:
-        neighbors: For each symbol, the id of the symbol itself, followed by the ids of its nearest symbols, nearest
-            first; shape ``(symbol_count, k)``.
+        neighbors: For each word, the id of the word itself, followed by the ids of its nearest words, nearest first;
+            shape ``(symbol_count, k)``.
         base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
         roles: For every symbol, the sum of the bits (``compute_output_role``) of all settings in which it is a possible
             output, shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
@@ -81,15 +81,15 @@ class StaircaseTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``staircase.safetensors`` by name.
-            symbols: Number of symbols of the vocabulary.
+            symbols: Number of words of the vocabulary.
 
         Raises:
-            BundleDamaged: A shape or type is invalid, a row of neighbors has an id twice or an id that is not a symbol,
-                a row does not begin with its own symbol, a base weight is zero, or a role is unknown.
+            BundleDamaged: A shape or type is invalid, a row of neighbors (nearest words) has an id twice or an unknown
+                id, a row does not begin with the word itself, a base weight is zero, or a role is unknown.
         """
         neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
         if (
@@ -194,7 +194,7 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _StaircaseRows:
-    """Data of some inputs for sampling, with one row for each input.
+    """Precomputed data for sampling outputs for some input words, with one row for each input.
 
     ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
     remaining budget. Arrays have the shape ``(rows, k)`` unless stated.
@@ -335,9 +335,9 @@ class Staircase:
         """Sample one output word for every input word independently.
 
         The method samples an integer ``u`` below ``G S + F H``, and an integer ``w`` below ``S - A``, where ``A`` is
-        the part of the budget that the stored neighbors of the input get. From these integers, the method computes
-        three outputs for every input: from all base weights, from the stored neighbors, and from the remaining base
-        weights. ``u`` selects one of the three outputs.
+        the part of the budget that the nearest words of the input (its neighbors in the table) get. From these
+        integers, the method computes three outputs for every input: from all base weights, from the stored neighbors,
+        and from the remaining base weights. ``u`` selects one of the three outputs.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
@@ -401,7 +401,8 @@ class Staircase:
 
         Returns:
             One integer of any size for each word. The sum is ``(G S + F H) (S - A)``, where ``A`` is the part of the
-            budget that the stored neighbors get; or ``G S + F H`` if they get the whole budget.
+            budget that the nearest words of the input (its neighbors in the table) get; or ``G S + F H`` if they get
+            the whole budget.
         """
         stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)

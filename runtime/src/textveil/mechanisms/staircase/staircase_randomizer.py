@@ -40,7 +40,7 @@ class StaircaseRandomizer(Randomizer):
         return self.staircase.compute_exact_row(token)
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``."""
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``."""
         staircase = self.staircase
         stored, budgets = staircase.distribute_budget(inputs)
         a = np.zeros((len(inputs), self.symbol_count))

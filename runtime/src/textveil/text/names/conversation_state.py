@@ -62,8 +62,11 @@ class ConversationDraws(DocumentDraws):
 
         The result has the unchanged parts of the text, and a surrogate (replacement) for each detected entity.
 
+        Args:
+            read: Unchanged parts and entities of the text.
+
         Raises:
-            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
+            WorkStopped: The caller canceled the work. Random choices up to this point remain in effect.
 
         Privacy:
             This method computes the noisy output, with random numbers of the operating system.
@@ -73,8 +76,11 @@ class ConversationDraws(DocumentDraws):
     def rewrite_stream(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
         """Yield the parts of the result of ``rewrite`` one by one, while the text is still being read.
 
+        Args:
+            elements: Unchanged parts and entities of the text, in order.
+
         Raises:
-            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
+            WorkStopped: The caller canceled the work. Random choices up to this point remain in effect.
 
         Privacy:
             This method computes the noisy output, with random numbers of the operating system.
@@ -100,6 +106,9 @@ class ConversationDraws(DocumentDraws):
         """Yield the parts of a text, with a new surrogate (replacement) for each detected entity.
 
         Even equal names in the text get separate random surrogates.
+
+        Args:
+            elements: Unchanged parts and entities of the text, in order.
 
         Privacy:
             The method compares no string with an earlier text and stores no string. So the output does not reveal which
@@ -243,6 +252,10 @@ class ConversationDraws(DocumentDraws):
 
         ``_sample_ahead`` may have sampled a number for a larger bound. If that number is below ``limit``, it is also
         uniform below ``limit``. Otherwise the method takes another one.
+
+        Args:
+            pool: Entity type and layout (public form) of the replacements among which the number chooses.
+            limit: The bound.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:
@@ -280,7 +293,7 @@ class ConversationDraws(DocumentDraws):
                 yield [public_type, [[*part, string] for part, string in zip(parts, folded, strict=True)], tag]
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Restore a state that ``export_state`` returned."""
+        """Continue an earlier conversation: load a state that ``export_state`` returned."""
         self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["draw_numbers"]}
         self._tags = {}
         for public_type, equality_key, tag in state["tags"]:

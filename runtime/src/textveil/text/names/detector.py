@@ -1,7 +1,8 @@
 """Removal of spans that a second detector of names finds in a sanitized text.
 
-The privacy guarantees do not change. The detector receives the output, which contains surrogates, and can only remove
-words. If it received the original, its choice could reveal hidden words (docs/proofs/names.md).
+The privacy guarantees do not change. The detector receives the output, which contains surrogates (replacements), and
+can only remove words. If the detector received the original, its choice could reveal replaced words
+(docs/proofs/names.md).
 """
 
 import re

@@ -74,7 +74,10 @@ def count_emoji_surrogates(layout: str) -> int:
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
-    """Return the replacement emoji with an index below ``count_emoji_surrogates(layout)``."""
+    """Return the replacement emoji that ``index`` selects, for a layout that ``classify_sequence`` returned.
+
+    The index must be below ``count_emoji_surrogates(layout)``.
+    """
     if not layout:
         return _SURROGATES[index]
     tones = [index]

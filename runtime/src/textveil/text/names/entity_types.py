@@ -188,7 +188,7 @@ class EntityClassifier:
     Args:
         name_lists: Words and names of each list, by name of the list.
         common: Common words, which are left unchanged outside of names; without the words of the option ``deny``.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         kept_types: Types of the option ``keep``: a listed name of such a type is left unchanged.
         unchanged_types: Types that also apply in a document without capital letters. In such a document, names look
             like other words, so ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
@@ -394,6 +394,10 @@ class EntityClassifier:
 
         The name must consist of a first name and a family name. The word before the name must not be one that precedes
         streets and places, such as *on*.
+
+        Args:
+            span: Span of capitalized words.
+            name_start: Index of the first word of the name in the span.
         """
         tokens = span.tokens[name_start:]
         if len(tokens) != 2 or span.preceding_word in self._street_leads:
@@ -408,6 +412,10 @@ class EntityClassifier:
         """Return the entity type that the last word of a span indicates, such as *School*; ``None`` if there is none.
 
         Some of these words, such as *Home*, do not count after a single first name.
+
+        Args:
+            span: Span of capitalized words.
+            name_start: Index of the first word of the name in the span.
         """
         key = span.tokens[-1].key
         is_pair = len(span.tokens) == 2 and span.tokens[name_start].key in self._name_lists["given"]
@@ -469,6 +477,10 @@ class EntityClassifier:
         """Split a person's name into parts: initials, given names, and a family name at the end.
 
         Particles such as *van* belong to the family name.
+
+        Args:
+            span: Span of capitalized words.
+            name_start: Index of the first word of the name in the span.
         """
         parts: list[MentionPart] = []
         for index, token in enumerate(span.tokens[name_start:], name_start):
@@ -488,7 +500,13 @@ def _is_initial(token: NamesToken) -> bool:
 
 
 def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
-    """Create the part of an entity from the word with index ``first`` to the end of the span."""
+    """Create the part of an entity from the word with index ``first`` to the end of the span.
+
+    Args:
+        span: The span.
+        entity_type: Type of the part, such as ``family``.
+        first: Index of the first word of the part.
+    """
     return MentionPart(
         entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
     )

@@ -1,8 +1,8 @@
 """Rules of the option ``facts`` for the codes of errors and the numbers of versions: ``error 404``, ``v4.2.1``.
 
 The option leaves public facts unchanged. A code stays only behind a word such as *error*, and a version number only
-behind a word such as *version*. Neither stays near a word for a secret, such as *password*. All strings that the rules
-can leave unchanged are public forms and lists (docs/names-rule.md, "Facts").
+behind a word such as *version*. Neither stays near a word for a secret, such as *password*. All texts that the rules
+can leave unchanged are on public lists or have a public form (docs/names-rule.md, "Facts").
 """
 
 import re
@@ -46,7 +46,7 @@ class CodeFacts:
         The function does not check the words of an error name. The caller must check that they are public.
 
         Args:
-            place: The lines that contain the string.
+            place: The words and entities of the lines that contain the string.
             index: Index of the string among the words of these lines.
             text: The string.
         """
@@ -59,7 +59,7 @@ class CodeFacts:
         """Return whether a rule leaves a number unchanged: a code behind a word such as *error*, or a version.
 
         Args:
-            place: The lines that contain the number.
+            place: The words and entities of the lines that contain the number.
             index: Index of the number among the words of these lines.
             text: The number.
         """
@@ -72,6 +72,10 @@ class CodeFacts:
         """Return whether a word such as *error* precedes a code, and no word for a secret or an address is near.
 
         *Code* usually counts as a word for a secret, but not behind a word such as *error*.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the code among them.
         """
         words, errors = place.list_words_before(index, _FAR + 1), self._words.error_words
         if not words or not words[0] or errors.isdisjoint(words[:_NEAR]):

@@ -22,7 +22,7 @@ def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> boo
     and no capitalized words.
 
     Args:
-        place: The lines that contain the month.
+        place: The words and entities of the lines that contain the month.
         index: Index of the month among the words of these lines.
         leads: Words before a month, such as *in*.
     """
@@ -38,7 +38,7 @@ def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) 
     A month in a range is not a part of a name, whatever word precedes the month.
 
     Args:
-        place: The lines that contain the month.
+        place: The words and entities of the lines that contain the month.
         index: Index of the month among the words of these lines.
         range_words: Words between the two ends of a range, such as *to*.
     """
@@ -56,12 +56,23 @@ def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) 
 
 
 def ends_year_range(place: LinePlaces, index: int) -> bool:
-    """Return whether a year and a dash precede the word at ``index``, as in ``2022 - Present``."""
+    """Return whether a year and a dash precede the word at ``index``, as in ``2022 - Present``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+    """
     return place.get_class(index - 1) == "year" and _DASH.fullmatch(place.gaps[index]) is not None
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the last word of a range that begins with the year at ``index``; -1 without a range."""
+    """Return the index of the last word of a range that begins with the year at ``index``; -1 without a range.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the first year of the range.
+        range_words: Words between the two ends of a range, such as *to*.
+    """
     gap = place.gaps[index + 1]
     if _DASH.fullmatch(gap):
         return index + 1

@@ -33,6 +33,10 @@ def is_variable(place: LinePlaces, index: int) -> bool:
     A mark of formulas or of source code, such as ``=`` or ``(``, must be directly before or after the letter. If
     another letter, a number or a replaced word is next to the letter, then such a mark, a comma or a minus sign must
     separate the two.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the letter among them.
     """
     if _is_unit_letter(place, index):
         return True
@@ -45,7 +49,12 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
 
 def _is_unit_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is one of the two letters of a unit behind a number: ``10 m/s``."""
+    """Return whether a letter is one of the two letters of a unit behind a number: ``10 m/s``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the letter among them.
+    """
     first = index if place.gaps[index + 1] == "/" else index - 1
     if first < 0 or place.gaps[first + 1] != "/" or place.gaps[first] not in ("", " "):
         return False
@@ -54,7 +63,13 @@ def _is_unit_letter(place: LinePlaces, index: int) -> bool:
 
 
 def follows_unit(place: LinePlaces, index: int, units: Collection[str]) -> bool:
-    """Return whether a unit and a slash precede the word at ``index``, as for ``dL`` in ``mg/dL`` and ``5 g/dL``."""
+    """Return whether a unit and a slash precede the word at ``index``, as for ``dL`` in ``mg/dL`` and ``5 g/dL``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+        units: Units of measurement, in lower case.
+    """
     if place.gaps[index] != "/":
         return False
     is_letter = place.get_class(index - 1) == "letter" and place.get_class(index - 2) in NUMERIC_TYPES
@@ -67,6 +82,10 @@ def is_operand(place: LinePlaces, index: int) -> bool:
     A mark of formulas, such as ``=``, must be directly before or after the number. If a letter, another number or a
     replaced word is next to the number, then such a mark or a comma must separate the two. A minus sign may also
     separate the number from a letter before it.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the number among them.
     """
     before, after = place.gaps[index : index + 2]
     is_difference = len(place.get_word(index - 1)) == 1 and before.strip(" ") in _MINUS
@@ -86,6 +105,10 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
     It must be at the start of a line or a sentence. A full stop ends a sentence only after an unchanged word of at
     least three lower-case letters: ``12`` in ``Tisza u. 12.`` is not a list marker.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the number or letter among them.
     """
     before, after = place.gaps[index : index + 2]
     if _AFTER_MARKER.match(after) is None:
@@ -121,6 +144,10 @@ def is_listed_number(place: LinePlaces, index: int) -> bool:
 
     The list must be in brackets, or end in three dots, and must have at least two entries. The function reads at most
     16 entries in each direction.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the number among them.
     """
     first, last = _find_list_end(place, index, -1), _find_list_end(place, index, 1)
     if first < 0 or last < 0 or first == last:
@@ -131,7 +158,13 @@ def is_listed_number(place: LinePlaces, index: int) -> bool:
 
 
 def _find_list_end(place: LinePlaces, index: int, step: int) -> int:
-    """Return the index of the last entry of a list in one direction; -1 if that is more than 16 entries away."""
+    """Return the index of the last entry of a list in one direction; -1 if that is more than 16 entries away.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of an entry of the list.
+        step: The direction: -1 for the left, 1 for the right.
+    """
     for at in range(index, index + step * _MAX_ENTRIES, step):
         following = at + step
         gap = place.gaps[at if step < 0 else following]

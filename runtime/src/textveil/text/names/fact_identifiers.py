@@ -192,8 +192,8 @@ def is_code_place(place: LinePlaces, index: int) -> bool:
     """Return whether marks of source code, or a word such as *class*, are next to an entity.
 
     Args:
-        place: The lines that contain the entity.
-        index: Index of the entity in these lines.
+        place: The words and entities of the lines that contain the entity.
+        index: Index of the entity among them.
     """
     before, after = place.gaps[index], place.gaps[index + 1]
     return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
@@ -207,8 +207,8 @@ def is_code_word(place: LinePlaces, index: int) -> bool:
     This is so in ``word(``, in ``word[``, in ``word.member``, and in a declaration (``word name =``).
 
     Args:
-        place: The lines that contain the word.
-        index: Index of the word in these lines.
+        place: The words and entities of the lines that contain the word.
+        index: Index of the word among them.
     """
     after = place.gaps[index + 1]
     if _CALL.fullmatch(after) is not None:

@@ -74,8 +74,8 @@ class NumberFacts:
         """Return whether a rule leaves a number unchanged.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             mention: The number as a detected entity.
         """
         is_useful = self._strings.is_useful
@@ -139,8 +139,8 @@ class NumberFacts:
         The result is false if a word for a secret, an address, a document or a day is near.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             text: The number as spelled.
         """
         if not _is_bare(text):
@@ -157,6 +157,10 @@ class NumberFacts:
         """Return whether a time stamp of a recording, as in subtitles, may stay unchanged at this place.
 
         The result is false if a date is near, or if a word for a secret or an address precedes the time stamp.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the time stamp among them.
         """
         near = (place.get_class(at) for at in range(index - 3, index + 4))
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
@@ -165,8 +169,8 @@ class NumberFacts:
         """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
         """
         if place.follows(index, self._before_values):
@@ -184,6 +188,10 @@ class NumberFacts:
 
         The two must not be a part of a full date, or the expiry date of a card. So the sentence must contain no day,
         and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the month among them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False
@@ -193,8 +201,8 @@ class NumberFacts:
         """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             entity_type: Entity type of the number.
             text: The number as spelled.
         """
@@ -235,19 +243,34 @@ class NumberFacts:
         return False
 
     def _may_be_house(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number and its letter may be a house number: ``Flat 14d``, ``we live at 14d``."""
+        """Return whether a number and its letter may be a house number: ``Flat 14d``, ``we live at 14d``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         if place.get_word(index - 1).lower() == "at" or place.is_hidden(index - 1, index):
             return True
         return place.follows(index, self._before_values)
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
+        """Return whether a unit or a plural follows a number, or a word such as *version* precedes the number.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         if self._has_unit(place, index):
             return True
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
 
     def _has_unit(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a unit or a plural follows a number."""
+        """Return whether a unit or a plural follows a number.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
         if gap.lstrip(" ").startswith("%") or (gap.strip(" ") == "\u00b0" and after in _DEGREES):
             return True
@@ -276,7 +299,12 @@ class NumberFacts:
         return words[0] in self._words.age_ends or words == ["of", "age"]
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a currency sign is next to a number, or a word for money follows it."""
+        """Return whether a currency sign is next to a number, or a word for money follows it.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         before, after = place.gaps[index], place.gaps[index + 1]
         return (
             (before.rstrip(" ")[-1:] or " ") in _CURRENCIES
@@ -292,13 +320,23 @@ def follows_degrees(place: LinePlaces, index: int) -> bool:
 
 
 def is_times_sign(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter stands between two numbers, separated by blanks, like ``x`` in ``220 x 95 cm``."""
+    """Return whether a letter stands between two numbers, separated by blanks, like ``x`` in ``220 x 95 cm``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the letter among them.
+    """
     is_between = place.get_class(index - 1) in _MEASURES and place.get_class(index + 1) in _MEASURES
     return is_between and place.gaps[index] == place.gaps[index + 1] == " "
 
 
 def precedes_telephone(place: LinePlaces, index: int) -> bool:
-    """Return whether a number directly follows the word at ``index``, as in ``Tel. 020 7946 0958``."""
+    """Return whether a number directly follows the word at ``index``, as in ``Tel. 020 7946 0958``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+    """
     return place.get_class(index + 1) in NUMERIC_TYPES and _LABEL_GAP.fullmatch(place.gaps[index + 1]) is not None
 
 

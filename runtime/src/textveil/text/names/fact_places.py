@@ -26,8 +26,7 @@ _BARE_GAP = LazyPattern(re.compile, r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|
 #: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = LazyPattern(re.compile, r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Words between the names of several languages, and the largest number of names that are read before one.
-_LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
-_BE = frozenset("are be became is s was were".split())
+_LANGUAGE_LINKS, _MAX_LANGUAGES, _BE = frozenset(("and", "or")), 8, frozenset("are be became is s was were".split())
 #: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = LazyPattern(
@@ -127,21 +126,21 @@ class LinePlaces:
                 yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
-        """Return the unchanged word at an index; empty for an entity, and for an index outside of the lines."""
+        """Return the unchanged word at position ``index``; empty for an entity, or outside of the lines."""
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the provisional type of the entity at an index (``EntitySpan``); empty for an unchanged word."""
+        """Return the provisional type of the entity at position ``index``; empty for an unchanged word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
     def has_break(self, index: int) -> bool:
-        """Return whether the gap before the item at an index has a line break."""
+        """Return whether the gap before the item at position ``index`` has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
-        """Return whether one of the unchanged words shortly before an index is one of the given words.
+        """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
         The search covers the last ``most`` words and entities of the same line. If the search reaches the start of the
         first line, it also compares the last unchanged word of the earlier lines.
@@ -162,9 +161,10 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` unchanged words before an index, nearest first, in lower case; "" for an entity.
+        """Return up to ``most`` unchanged words before position ``index``, nearest first; "" for an entity.
 
-        The result has the words that ``follows`` compares. It is empty if the beginning of the line is unknown.
+        The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
+        is unknown.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):
@@ -181,9 +181,9 @@ class LinePlaces:
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of a line that belong together with the number at an index, up to 2.
+        """Count the other numbers of a line that belong to the number at position ``index``; stop at 2.
 
-        A word between two numbers separates them, except for joining words such as *and*.
+        Two numbers belong together if no word is between them; joining words such as *and* do not count.
         """
         count = 0
         for step in (-1, 1):
@@ -224,26 +224,30 @@ class LinePlaces:
         )
 
     def has_only_years_beside(self, index: int) -> bool:
-        """Return whether all numbers next to a year are years too; numbers after a separating word do not count."""
+        """Return whether all numbers next to the year at ``index`` are years too.
+
+        Numbers after a separating word do not count.
+        """
         return all(
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether a typing error may be corrected: next to it, and mostly in its line, are unchanged words."""
+        """Return whether the typing error at ``index`` may be corrected: most of its line is unchanged words."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
+        is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]
+        return 2 * sum(is_kept) > len(is_kept) + 1
 
     def is_value(self, index: int) -> bool:
-        """Return whether a number, or an entity of capitalized words such as a name, is at an index."""
+        """Return whether a number, or an entity of capitalized words such as a name, is at position ``index``."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether an entity of capitalized words directly follows a number, without a percent sign between."""
+        """Return whether a capitalized entity directly follows the number at ``index``, without a percent sign."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
@@ -265,15 +269,15 @@ class LinePlaces:
         return entity_type != "" and entity_type not in NUMERIC_TYPES and not self.has_break(gap)
 
     def precedes_name(self, index: int) -> bool:
-        """Return whether a comma and an entity of capitalized words follow, as after ``Price`` in ``Price, Anna``."""
+        """Return whether a comma and a capitalized entity follow position ``index``, as in ``Price, Anna``."""
         return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
 
     def has_capital_beside(self, index: int) -> bool:
-        """Return whether an entity of capitalized words, such as a name, is directly before or after an index."""
+        """Return whether capitalized words that may be a name are directly before or after position ``index``."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether neither another single letter nor a detected entity is next to a letter.
+        """Return whether neither another single letter nor an entity is next to the letter at ``index``.
 
         Otherwise the letter may belong to a name that is spelled letter by letter, as in ``K o v a c``.
         """
@@ -283,7 +287,7 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the context of a number without a unit permits to leave the number unchanged.
+        """Return whether the number at ``index``, which has no unit, may stay unchanged because of its context.
 
         Unchanged words must be next to the number; the text may also end after the number. The gap before the number
         must be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower
@@ -304,7 +308,7 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the indices of the other words and entities of a line, outward from an index.
+        """Yield the indices of the other words and entities of a line, outward from position ``index``.
 
         The method yields at most 64 indices in each direction.
         """
@@ -331,27 +335,28 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def follows_role(self, index: int, roles: Collection[str]) -> bool:
-        """Return whether a role and a verb such as *is* precede an index, as in ``my teacher is``."""
+        """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether capitalized words may be a heading: they are isolated, or a word of ``leads`` precedes them.
+        """Return whether the capitalized words at ``index`` may be a heading.
 
-        They are isolated if no lower-case word is directly before them, and no other entity of capitalized words is
-        next to them. A list mark may separate two such entities.
+        Either a word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word
+        is directly before them, and no other entity of capitalized words is next to them. A list mark may separate two
+        such entities.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether an entity of capitalized words is next to an index, without a list mark between them."""
+        """Return whether an entity of capitalized words is next to position ``index``, with no list mark between."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether an entity begins a sentence, and a comma or a word of ``followers`` follows the entity."""
+        """Return whether the entity at ``index`` begins a sentence before a comma or a word of ``followers``."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
@@ -384,14 +389,14 @@ class LinePlaces:
         return word in words or (word == "I" and "i" in words)
 
     def begins_line(self, index: int) -> bool:
-        """Return whether the word or entity at an index is the first one of its line. List marks may precede it."""
+        """Return whether the word or entity at position ``index`` begins its line. List marks may precede it."""
         before = self.gaps[index]
         if index == 0:
             return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether a sentence ends before an index.
+        """Return whether a sentence ends before position ``index``.
 
         The last word of the sentence must be unchanged, with at least three lower-case letters. So an abbreviation such
         as ``u.`` ends no sentence.
@@ -400,7 +405,7 @@ class LinePlaces:
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
-        """Return whether a number directly precedes the word or entity at an index."""
+        """Return whether a number directly precedes the word or entity at position ``index``."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
@@ -414,16 +419,17 @@ class LinePlaces:
         return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
-        """Return whether the words next to an entity show that it is the name of a language: ``in Spanish``."""
+        """Return whether the words next to ``index`` show that a language is meant there, as in ``in Spanish``."""
         is_pair = self.get_class(index - 1) == "group" and self.gaps[index] == " "
         if self._follows_language_lead(index - is_pair):
             return True
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
 
     def _follows_language_lead(self, index: int) -> bool:
-        """Return whether a word such as *in* precedes an index.
+        """Return whether a word such as *in* precedes position ``index``.
 
-        A list of languages may be between that word and the index, as in ``in Spanish, German and``.
+        A list of languages may be between that word and the index, as before ``French`` in ``in Spanish, German and
+        French``.
         """
         for _ in range(_MAX_LANGUAGES):
             at, gap = index - 1, self.gaps[index]
@@ -440,7 +446,7 @@ class LinePlaces:
         return False
 
     def is_variety_place(self, index: int) -> bool:
-        """Return whether an entity may be the country in the name of a language, as ``US`` in ``in US English``.
+        """Return whether a country at ``index`` may belong to the name of a language, as ``US`` in ``in US English``.
 
         No noun may follow that name: in ``to US Catholic schools`` the word *Catholic* is an adjective.
         """
@@ -454,11 +460,16 @@ class LinePlaces:
         return self._follows_language_lead(index)
 
     def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether an unchanged word of a list precedes an entity, with a blank between them."""
+        """Return whether an unchanged word of a list precedes an entity, with a blank between them.
+
+        Args:
+            index: Index of the entity.
+            is_listed: Function that returns whether a word is on the list.
+        """
         return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
 
     def is_noun_place(self, index: int) -> bool:
-        """Return whether a determiner shows that an entity is a common noun, such as ``van`` in ``the white van``.
+        """Return whether a determiner shows that a common noun is at ``index``, such as ``van`` in ``the white van``.
 
         At most two unchanged words in lower case may be between the determiner and the entity. No other entity may
         follow after a blank.
@@ -479,6 +490,10 @@ class LinePlaces:
         """Return whether the sentence of an entity has another entity of one of the given types.
 
         The search ends after 64 words and entities in each direction.
+
+        Args:
+            index: Index of the entity.
+            types: The entity types.
         """
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):

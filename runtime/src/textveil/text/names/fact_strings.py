@@ -4,7 +4,7 @@ Each set depends only on the public word lists and on the options of a call, nev
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -30,8 +30,7 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Scales of temperature after the degree sign.
-_DEGREES = frozenset(("C", "F"))
+_DEGREES = frozenset(("C", "F"))  #: scales of temperature after the degree sign
 #: Constants of source code that are also names of persons.
 _CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
@@ -140,7 +139,7 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Companies, products and other listed terms with a capital, in lower case."""
+        """Listed companies, products and other capitalized terms. The set has them in lower case."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
@@ -202,7 +201,7 @@ class FactStrings:
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word belongs to another language, and is not a common word of the own language."""
-        return self._is_foreign_word(word) and self.common.get(word) is None
+        return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether a word of another language is left unchanged. The method does not copy the long list."""
@@ -317,7 +316,7 @@ class FactStrings:
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word in lower case is a listed company, product or other term with a capital."""
+        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
@@ -378,17 +377,17 @@ class FactStrings:
         *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is not a
         heading.
         """
-        if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
-            return False
+        for token in tokens:  # no generator, since most spans end the loop at their first word
+            if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
+                return False
+            if not (self._is_heading_word(token.key) or self._is_title_term(token)):
+                return False
         keys = [token.key for token in tokens]
         marks = [self.common.get(key, 0) for key in keys]
-        if not all(self._is_heading_word(token.key) or self._is_title_term(token) for token in tokens):
-            return False
         if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
             return False
-        if len(keys) == 1 and keys[0] in self._terms:
-            return True
-        if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
+        is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
+        if len(keys) == 1 and is_plain:
             return True
         if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
@@ -444,7 +443,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens include a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether tokens include a word such as ``HttpClient``, and otherwise only common words and terms."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -460,36 +459,45 @@ class FactStrings:
         is_country = self.is_public and mention.entity_type in _COUNTRIES
         return is_country and mention.span.preceding_word != AFTER_TITLE
 
-    # --- all sets of a mention
-
-    def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
-        """Return for each detected entity which public sets of words contain its text, as the sum of their flags.
+    def find_sets(self, mention: EntityMention) -> int:
+        """Return which public sets of words contain the text of a detected entity, as the sum of their flags.
 
         The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
         """
-        return [*map(self._find_sets, mentions)]
-
-    def _find_sets(self, mention: EntityMention) -> int:
-        span = mention.span
+        span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:
-            is_term = self.is_term(span.text) or self.is_elided(span.tokens[0].key)
-            found = (TERMS, is_term), (CODE_NAMES, span.text in self._code_names)
-        elif span.entity_type == CAPITALIZED_RUN:
-            tokens = [token for token in span.tokens if token.token_class != KEPT]
-            found = (
-                (UNITS, self.is_unit(span.text)),
-                (VARIETIES, self.is_country_variety(span.text)),
-                (FUNCTION_WORDS, self.is_function_word(span.tokens)),
-                (LABELS, self.is_label(span.text)),
-                (SENTENCES, self.is_sentence(tokens)),
-                (STARTS, self.is_start(tokens)),
-                (CODE, self._is_code(tokens)),
-                (PUBLIC_NAMES, self._is_fact(tokens, mention)),
-                (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
-                (LETTERED, self.is_labeled_noun(span.tokens)),
-                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
-                (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
-            )
-        else:
+            found = TERMS if self.is_term(text) or self.is_elided(span.tokens[0].key) else 0
+            return found | CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
+        if span.entity_type != CAPITALIZED_RUN:
             return 0
-        return sum(flag for flag, is_member in (*found, (NOUNS, self.is_determined(span.text))) if is_member)
+        word, tokens = text.lower(), [token for token in span.tokens if token.token_class != KEPT]
+        found = self._find_small_sets(text) if word in self._small_sets else 0
+        found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
+        if len(span.tokens) == 1:
+            found |= FUNCTION_WORDS if self.is_function_word(span.tokens) else 0
+        elif self.is_labeled_noun(span.tokens):
+            found |= LETTERED
+        if len(tokens) == 1:
+            found |= STARTS if self.is_start(tokens) else 0
+        elif self.is_sentence(tokens):
+            found |= SENTENCES
+        found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
+        found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
+        return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
+
+    @cached_property
+    def _small_sets(self) -> frozenset[str]:
+        """The words of the small sets, in lower case."""
+        words, spelled = self.words, map(str.lower, (*_CASED_UNITS, *_CODE_CONSTANTS))
+        return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
+
+    def _find_small_sets(self, text: str) -> int:
+        """Return the sets of few words that contain a span of capitalized words, as the sum of their flags."""
+        found = (
+            (UNITS, self.is_unit(text)),
+            (VARIETIES, self.is_country_variety(text)),
+            (LABELS, self.is_label(text)),
+            (CONSTANTS, text in _CODE_CONSTANTS and self.is_shared(text.lower())),
+            (NOUNS, self.is_determined(text)),
+        )
+        return sum(flag for flag, is_member in found if is_member)

@@ -203,7 +203,7 @@ class FactRules:
         batch: list[str | EntityMention] = []
         is_cut, begun, word_before = False, False, ""
         for element in elements:
-            if isinstance(element, str) and begun:
+            if begun and isinstance(element, str) and not element.isprintable():  # no line break is printable
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
@@ -230,18 +230,15 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Sequence[str | EntityMention]:
-        hidden = [(index, mention) for index, mention in place.hidden if self._may_keep(mention)]
-        sets = dict(
-            zip([index for index, _ in hidden], self.strings.find_all_sets([of for _, of in hidden]), strict=True)
-        )
+        hidden = [(index, of, self.strings.find_sets(of)) for index, of in place.hidden if self._may_keep(of)]
         for rule, types in self._rules:
             is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):
                 continue
             found = {
                 index: mention.span.text
-                for index, mention in hidden
-                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets[index])
+                for index, mention, sets in hidden
+                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets)
             }
             if not found:
                 continue
@@ -249,7 +246,7 @@ class FactRules:
             if is_correction and not self._shows_errors:
                 found = {index: self._errors.correct(text) for index, text in found.items()}
             finder.kept_count += place.keep(found)
-        for index, mention in hidden:
+        for index, mention, _ in hidden:
             if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
                 place.pieces[index] = split[0], classify_span(split[1])
             if mention.span.entity_type == "url" and not place.follows(index, self._secret):
@@ -268,16 +265,16 @@ class FactRules:
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
-        return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
+        return all(not token.flags & HOLDS_OWN and token.key not in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
         """Return whether a rule leaves a word, a letter, an identifier, a unit or a weekday unchanged.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
-            sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_sets``).
         """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
@@ -343,7 +340,12 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``."""
+        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
         if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
             return True
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
@@ -356,8 +358,8 @@ class FactRules:
         The word must be a function word of another language, or a part of the name of a language (``US English``).
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
         """
         span, strings = mention.span, self.strings
@@ -375,8 +377,8 @@ class FactRules:
         """Return whether a word is a typing error that may be corrected in its context.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
             mention: The word as a detected entity.
         """
         span = mention.span
@@ -392,10 +394,10 @@ class FactRules:
         """Return whether a rule leaves a span of capitalized words unchanged, such as a heading or a company.
 
         Args:
-            place: The lines that contain the span.
-            index: Index of the span in these lines.
+            place: The words and entities of the lines that contain the span.
+            index: Index of the span among them.
             mention: The span as a detected entity.
-            sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_sets``).
         """
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]

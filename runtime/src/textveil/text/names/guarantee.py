@@ -229,7 +229,7 @@ class NamesGuarantee:
 
     @property
     def _replacement_phrase(self) -> str:
-        """Phrase of a statement on how words are replaced, such as by surrogates or by tags."""
+        """Phrase of a statement on how words are replaced: by other words of the same type, or by tags."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(

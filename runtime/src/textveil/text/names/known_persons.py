@@ -392,7 +392,10 @@ def _capitalize(match: "re.Match[str]") -> str:
 
 
 def _find_name_case(text: str) -> int:
-    """Return the case pattern of a name. Initials count only if the name has no longer words."""
+    """Return the case pattern of a name: ``UPPER``, ``TITLE`` or ``LOWER``.
+
+    Initials count only if the name has no longer words.
+    """
     words = [word for word in _WORD.findall(text) if len(word) > 1] or [text]
     if any(not word.isupper() for word in words):
         return TITLE if any(any(map(str.isupper, word)) for word in words) else LOWER

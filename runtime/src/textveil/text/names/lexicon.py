@@ -84,7 +84,7 @@ class Lexicon:
         randomized: Words, normalized, that are randomized where they are in lower case. None of them is in ``denied``.
 
     Attributes:
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         clitic_pieces: For each clitic (an ending such as ``'s``), its letters after the apostrophe.
         randomized_spans: Cache of one span (``EntitySpan``) for each randomized word.
 
@@ -133,12 +133,12 @@ class Lexicon:
         older: Mapping[str, ChunkTokens],
         tokenize_chunk: Callable[[str], ChunkTokens],
     ) -> None:
-        """Tokenize the chunks that are not in ``recent`` yet, and add their tokens to ``recent``.
+        """Tokenize the chunks (texts between blanks) that are not in ``recent`` yet, and add their tokens there.
 
         Args:
             chunks: Texts between single blanks.
             recent: Tokens by chunk.
-            older: Tokens of chunks that were read before.
+            older: Tokens of chunks of earlier calls: the method reuses them.
             tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
         """
         listed_tokens = self.listed_tokens
@@ -204,7 +204,11 @@ class Lexicon:
         return self._is_denied_word(folded) or not self._listed_by_user.isdisjoint(_PART_MARK.split(folded))
 
     def _is_denied_word(self, folded: str) -> bool:
-        """Return whether the option ``deny`` lists a word, or its stem before an ending such as ``'s``."""
+        """Return whether the option ``deny`` lists a word, or its stem before an ending such as ``'s``.
+
+        Args:
+            folded: The word, normalized (lower case, NFKC).
+        """
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
         parts = split_clitic(folded, self._clitic)
@@ -265,6 +269,10 @@ class Lexicon:
         A clitic with a capital counts only before a lower-case letter. So ``D'Angelo`` has no clitic: it is a name,
         which is replaced as a whole. All letters of a clitic must be ASCII. The reason: a clitic stays unchanged, so
         look-alike letters could carry private data into the output.
+
+        Args:
+            word: The word.
+            folded: The word, normalized (lower case, NFKC).
         """
         end = folded.index("'") + 1
         if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():
@@ -312,12 +320,22 @@ class Lexicon:
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
 
     def make_unlisted_token(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a lower-case word to replace, with a flag if the word is a listed name of a person."""
+        """Create the token of a lower-case word to replace, with a flag if the word is a listed name of a person.
+
+        Args:
+            word: The word.
+            folded: The word, normalized (lower case, NFKC).
+        """
         token = self._make_unknown(word, folded)
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a lower-case word to replace. The output reveals only its ending, such as ``-tion``."""
+        """Create the token of a lower-case word to replace. The output reveals only its ending, such as ``-tion``.
+
+        Args:
+            word: The word.
+            folded: The word, normalized (lower case, NFKC).
+        """
         if len(word) == 1:
             return NamesToken(
                 REPLACED, word, folded, LOWER, "letter", flags=CLITIC if folded in self._clitic_letters else 0
@@ -370,13 +388,18 @@ def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
     Args:
         word: The word.
         folded: Its normalized spelling.
-        case: Its case pattern.
+        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
     """
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
 
 def find_ending(folded: str, rules: Rules) -> str:
-    """Return the ending of a word that the output may reveal, such as ``-tion``; empty if there is none."""
+    """Return the ending of a word that the output may reveal, such as ``-tion``; empty if there is none.
+
+    Args:
+        folded: The word, normalized (lower case, NFKC).
+        rules: Rules of the language, with its public endings.
+    """
     if len(folded) < _MIN_LENGTH_WITH_ENDING or not folded.isascii() or folded.endswith(rules.no_endings):
         return ""
     ends = rules.endings
@@ -403,7 +426,7 @@ def may_join_name(token: NamesToken) -> bool:
 
 
 def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether initials may precede a word: it has a capital and is not a function word."""
+    """Return whether initials may precede a word: the word must have a capital and be no function word."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 
@@ -442,7 +465,7 @@ def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
-    """Pack the tokens of a text between blanks, and the gaps around them, in the compact form ``ChunkTokens``.
+    """Pack the tokens of a text between blanks, and the marks around them, in the compact form ``ChunkTokens``.
 
     Args:
         lead: Marks before the tokens.

@@ -125,6 +125,12 @@ def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, 
     At least two groups must follow the first one, each after a blank. A group has four characters: digits, or letters
     and digits. There are two exceptions: the second group may be a word in capitals, and the last group may have one to
     three digits.
+
+    Args:
+        words: Words of some lines.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of a word.
+        end: Index after the last word of the line.
     """
     if not words[index].flags & IBAN_HEAD:
         return 0
@@ -158,11 +164,11 @@ def find_number(
 
     Args:
         words: Words of some lines.
-        gaps: The gap before each word, and the gap at the end.
-        index: Index of a word of the class ``DIGITS``.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of a word that consists of digits (class ``DIGITS``).
         start: Index of the first word of the line.
         end: Index after the last word of the line.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
             unchanged, so that a decision may depend on it.
     """
@@ -192,7 +198,7 @@ def find_list_number(
 
     Args:
         words: Words of some lines.
-        gaps: The gap before each word, and the gap at the end.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
         index: Index of the first word of the line, a number.
         end: Index after the last word of the line.
         last: The number of the previous list item.
@@ -215,7 +221,12 @@ def find_list_number(
 
 
 def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
-    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``."""
+    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``.
+
+    Args:
+        number: The number of a list item, as a tuple: ``(2, 1)`` for ``2.1``.
+        last: The number of the previous list item.
+    """
     level = len(number) - 1
     return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
 
@@ -233,11 +244,11 @@ def mark_digits_beside_months(
 
     Args:
         words: Words of some lines. The marked digits are replaced in this list.
-        gaps: The gap before each word, and the gap at the end.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
         indices: Indices of the words of the line that do not stay unchanged in every context.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
-        dates: Words of dates of the language.
+        dates: Words in dates of the language, such as month names.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
             unchanged, so that a decision may depend on it.
     """
@@ -253,7 +264,12 @@ def mark_digits_beside_months(
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
-    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number."""
+    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number.
+
+    Args:
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of the digits.
+    """
     return gaps[index].rstrip("+(")
 
 
@@ -318,7 +334,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits would be a separate number without the sign or bracket directly before them.
+    """Return whether digits after a sign or bracket would be a separate number if there were no sign or bracket.
 
     For the arguments see ``find_number``.
     """

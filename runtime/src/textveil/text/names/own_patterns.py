@@ -41,7 +41,7 @@ _SUPPORTED = (
 class _Node:
     """A node of the syntax tree of a pattern.
 
-    It is a character class, a choice of alternatives, a sequence, or the repetition of its only child.
+    The node is a character class, a choice of alternatives, a sequence, or the repetition of its only child.
 
     Attributes:
         kind: ``class``, ``alternatives``, ``sequence`` or ``repetition``.

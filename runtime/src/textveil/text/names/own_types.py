@@ -1,8 +1,8 @@
 """Entity types of the user: strings that match a pattern, and names of listed persons.
 
-Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So they
-never read the match, and no decision about the text around it depends on it. Then the token of the made-up word becomes
-the token of the match. A longer string around a match, such as an address, is replaced as a whole.
+Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So the
+rules never read the match, and no decision about the text around the match depends on it. Then the token of the match
+takes the place of the made-up word's token. A longer string around a match, such as an address, is replaced as a whole.
 """
 
 import re
@@ -132,6 +132,10 @@ def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
     """Put the matches back into the token of a text, such as an email address, that contains placeholders.
 
     Sanitizing replaces such a token as a whole, in every context.
+
+    Args:
+        token: The token.
+        originals: The matches, in the order of the placeholders.
     """
     text, key = _fill_placeholders(token.text, originals), _fill_placeholders(token.key, map(fold_word, originals))
     return token._replace(text=text, key=key, flags=HOLDS_OWN)
@@ -264,7 +268,7 @@ class OwnEntityClassifier(EntityClassifier):
 
 
 def _write_digits(surrogate: str) -> str:
-    """Convert a surrogate to a valid JSON number, from its digits and its first decimal point."""
+    """Convert a surrogate (replacement) to a valid JSON number: use only its digits and its first decimal point."""
     whole, point, decimals = surrogate.partition(".")
     whole, decimals = ("".join(filter(str.isdigit, part)) for part in (whole, decimals))
     return (whole.lstrip("0") or "0") + (f".{decimals}" if point and decimals else "")

@@ -160,7 +160,7 @@ class NamesPlan:
 
     @cached_property
     def rewriter(self) -> NamesRewriter:
-        """Rewriter of documents. It stores no text between calls."""
+        """The object that sanitizes documents. It stores no text between calls."""
         return NamesRewriter(
             self.reading_rules,
             self.surrogates,
@@ -203,7 +203,7 @@ class NamesPlan:
         return self._lexicon.classify_word(word)
 
     def distribution(self, word: str) -> Any:
-        """Return the output distribution of a word of the option ``randomize``.
+        """Return the output distribution of a word on the list of the option ``randomize``.
 
         Raises:
             OptionError: The word is not randomized: the output for any other word depends on its context.

@@ -117,7 +117,7 @@ class ReadingRules:
     Attributes:
         tokenizer: Tokenizer of chunks (texts between blanks).
         classifier: Classifier of spans.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
         facts: Rules that leave public facts unchanged; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
     """
@@ -189,6 +189,12 @@ class NamesReader:
 
         Public facts, such as weekdays, are unchanged text; but not if the whole text is the value of a secret
         (``is_secret``).
+
+        Args:
+            finder: Finder of the spans of the text.
+            has_capitals: Whether the document has a capital letter.
+            is_secret: Whether the text is the value of a JSON key such as ``password``.
+            is_json: Whether the text is a part of JSON.
         """
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
         if self._facts is None or is_secret:
@@ -218,12 +224,22 @@ class NamesReader:
         """Return a stream of the unchanged parts and detected entities of a text with JSON.
 
         The syntax of the JSON is copied. Each JSON string, key and number, and the text around the JSON, is read alone.
+
+        Args:
+            text: The text.
+            has_capitals: Whether the document has a capital letter.
         """
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text with JSON, and add the number of unchanged words to ``counts[0]``."""
+        """Yield the parts of a text with JSON, and add the number of unchanged words to ``counts[0]``.
+
+        Args:
+            text: The text.
+            has_capitals: Whether the document has a capital letter.
+            counts: List with the count, which the method changes.
+        """
         cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
         is_secret = False
@@ -326,6 +342,10 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
     """Yield the texts and detected entities of a part of JSON, with the original escapes in its strings.
 
     The replacement of a JSON number will be a JSON number.
+
+    Args:
+        part: The part of JSON.
+        elements: Its unchanged texts and entities, in order.
     """
     start = 0
     for element in elements:
@@ -362,13 +382,13 @@ def _has_line_breaks(text: str) -> bool:
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
     """Return the index of the first word of the last complete line; 0 if there is none.
 
-    A line is not complete if a spelled number or name may continue it on the next line.
+    A line is not complete if a number in words, or a name in single letters, may continue on the next line.
 
     Args:
         words: Tokens of a text.
-        spellings: The gap before each token, and the text of the token, in turn.
+        spellings: The gap (blanks and marks) before each token, and the text of the token, in turn.
         searched_to: Lower bound of the search: the result is above it.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
     """
     for index in range(len(words) - 1, searched_to, -1):
         if not LINE_BREAKS.isdisjoint(spellings[2 * index]) and not may_span_gap(words, spellings, index, rules):
@@ -379,7 +399,8 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    The function consumes token windows (groups of lines) of each text, and puts them back in front.
+    The function reads ``windows`` (tokens of each text, a few lines at a time), and then puts the items that it read
+    back at the front.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():

@@ -116,6 +116,9 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
 
     A tag becomes a JSON string, and a dropped number becomes ``null``. A minus sign before the number moves into the
     string.
+
+    Args:
+        elements: Parts of the sanitized text, in order.
     """
     held: RewrittenElement | None = None
     for element in elements:
@@ -141,6 +144,9 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
 
     A *surrogate* is the replacement of an original. The number of pairs for repeated entities is limited. Few parts are
     in memory at a time, because all together need many times the memory of the text.
+
+    Args:
+        elements: Parts of the sanitized text, in order.
     """
     written: list[str] = []
     pairs: list[SurrogatePair] = []
@@ -263,7 +269,12 @@ def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) ->
 
 
 def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
-    """Return whether a surrogate (replacement) is a part of a longer word or number in the output."""
+    """Return whether a surrogate (replacement) is a part of a longer word or number in the output.
+
+    Args:
+        elements: Parts of the sanitized text.
+        index: Index of a part.
+    """
     before = "".join([piece.output for piece in elements[max(0, index - 2) : index]])[-3:]
     after = "".join([piece.output for piece in elements[index + 1 : index + 3]])[:2]
     is_mark = after[:1] in _END_MARKS and after[1:] in _BLANK
@@ -303,6 +314,10 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
 
     In JSON, a tag for a number has quotation marks. A reply may repeat the tag with or without them, so there is a pair
     for each.
+
+    Args:
+        output: The tag.
+        mention: The entity that the tag replaces.
     """
     yield SurrogatePair(output, mention.name_text)
     if mention.case == JSON_NUMBER_CASE:
@@ -312,7 +327,12 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs of replacement and original for a range of years: with another dash, and for each year alone."""
+    """Yield pairs of replacement and original for a range of years: with another dash, and for each year alone.
+
+    Args:
+        output: The range in the sanitized text.
+        original: The range of the user's text, which ``output`` replaces.
+    """
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
     yield from (SurrogatePair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(SurrogatePair, years, originals)
@@ -343,7 +363,12 @@ def _iterate_context_pairs(
 
 
 def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
-    """Yield the pair of replacement and original for a whole date at an index, if several entities form a date."""
+    """Yield the pair of replacement and original for a whole date at an index, if several entities form a date.
+
+    Args:
+        elements: Parts of the sanitized text.
+        index: Index of a part.
+    """
     for length in (5, 3):
         date_elements = elements[index : index + length]
         entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)

@@ -115,7 +115,7 @@ class SpanFinder:
         yield "".join(self._kept)
 
     def _load_window(self, window: TokenWindow) -> None:
-        """Load the next lines. The last word of the previous lines stays, with its class and the gap after it."""
+        """Load the tokens of the next lines. The last word of the previous lines stays, since decisions may need it."""
         words, spellings, self._special_indices = window
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
@@ -204,7 +204,12 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` stays unchanged in its context."""
+        """Return whether the word at ``index`` stays unchanged in its context.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token = self._words[index]
         if token.token_class == KEPT:
             return self._find_address_end(index, end) == index
@@ -215,7 +220,12 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself."""
+        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
@@ -256,7 +266,12 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here."""
+        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -329,7 +344,13 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
+        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen.
+
+        Args:
+            capitalized: Indices of the capitalized words of the line.
+            has_lower: Whether the line has a lower-case word, so that it is no headline.
+            end: Index after the last word of the line.
+        """
         words = self._words
         title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -359,6 +380,10 @@ class SpanFinder:
         """Mark for replacement common words that are family names before a comma and a name: ``Hope, Daniel``.
 
         The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
+
+        Args:
+            capitalized: Indices of the capitalized words of the line.
+            end: Index after the last word of the line.
         """
         for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
             if (
@@ -387,6 +412,10 @@ class SpanFinder:
         """Mark the words to replace in a group of adjacent capitalized words that is not in a headline.
 
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
+
+        Args:
+            indices: Indices of the capitalized words of the group.
+            end: Index after the last word of the line.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end):
@@ -407,7 +436,14 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the name whose last word is at ``index``."""
+        """Return whether the word at ``after`` continues the name whose last word is at ``index``.
+
+        Args:
+            first: Index of the first word of the name.
+            index: Index of the last word of the name so far.
+            after: Index of the next word.
+            end: Index after the last word of the line.
+        """
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
@@ -431,7 +467,14 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
-        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name."""
+        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name.
+
+        Args:
+            start: Index of the first word of the name.
+            end: Index after the last word of the line.
+            elements: List of unchanged texts and spans.
+            has_lower: Whether the line has a lower-case word, so that it is no headline.
+        """
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -454,7 +497,13 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the index of the next word of a name whose last word so far ends before ``index``."""
+        """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended.
+
+        Args:
+            start: Index of the first word of the name, or of its part after words such as *of*.
+            index: Index after the last word of the name so far.
+            end: Index after the last word of the line.
+        """
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None
@@ -466,7 +515,14 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the number at ``index`` to ``elements``, and return the index after the number."""
+        """Append the span of the number at ``index`` to ``elements``, and return the index after the number.
+
+        Args:
+            index: Index of the first digits.
+            start: Index of the first word of the line.
+            end: Index after the last word of the line.
+            elements: List of unchanged texts and spans.
+        """
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
@@ -494,7 +550,7 @@ def _is_emphasized(token: NamesToken) -> bool:
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
 
-    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    The result is ``UPPER`` if all words are in capitals, where initials and particles do not count.
     """
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER

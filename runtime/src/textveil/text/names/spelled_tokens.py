@@ -76,9 +76,9 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that do not stay unchanged in every context.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
     """
     has_numbers = any(words[at].flags & NUMBER_WORD for at in special_indices)
     has_letters = any(is_letter(words[at]) for at in special_indices)
@@ -115,9 +115,9 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and the token's text, in turn.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn.
         index: Index of the token.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
     """
 
     def may_be_of_one(token: NamesToken) -> bool:
@@ -158,7 +158,11 @@ class _SpelledSpanFinder:
                 position = span.stop
 
     def merge_span(self, span: _SpelledSpan) -> Iterator[tuple[int, int, NamesToken]]:
-        """Yield the merged tokens of a span: first index, index after the last, and the token."""
+        """Merge a number in words, or a name in single letters, and yield the merged tokens.
+
+        Yields:
+            Index of the first merged token, index after the last one, and the new token.
+        """
         for first in range(0, len(span.indices), MAX_SPELLED):
             after = first + MAX_SPELLED
             indices = span.indices[first:after]

@@ -22,6 +22,10 @@ _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}+
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
     """Yield the parts of a text, and mark for replacement every word that not all contexts leave unchanged.
 
+    Args:
+        elements: Unchanged parts and entities of the text, in order.
+        lexicon: The classifier of words by public lists.
+
     Privacy:
         The result is a function of the text and of public lists. It marks all words that ``NamesReader`` marks, and
         further ones, such as all numbers.

@@ -68,6 +68,10 @@ def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
 
     ``AM`` and ``PM`` become ``PM``. An hour without minutes becomes one zero, so that ``7pm`` and ``11pm`` have the
     same result.
+
+    Args:
+        string: The time or time range.
+        patterns: Regular expressions of the language.
     """
     if (dash := patterns.dash.search(string)) is not None:
         parts = string[: dash.start()], string[dash.end() :]
@@ -94,7 +98,12 @@ def find_group_flags(string: str, patterns: Patterns = ENGLISH) -> int:
 
 
 def split_unit(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str] | None:
-    """Split a number and the unit directly after it, as in ``5kg``; return ``None`` if there is no unit."""
+    """Split a number and the unit directly after it, as in ``5kg``; return ``None`` if there is no unit.
+
+    Args:
+        string: The number with its unit.
+        patterns: Regular expressions of the language.
+    """
     # A unit has ASCII letters only, no characters that look like them.
     match = patterns.number_with_unit.fullmatch(string) if string.isascii() else None
     if match is None or patterns.time.fullmatch(string) or patterns.decade.fullmatch(string):

@@ -46,7 +46,7 @@ class SurrogatePools:
 
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
 
     Attributes:
         rules: The argument ``rules``.
@@ -140,7 +140,8 @@ class SurrogatePools:
             entity_type: Type of the surrogate.
             layout: Public form of the original: for a number its number of digits and its marks, for a word its ending.
             index: Index of the surrogate, below ``get_size``.
-            case: The case pattern of the original.
+            case: The case pattern of the original: ``LOWER``, ``TITLE`` or ``UPPER``; ``JSON_NUMBER_CASE`` for a JSON
+                number.
         """
         if case == JSON_NUMBER_CASE:
             return _write_json_number(self.spell_surrogate(entity_type, layout, index, LOWER))
@@ -319,7 +320,10 @@ def _count_digits(layout: str) -> int:
 
 
 def _format_digits(layout: str, index: int) -> str:
-    """Return the replacement number with an index, in a layout such as ``00-000``. No group begins with a zero."""
+    """Return the replacement number that ``index`` selects, for a layout such as ``00-000``.
+
+    No group of its digits begins with a zero.
+    """
 
     def write_group(group: "re.Match[str]") -> str:
         nonlocal index
@@ -335,7 +339,12 @@ def _format_digits(layout: str, index: int) -> str:
 
 
 def _format_year_range(layout: str, index: int) -> str:
-    """Return a range of two years, such as ``1987-2004``, with the dash of the original between them."""
+    """Return a range of two years, such as ``1987-2004``, with the dash of the original between them.
+
+    Args:
+        layout: The dash of the original range.
+        index: Selects one of the possible ranges.
+    """
     start, years = divmod(index, _MAX_YEAR_RANGE)
     return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
 
@@ -393,7 +402,7 @@ def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[st
 
 
 def _format_card(index: int) -> str:
-    """Return the replacement card number with an index: 16 digits with a wrong check digit."""
+    """Return the replacement card number that ``index`` selects: 16 digits with a wrong check digit."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)

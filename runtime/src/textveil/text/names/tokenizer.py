@@ -1,9 +1,9 @@
 """Tokenizer of the mode ``names`` for chunks, the texts between two blanks.
 
 Each chunk is read alone, so no token depends on another chunk. This is pass 1 of the mode. The marks at both ends of a
-chunk are gaps. The *core* is the text between them. If it has only letters with single marks between them, it is split
-at the marks. Any other core, such as an email address, is one token, called a *string*. A string is replaced as a
-whole, so that the output does not reveal where its parts end.
+chunk are gaps. The *core* is the text between these marks. If the core has only letters, with single marks between
+them, it is split at the marks. Any other core, such as an email address, is one token, called a *string*. A string is
+replaced as a whole, so that the output does not reveal where its parts end.
 """
 
 import re
@@ -237,7 +237,7 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of text with separators, such as ``user=name``: the separators, and the parts between."""
+        """Return the tokens of a text with separators, such as ``user=name``: the parts and the separators."""
         tokens: list[NamesToken] = []
         while match := _SEPARATED.fullmatch(core):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
@@ -287,7 +287,7 @@ class ChunkTokenizer:
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
         """Yield pieces of source code, and split a call such as ``xs.add(`` if its method is a common word.
 
-        The decision does not depend on the text before the dot, except for its form.
+        For the text before the dot, only its form counts (such as letters and digits), not the text itself.
 
         Args:
             pieces: Consecutive pieces of a text between blanks, split at the marks of source code.

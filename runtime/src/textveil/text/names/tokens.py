@@ -65,7 +65,7 @@ class NamesToken(NamedTuple):
         token_class: One of the classes ``GAP`` to ``INITIAL``.
         text: The token as spelled.
         key: Its normalized spelling. The finder of spans (``spans``) may read this value only for unchanged words.
-        case: Its case pattern.
+        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         entity_type: For tokens of the class ``REPLACED`` or ``DIGITS`` the entity type. For the class ``KEPT``
             (unchanged) the role after a name: ``NOUN_ROLE``, ``NAME_ROLE`` or empty.
         layout: The form of a number, or the ending of a word, that the output reveals.
@@ -95,7 +95,7 @@ class TokenWindow(NamedTuple):
     Attributes:
         words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one.
             How the beginning of a line is read may depend on that token.
-        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that do not stay unchanged in every context.
     """
 
@@ -124,7 +124,7 @@ class EntitySpan(NamedTuple):
 
     Attributes:
         entity_type: Entity type; ``CAPITALIZED_RUN`` for a run.
-        case: Case pattern.
+        case: Case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         layout: The form of a number, or the ending of a word, that the output reveals.
         tokens: Tokens of the span.
         text: The span as spelled.
@@ -152,7 +152,7 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
     """Cache with a span (``EntitySpan``) for each randomized word, by token. A lookup creates a missing span."""
 
     def __missing__(self, token: NamesToken) -> EntitySpan:
-        """Create and store the span of a token."""
+        """Create and store the span (``EntitySpan``) of a randomized word, at its first look-up."""
         span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
         return span
 
@@ -168,7 +168,7 @@ def find_connectors_end(
 
     Args:
         words: Tokens of the text.
-        gaps: The gap before each word.
+        gaps: The gap (blanks and marks) before each word.
         index: Index of the word after the capitalized words of the name; a blank precedes it.
         end: Index after the last word of the line.
         connectors: The connectors of the language, in lower case.
@@ -215,10 +215,10 @@ def find_member_end(
 
     Args:
         words: The tokens of a text.
-        gaps: The gap before each token.
+        gaps: The gap (blanks and marks) before each token.
         index: Index of the word.
         end: Index after the last word of its line.
-        suffixes: Words that a hyphen joins to a name without making them a part of it, such as *based*.
+        suffixes: Words such as *based* (``Leeds-based``), which are no part of the name in spite of the hyphen.
     """
     index += 1
     while (

@@ -83,6 +83,10 @@ class WordListRandomizer:
     def randomize_words(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
         """Sample an output for each word, independently. All words must be on the list.
 
+        Args:
+            words: Words of the list, in lower case.
+            random_uint64: Function that returns the given number of random 64-bit integers.
+
         Privacy:
             This method computes the noisy output.
         """

@@ -93,7 +93,7 @@ class SegmentTable:
         self.spellings: list[str] = []
 
     def add_entries(self) -> None:
-        """Classify the segments (tokens and gaps) that were added since the last call, and store their entries."""
+        """Classify the segments (tokens and gaps) that were added since the last call, and store the decisions."""
         ids, unknown, find_identity = (
             self._plan.bundle.symbol_ids,
             self._unknown,
@@ -149,12 +149,14 @@ class SegmentTable:
         rows.fromlist(pending_rows)
 
     def _make_capitalized_entry(self, key: str, word: str, case: int) -> int:
-        """Return the entry of a function word with a capital letter: unchanged, or randomized as an unknown word.
+        """Decide on a function word with a capital letter: it stays unchanged, or is randomized as an unknown word.
+
+        The method returns the entry for the table (see ``SegmentTable``).
 
         Args:
             key: Normalized spelling of the word.
             word: The word.
-            case: Its case pattern.
+            case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         is_title_case, keeps_capital = word[1:] == key[1:], self._plan.rule.keeps_capital
         if is_title_case and keeps_capital(key, starts_sentence=False):
@@ -197,7 +199,9 @@ class SegmentTable:
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
-        """Append the rows of a special segment (one with several tokens, none, or a varying token); return its entry.
+        """Append the decisions on a special segment, and return the entry (integer) that refers to them.
+
+        A special segment has several tokens or none, or its tokens depend on whether it starts a sentence.
 
         Args:
             alternatives: One or two lists of rows: for the tokens inside a sentence; and for the tokens at the start of
@@ -358,5 +362,5 @@ class SegmentReader:
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the key of an unknown word, or its SHA-256 if the key is very long."""
+    """Return the normalized spelling of an unknown word, or the SHA-256 of this spelling if it is very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -1,7 +1,7 @@
 """Random sampling and writing of output words, for the tokens of many texts as arrays.
 
-A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so that
-they get the same output.
+A *draw* is one random choice of an output. With the option ``consistent``, equal tokens of a document share a draw, so
+that they get the same output.
 
 The mechanism samples the outputs of randomized tokens. A replaced token becomes another entity of its type, sampled
 uniformly and independently of the token. The outputs are written between the original gaps. The output of a token is a
@@ -58,9 +58,9 @@ class EarlierDraws:
 class CarriedState:
     """State of a long document before one of its chunks, which the sanitizing of the chunk needs.
 
-    The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided depends on private words. Because of this state, that position affects neither the output distribution nor
-    the privacy loss.
+    A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
+    state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
+    nothing.
 
     Attributes:
         before: Gap (blanks and punctuation) before the first segment; ``None`` at the start of a text.
@@ -193,7 +193,7 @@ class TokenArrays:
 
     @property
     def text_of_segments(self) -> Integers:
-        """Index of the text that contains each segment, shape ``(segments,)``."""
+        """For each segment (token or gap), the index of the text that contains it, shape ``(segments,)``."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property
@@ -201,8 +201,7 @@ class TokenArrays:
         """The randomized and replaced tokens, and the draw (random choice of an output) that each uses.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-                ``consistent_cap``.
+            DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
         """
         order = self.in_text_order
         tokens = order[(self.roles[order] == RANDOMIZED) | (self.roles[order] == REPLACED)]
@@ -307,15 +306,14 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
     Args:
         tokens: The tokens.
         lower: For each new draw (random choice that equal tokens may share), whether its output is written in lower
-            case at every place. If omitted, it is computed from ``tokens``. For a chunk of a document the caller must
-            pass it, because ``tokens`` lacks the other chunks.
+            case at every place. If omitted, the function computes this from ``tokens``. For a chunk of a document the
+            caller must pass the value, because ``tokens`` lacks the other chunks.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.
 
     Raises:
-        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-            ``consistent_cap``.
+        DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
 
     Privacy:
         This function computes the noisy output.
@@ -427,6 +425,10 @@ def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]
     """Return for each document the pairs of output and original of its distinct, newly sampled tokens.
 
     An output is normalized (lower case). An original has the spelling of its first occurrence.
+
+    Args:
+        read: The tokens of the texts.
+        words: Output of each token as text.
     """
     pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
     tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]

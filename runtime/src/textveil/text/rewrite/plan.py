@@ -43,10 +43,10 @@ class PrintableWords(NamedTuple):
         return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
 
     def print_words(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
-        """Return the words with the given indices, each in the given case.
+        """Return words in a given case, such as Title case, for output.
 
         Args:
-            words: Indices in ``lower``, shape ``(n,)``.
+            words: Indices of the words in ``lower``, shape ``(n,)``.
             cases: Case of each word: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         printed_words = self.lower[words]

@@ -42,7 +42,7 @@ class RandomizingPlan(SanitizingPlan):
 
     @property
     def rewriter(self) -> "DocumentRewriter":
-        """A new rewriter, for the documents of one call."""
+        """A new object that sanitizes the documents of one call."""
         return DocumentRewriter(self)
 
 
@@ -65,8 +65,7 @@ class DocumentRewriter:
         A document has any number of texts. The first word of each text starts a sentence.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-                ``consistent_cap``.
+            DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
 
         Privacy:
             This method computes the noisy output, with the operating system's entropy.
@@ -181,6 +180,10 @@ def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArra
     """Return for each draw (random choice of an output) of a document whether all its places are in lower case.
 
     The result has the shape ``(draws,)``.
+
+    Args:
+        plan: The checked options of the call.
+        texts: The texts of the document.
     """
     capitals, earlier = bytearray(), EarlierDraws()
     for text in texts:

@@ -154,7 +154,13 @@ def split_entry(entry: str) -> tuple[str, list[str]]:
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list."""
+    """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list.
+
+    Args:
+        text: See ``split_text``.
+        marks_apart: See ``split_text``.
+        lone_clitics: See ``split_text``.
+    """
     words = _get_pattern(text, marks_apart).finditer
     for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         if is_one:
@@ -270,7 +276,7 @@ def _classify_numeric_shape(string: str) -> str:
 
 
 def _write_ascii_digits(string: str) -> str:
-    """Replace each digit of other scripts by a zero. The patterns of dates and times accept any digits."""
+    """Replace each digit of other scripts by a zero, so that ASCII patterns of dates and times match."""
     return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
@@ -285,7 +291,7 @@ def is_numeric(string: str) -> bool:
 def is_url(string: str) -> bool:
     """Return whether a string is a URL or a domain name.
 
-    Unlike other strings, a URL may contain brackets, and continues to the next blank or quotation mark.
+    Unlike other tokens, a URL may contain brackets, and continues to the next blank or quotation mark.
     """
     if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
@@ -334,6 +340,11 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
     """Yield the start and the end of each string (token such as ``a@b.org`` or a number) of a text.
 
     The caller then joins adjacent numbers.
+
+    Args:
+        text: The text.
+        compiled: The patterns for the text.
+        match: The first character, such as ``@`` or a digit, because of which a string may begin.
     """
     position = 0
     while match is not None:
@@ -359,7 +370,7 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the end of the text around ``position`` that has no blank or separating mark.
+    """Return the index of the next blank or separating mark at or after ``position``.
 
     Args:
         part: Pattern that matches the next step through the text (``StringPatterns.run``).

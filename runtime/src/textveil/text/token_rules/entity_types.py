@@ -85,7 +85,8 @@ class EntityTypes:
 
         Args:
             key: Normalized spelling (lower case, NFKC) of the word.
-            case: Case pattern of the word. Some entries apply only to capitalized words.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``. Some entries apply only to capitalized
+                words.
         """
         return self._word_index.find_list(key, case)
 
@@ -94,7 +95,7 @@ class EntityTypes:
 
         Args:
             keys: Normalized spellings (lower case, NFKC) of the words.
-            cases: Case patterns of the words.
+            cases: Case patterns of the words, each ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         return self._word_index.find_lists(keys, cases)
 
@@ -208,8 +209,9 @@ def _is_surrogate(entry: str, shape: str) -> bool:
 class ListedWordIndex:
     """Index of the words of several lists, in little memory.
 
-    The index refers to the bytes of the list files, because Python objects would need five times the memory. It sorts
-    the lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
+    The index refers to the bytes of the list files, because Python objects would need five times the memory. The index
+    sorts the lines of all lists by the hash code of their entry. If entries share a hash code, the index compares their
+    bytes.
 
     Args:
         lists: Content of each list in UTF-8, one entry per line, optionally followed by a tab and its flags. The last
@@ -230,7 +232,8 @@ class ListedWordIndex:
 
         Args:
             word: Normalized spelling (lower case, NFKC) of the word.
-            case: Case pattern of the word. Some entries apply only to capitalized words.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``. Some entries apply only to capitalized
+                words.
         """
         entry, hashes = word.encode("utf-8", "surrogatepass"), self._hashes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
@@ -253,12 +256,12 @@ class ListedWordIndex:
         return list_numbers
 
     def _find_first_list(self, index: int, entry: bytes, case: int) -> int | None:
-        """Return the result of ``find_list`` for an entry.
+        """Return the index of the first list that contains an entry; ``None`` if no list contains it.
 
         Args:
             index: The first position of the entry's hash code in ``_hashes``.
             entry: The entry in UTF-8.
-            case: Case pattern of the word.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         hashes, entry_hash = self._hashes, self._hashes[index]
         while index < len(hashes) and hashes[index] == entry_hash:

@@ -8,8 +8,8 @@ contains the template, and the guarantee holds between texts with the same templ
 if the rule is
 
 - *local*: the class of a token depends only on its own string and on the gap before it, and
-- *exchangeable*: any other string with the same template entry, put in the token's place, leaves the rest of the
-  template unchanged.
+- *exchangeable*: any other token of the same case and type, put in the token's place, leaves the rest of the template
+  unchanged.
 
 There are three exceptions, which the gaps reveal:
 
@@ -98,7 +98,10 @@ class TemplateRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether ``'re`` in ``they 're`` is one token (``TokenRule.joins_lone_clitics``): if it stays unchanged."""
+        """Whether an ending after a blank, as in ``they 're``, is one token (``TokenRule.joins_lone_clitics``).
+
+        The value is true if the rule leaves such endings unchanged.
+        """
         return self.keeps_clitics
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
@@ -148,7 +151,7 @@ class TemplateRule:
         return tokens
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark, equal for all marks (``TokenRule.classify_mark``)."""
+        """Return the token of a punctuation mark: the same for all marks (``TokenRule.classify_mark``)."""
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
@@ -324,7 +327,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
-    """Split a word into its stem and its clitics. Here ``n't`` does not count as a clitic."""
+    """Split a word into its stem and its clitics (endings such as ``'s``, but not ``n't``)."""
     clitics: list[str] = []
     end = len(word)
     while (index := _find_apostrophe(word, end)) > 0 and end - index in (2, 3):

@@ -68,7 +68,7 @@ class TokenRule(Protocol):
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """Entity types of replaced tokens, by index."""
+        """The entity types, in the order in which ``ClassifiedToken.type_index`` counts them."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class TokenRule(Protocol):
 
         Args:
             keys: Normalized spellings of the words.
-            cases: Case patterns of the words.
+            cases: Case patterns of the words, each ``LOWER``, ``TITLE`` or ``UPPER``.
 
         Returns:
             For each word one of four values. The index of its entity type: the word is replaced. ``RANDOMIZED_BY_KEY``:
@@ -109,8 +109,8 @@ class TokenRule(Protocol):
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Split a segment (part of a split text, no gap) into tokens, and return each with its spelling.
 
-        The argument ``starts_sentence`` may change only the decision on tokens that are randomized as unknown words
-        (``<unk>``) inside a sentence.
+        A rule may use ``starts_sentence`` only for tokens that it randomizes as unknown words (``<unk>``) inside a
+        sentence: at the start of a sentence, such a token may be treated differently.
         """
         ...
 
