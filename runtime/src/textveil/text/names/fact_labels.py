@@ -19,8 +19,8 @@ _MARKER = LazyPattern(re.compile, "[.)] ")
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
 #: Number of items before a choice in which the marker of the first choice is searched.
 _MAX_CHOICES = 64
-#: Words of a list without blanks, and the marks between them.
-_WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
+#: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
+_WORD_LIST = re.compile(r"(?=.{,4096}\Z)[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _ENTRY_MARK = re.compile("[,;|/]")
 #: A range of cells of a table.
 _CELLS = re.compile("[A-Z]{1,2}[1-9][0-9]{0,2}:[A-Z]{1,2}[1-9][0-9]{0,2}")
