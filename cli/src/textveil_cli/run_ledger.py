@@ -156,7 +156,7 @@ class ReceiptFile:
         self._writer = ReceiptWriter(key, make_statement(0), table)
 
     def add_releases(self, releases: Sequence[Any]) -> None:
-        """Add the privacy statements of the documents in the output to the receipt."""
+        """Add the privacy statements (what each output reveals) of further documents to the receipt."""
         self._writer.add_statements(release.statement for release in releases)
 
     def add_token_counts(self, tokens: list[int]) -> None:
@@ -182,6 +182,6 @@ class ReceiptFile:
         return hash_and_write
 
     def write(self) -> None:
-        """Sign the receipt and write it to its file."""
+        """Sign the receipt, and write it to the file of ``--receipt``."""
         with open_output(self._path) as write:
             write(self._writer.format_signed())

@@ -431,7 +431,7 @@ def _wrap_file(file: BinaryIO, receipt: ReceiptSink | None) -> BinaryIO:
 
 
 class _HashedFile:
-    """Binary file for writing that passes each block of bytes to a receipt before writing it."""
+    """Binary file for writing that includes each block of bytes in the hash of a receipt before writing the block."""
 
     closed = False
 

@@ -146,7 +146,7 @@ class RunManifest:
         self._append(entry)
 
     def add_statement(self, description: dict[str, Any]) -> None:
-        """Write the privacy statement of the finished run to the manifest."""
+        """Write the privacy statement (what the output reveals) of the finished run to the manifest."""
         self._append({"run": description})
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class RunManifest:
             os.close(self._lock)
 
     def _read_entries(self) -> list[dict[str, Any]]:
-        """Return the complete entries of an existing manifest, without changing the file.
+        """Read the entries of an existing manifest (list of finished files), without changing the file.
 
         Raises:
             ResumeError: The file is not a manifest, or is damaged.

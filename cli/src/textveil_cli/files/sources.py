@@ -118,7 +118,7 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
 
 
 def get_manifest_path(folder: Path) -> Path:
-    """Return the path of the run manifest, which is a file beside the output folder.
+    """Return the path of the run manifest: the list of finished files, in a file beside the output folder.
 
     Args:
         folder: The output folder.

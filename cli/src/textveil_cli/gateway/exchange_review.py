@@ -242,7 +242,7 @@ def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any])
 
 
 def _count_earlier(messages: Any) -> int:
-    """Return the number of messages that an earlier request contained too.
+    """Return how many messages of a request an earlier request of the conversation contained too.
 
     These are the messages up to the last message of the model.
     """

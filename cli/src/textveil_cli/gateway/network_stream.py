@@ -88,7 +88,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
         Raises:
             EarlyReplyError: Bytes arrived before the request was sent.
-            RemoteProtocolError: The head of the reply is too long.
+            RemoteProtocolError: Status line and headers of the reply are too long.
             ReadError: The connection broke.
         """
         if self._request_parts:
@@ -126,7 +126,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
 
     def accept_body(self) -> None:
-        """Remove the size limit of the head; call this after the head of the reply was read."""
+        """Remove the size limit for status line and headers; call this once the headers of the reply were read."""
         self._head_bytes_left = None
 
     def make_idle(self) -> bool:

@@ -130,7 +130,7 @@ class WorkerPool:
             thread.start()
 
     def stop(self) -> None:
-        """Stop the threads after the waiting jobs.
+        """Stop the threads once they have executed the waiting jobs.
 
         The clients of these jobs have disconnected or already have an answer. A job that is added later is refused,
         since no thread would run it.

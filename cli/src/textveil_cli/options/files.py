@@ -82,7 +82,7 @@ class OutputOptions:
     ] = False
 
     def format_statement(self, statement: "PrivacyStatement") -> str:
-        """Return the privacy statement in full if the user gave ``--statement``, otherwise as one line."""
+        """Format the privacy statement (what the output reveals): in full with ``--statement``, otherwise one line."""
         return statement.summary() if self.statement else statement.format_line()
 
 

@@ -108,7 +108,7 @@ class ToolRestoreOptions(RestoreOptions):
         return super().make_keywords() | {"restore_tools": self.restore_tools or ()}
 
     def get_guess_limits(self) -> tuple[int, int]:
-        """Return the maximum number of guesses in one tool call, and in all calls of a conversation.
+        """Return how many guesses of hidden words a model may make in one tool call, and in a whole conversation.
 
         A guess is a name or number in a tool call that the model did not copy from the texts.
 

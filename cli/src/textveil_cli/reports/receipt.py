@@ -16,7 +16,7 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
     Args:
         receipt: File of the receipt.
         output: The output that the receipt must match; ``None`` to check the receipt alone.
-        signed_by: The public key that must have signed the receipt; ``None`` for any key.
+        signed_by: Public key of the required signer of the receipt; ``None`` for any key.
         expect_id: Content hash of the bundle that the receipt must name; ``None`` for any bundle.
 
     Raises:

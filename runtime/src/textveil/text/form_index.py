@@ -4,10 +4,11 @@ A *form* is a way in which a reply may write a surrogate, such as a plural (see 
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules
 from textveil.text.form_table import PREFIX_LENGTH, FormTable
@@ -28,8 +29,6 @@ NEEDS_MORE: FormMatch = None, 0, None
 #: Forms at a position, each with its end and its folded text; the end of each folded character; and whether a longer
 #: form is possible, depending on characters of the reply that are not available yet.
 _FoundForms = tuple[Sequence[tuple[SurrogateForm | None, int, str]], Sequence[int], bool]
-#: Largest number of forms with the same first characters that are compared one by one.
-_MAX_CANDIDATES = 16
 
 
 class FormIndex:
@@ -104,7 +103,7 @@ class FormIndex:
         mark.
         """
         prefixes, short_joined = self._prefixes, self.quotations.short_joined
-        while (match := _START.search(text, position)) is not None:
+        for match in _START.finditer(text, position):
             index = match.start()
             prefix = text[index : index + PREFIX_LENGTH]
             if not (prefix.isalnum() and prefix.isascii()) or len(prefix) < PREFIX_LENGTH:
@@ -114,7 +113,6 @@ class FormIndex:
                 prefix = prefix.lower()
                 if prefix in prefixes or not short_joined.isdisjoint((prefix[:1], prefix[:2])):
                     return index
-            position = index + 1
         return -1
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
@@ -163,22 +161,21 @@ class FormIndex:
     def _find_plain_forms(self, text: str, index: int) -> _FoundForms | None:
         """Return the result of ``_find_forms``, but faster: compare whole forms, not character by character.
 
-        The characters at ``index`` must be printable ASCII without two blanks in a row, and few forms may begin with
-        them. Otherwise the result is ``None``, and the caller must use ``_find_forms``.
+        The characters at ``index`` must be printable ASCII without two blanks in a row. Otherwise the result is
+        ``None``, and the caller must use ``_find_forms``.
         """
         table, prefix = self._table, text[index : index + PREFIX_LENGTH].lower()
         if len(prefix) < PREFIX_LENGTH or not prefix.isascii() or table.may_begin_tag(prefix):
             return None
         candidates = table.list_texts(prefix)
-        if len(candidates) > _MAX_CANDIDATES:
-            return None
-        length = max(map(len, candidates), default=PREFIX_LENGTH)
+        length = table.get_longest(prefix)
         plain = text[index : index + length]
         if not plain.isascii() or not plain.isprintable() or "  " in plain or " >" in plain:
             return None
         plain = plain.lower()
-        found = [*table.find_short_forms(prefix), *filter(plain.startswith, candidates)]
-        is_open = len(text) - index <= length and any(form.startswith(plain) for form in candidates)
+        found = [*table.find_short_forms(prefix), *_find_beginnings(plain, candidates)]
+        at = bisect_left(candidates, plain) if len(text) - index <= length else len(candidates)
+        is_open = at < len(candidates) and candidates[at].startswith(plain)
         forms = [(table.forms[form], index + len(form), form) for form in found]
         return forms, range(index, index + length + 1), is_open
 
@@ -208,6 +205,25 @@ class FormIndex:
             elif read[-1] in tag_ends and (tag := table.find_tag(read)) is not None:
                 found.append((tag, at, read))
         return found, ends, at == len(text)
+
+
+def _find_beginnings(text: str, candidates: Sequence[str]) -> list[str]:
+    """Return the candidates with which ``text`` begins, from the shortest one to the longest one.
+
+    Args:
+        text: A text.
+        candidates: Non-empty texts, sorted.
+    """
+    found: list[str] = []
+    while (at := bisect_right(candidates, text)) and text:
+        candidate = candidates[at - 1]
+        if text.startswith(candidate):
+            found.append(candidate)
+            text = candidate[:-1]
+        else:  # every candidate that ``text`` begins with precedes this one, so it is a beginning of this one too
+            shared = map(str.__eq__, text, candidate)
+            text = text[: sum(takewhile(bool, shared))]
+    return found[::-1]
 
 
 def _precedes_word(text: str, index: int, end: int) -> bool:

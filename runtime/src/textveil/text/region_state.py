@@ -251,6 +251,8 @@ class RegionState:
 
     def count_braces(self, character: str) -> None:
         """Count open braces, and record template braces (``{{``, ``{%``, ``#{``), which may contain empty lines."""
+        if character not in "{}%#" and not (self.braces or self.template_braces):  # most characters
+            return
         is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
         if is_template and not self.template_braces:
             self.template_braces = max(1, self.braces)

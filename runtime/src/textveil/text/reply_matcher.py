@@ -10,7 +10,7 @@ of a surrogate and one character.
 import json
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textveil.sequences import join_utf16_halves
 from textveil.text.active_content import ActiveContentDetector
@@ -37,14 +37,13 @@ _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s
 _ESCAPED_IN_JSON = re.compile(r'["\\\x00-\x1f]')
 #: Characters that end a chunk. Other blanks do not end an address for every program that displays Markdown.
 _SEPARATORS, _SEPARATOR = " \t\r\n", re.compile(r"[ \t\r\n]")
-#: Marks of TeX math that belong to no word.
-_MATH_MARKS = frozenset("{}[]^=\\&<>")
+_TAG_START = 2  #: number of characters of a tag that are read one by one: its bracket and the first letter
+_MATH_MARKS = frozenset("{}[]^=\\&<>")  #: marks of TeX math that belong to no word
 #: Starts of addresses. A program that treats JSON as plain text may continue such an address into the next strings.
 _ADDRESS_STARTS = ("//", "www.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PendingSurrogate:
+class _PendingSurrogate(NamedTuple):
     """A surrogate (replacement) in a chunk (text up to the next blank) that has not ended yet.
 
     Attributes:
@@ -449,13 +448,14 @@ class StreamRestorer(ReportProperties):
             scanner.begin_tag()
         first = scanner.read_character(written[0])
         destination, roles[0] = scanner.destination, scanner.role
-        if enclosure is None and scanner.is_indented:  # known from the first character of a line on
-            enclosure = Region.CODE
+        enclosure = Region.CODE if enclosure is None and scanner.is_indented else enclosure  # known from here on
         region, closed = first, None  # no list of regions: a surrogate may have thousands of words
+        last, skipped_to = len(written) - 1, 0
         for at in range(len(written)):
-            if at:
-                region = scanner.read_character(written[at])
-                roles[at] = scanner.role
+            if at == _TAG_START and scanner.read_prose(written[at:last]):  # the inside of most tags, in one step
+                region, skipped_to = Region.PROSE, last
+            if 0 < at >= skipped_to:
+                region, roles[at] = scanner.read_character(written[at]), scanner.role
             if closed is None and region is not Region.PROSE and (scanner.is_sealed or region not in places):
                 closed = region
         scanner.mark_surrogate()

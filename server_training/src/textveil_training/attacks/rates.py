@@ -107,5 +107,5 @@ def compute_rates(
 
 
 def round_rate(value: float) -> float:
-    """Round a rate to six decimals, the precision of the run record."""
+    """Round a rate to six decimals, the precision of the JSON record of a run."""
     return round(float(value), 6)

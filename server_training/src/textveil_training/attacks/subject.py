@@ -47,7 +47,7 @@ class AttackedMechanism:
     def make_word_release(self) -> WordRelease:
         """Convert the mechanism to the form that the word attacks need: a mechanism on arrays of words."""
         if self.plan is None:
-            raise ValueError("the mode names randomizes no words: attack another mode")
+            raise ValueError("the mode 'names' randomizes no words: attack the mode 'words' or 'all'")
         return make_word_release(WordIds(), self.plan)
 
     @property

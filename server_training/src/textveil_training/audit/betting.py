@@ -48,7 +48,7 @@ class BettingTest:
     _of_stakes: Floats = field(default_factory=lambda: np.zeros(24))
 
     def bet(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Bet on draws, and update the wealth.
+        """Bet on whether an event happens in samples of two inputs, and update the wealth.
 
         Args:
             a: Whether the event happened in draws of the first input, 0 or 1; a number or an array.

@@ -263,7 +263,7 @@ class _Audit:
 
         Args:
             pairs: Candidate pairs.
-            draws: Number of new draws of each input in each round.
+            draws: Number of new outputs of each input in each round.
         """
         left = list(pairs)
         known: dict[int, tuple[Outputs, Outputs]] = {}
@@ -449,7 +449,7 @@ class _Audit:
 def _find_half_powers(
     outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
 ) -> dict[str, float | None]:
-    """Compute the power of a test for each number of outputs, as in ``TestResult.half_power``.
+    """Compute the smallest epsilon that a test detects, for each number of outputs; see ``TestResult.half_power``.
 
     Args:
         outputs: Numbers ``k`` of outputs of k-ary randomized response.

@@ -119,7 +119,7 @@ def read_description(folder: Path) -> RepresentationDescription:
 
 
 def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationModel, RepresentationDescription]:
-    """Load the networks and the description of a checkpoint.
+    """Load the networks of a checkpoint (folder with a trained model), and their description.
 
     Args:
         folder: Folder of the checkpoint.

@@ -53,7 +53,7 @@ class ClassificationTask:
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def describe(self) -> dict[str, object]:
-        """Return sizes, classes and hashes for a run record, without texts."""
+        """Return sizes, classes and hashes of the data, without texts, for the JSON record of a run."""
         return {
             name: {
                 "examples": len(part.texts),
@@ -70,7 +70,7 @@ SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 def override_format(data: DataSection, format_name: str | None) -> DataSection:
-    """Return a copy of a recipe's data section with another file format; ``None`` keeps the format."""
+    """Return a copy of a recipe's section about data with another file format; ``None`` changes nothing."""
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)

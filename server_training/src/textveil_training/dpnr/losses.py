@@ -122,7 +122,7 @@ class StageBuilder:
         self._model, self._recipe, self._noise = model, recipe, noise
 
     def build_tuned(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains encoder, head and classifier together.
+        """Build the training stage for encoder, head (which computes the vector of a text) and classifier together.
 
         Args:
             train: Training texts.
@@ -139,10 +139,10 @@ class StageBuilder:
         )
 
     def build_head(self, train: StoredSplit, dev: StoredSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains head and classifier on stored vectors of the encoder.
+        """Build the training stage for head (which computes the vector of a text) and classifier on stored features.
 
         Args:
-            train: Stored features of the training texts.
+            train: Stored output vectors of the encoder for the training texts.
             dev: Stored features on which each epoch is measured.
             num_epochs: Number of epochs.
         """
@@ -158,13 +158,13 @@ class StageBuilder:
     def build_placed(
         self, train: StoredSplit, dev: StoredSplit, clean: RepresentationClassifier, codes: Tensor, num_epochs: int
     ) -> TrainingStage:
-        """Build the stage that trains the head to map every text to the code of its class.
+        """Build the training stage in which the head learns to map every text to a chosen vector of its class.
 
-        A code is a vector that was chosen for a class (``code_search``). The loss is the squared distance
-        ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x), plus the cross entropy
-        of the classifier under noise. Only the distance trains the head: from a random start, the cross entropy would
-        first move all classes together. For mode ``box`` f(x) is the vector before the bound, since the bound gives no
-        gradient to two of the coordinates.
+        The chosen vector is the *code* of the class (``code_search``). The head computes a vector from the encoder's
+        output. The loss is the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of
+        the class yhat(x), plus the cross entropy of the classifier under noise. Only the distance trains the head: from
+        a random start, the cross entropy would first move all classes together. For mode ``box`` f(x) is the vector
+        before the bound, since the bound gives no gradient to two of the coordinates.
 
         Args:
             train: Training split.

@@ -61,7 +61,9 @@ class RepresentationClassifier(nn.Module):
 
 
 class RepresentationModel(nn.Module):
-    """Encoder, head and classifier in one module.
+    """PyTorch module with all three networks: encoder, head and classifier.
+
+    The head computes a bounded vector from the mean of the encoder's outputs.
 
     Args:
         extractor: A BERT-like encoder of transformers.

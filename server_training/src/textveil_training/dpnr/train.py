@@ -43,7 +43,7 @@ SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4096)
 
 @dataclass(frozen=True)
 class RepresentationRunOptions(RunOptions):
-    """Options that the command line adds to a recipe.
+    """Options of a training that the command line gives in addition to a recipe (file of settings).
 
     Attributes:
         start: Checkpoint from which the training starts, if the recipe requires one.
@@ -63,7 +63,7 @@ class RepresentationRunOptions(RunOptions):
 
 @dataclass(frozen=True)
 class StartCheckpoint:
-    """The checkpoint from which a training starts.
+    """Trained model (checkpoint folder) from which a further training starts.
 
     Attributes:
         model: Networks of the checkpoint.

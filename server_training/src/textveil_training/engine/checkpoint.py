@@ -65,7 +65,7 @@ class CheckpointLayout:
         encoder: tuple[nn.Module, Path] | None,
         describe: Callable[[Mapping[str, str]], dict[str, Any]],
     ) -> None:
-        """Write a checkpoint folder, and replace an earlier checkpoint of the same kind in it.
+        """Write a checkpoint (trained model) to a folder, and replace an earlier checkpoint of the same kind in it.
 
         Args:
             folder: The folder, created if necessary.

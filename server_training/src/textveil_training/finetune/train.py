@@ -118,7 +118,7 @@ def finetune(
         run.record_time(time.perf_counter() - clock[0], time.process_time() - clock[1])
 
     def tune() -> None:
-        """Train encoder and head together, and return the weights of the best epoch on dev."""
+        """Train the encoder and its linear head together, and use the weights of the best epoch on dev."""
         sequences = [join_texts(tokenizer, row) for row in train.texts]
         targets = train.targets.to(run.device)  # (rows,)
         if task.has_scores:  # the head's output has the unit of the scores

@@ -171,7 +171,7 @@ class AlignedCorpus:
                 after_word = True
 
     def _read_words(self, segment: str) -> Sequence[str]:
-        """Split a segment of a text into words in their original spelling, and store their input ids."""
+        """Split a part of a text into words in their original spelling, and store their input ids."""
         if self._randomizer is None:
             parts = None if is_string(segment) else split_clitic(fold_word(segment))
             self._read_tokens += [0] * (1 if parts is None else 2)
@@ -189,7 +189,7 @@ class AlignedCorpus:
         return parts
 
     def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
-        """Find the items of some texts.
+        """Find the items (words and punctuation strings) of some texts.
 
         Args:
             texts: Indices of the texts.
@@ -201,7 +201,7 @@ class AlignedCorpus:
         return expand_ranges(self._starts[texts], counts), counts
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Sanitize some texts with new randomness, and return the ids of their items.
+        """Sanitize some texts with new randomness, and return the ids of the resulting words and punctuation strings.
 
         Args:
             places: Positions of the texts' items, from ``locate_items``.

@@ -248,12 +248,12 @@ class _StatementTally:
         self.terms = results[0].terms if results else self.terms
 
     def format_line(self) -> str:
-        """Return the privacy statement as one line; an empty string if no document was added."""
+        """Return the privacy statement (what the output reveals) as one line; empty if no document was added."""
         terms = self.terms
         return "" if terms is None else terms.statement(self.tokens, self.randomized).format_line()
 
     def describe(self, arguments: SanitizeArguments) -> str:
-        """Return the number of documents and the privacy statement for all of them, as one text."""
+        """Return a text with the number of documents and the privacy statement (what the output reveals) for all."""
         if self.terms is None:
             return "no documents"
         statement = arguments.output.format_statement(self.terms.statement(self.tokens, self.randomized))

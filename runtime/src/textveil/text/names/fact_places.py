@@ -26,8 +26,7 @@ _BARE_GAP = LazyPattern(re.compile, r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|
 #: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = LazyPattern(re.compile, r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Words between the names of several languages, and the largest number of names that are read before one.
-_LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
-_BE = frozenset("are be became is s was were".split())
+_LANGUAGE_LINKS, _MAX_LANGUAGES, _BE = frozenset(("and", "or")), 8, frozenset("are be became is s was were".split())
 #: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = LazyPattern(
@@ -237,7 +236,8 @@ class LinePlaces:
         """Return whether the typing error at ``index`` may be corrected: most of its line is unchanged words."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
+        is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]
+        return 2 * sum(is_kept) > len(is_kept) + 1
 
     def is_value(self, index: int) -> bool:
         """Return whether a number, or an entity of capitalized words such as a name, is at position ``index``."""

@@ -4,7 +4,7 @@ Each set depends only on the public word lists and on the options of a call, nev
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -12,18 +12,17 @@ from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
-#: Fewest letters of a single word in Title case that is kept.
-_MIN_HEADING = 4
-#: Fewest letters of a term in Title case.
-_MIN_TERM = 3
-#: Words of a list without blanks, and the marks between them.
-_WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
+#: Fewest letters of a single word in Title case that is kept, and of a term in Title case.
+_MIN_HEADING, _MIN_TERM = 4, 3
+#: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
+_WORD_LIST = re.compile(r"(?=.{,4096}\Z)[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _LIST_MARK = re.compile("[,;|/]")
 #: Units that are written with a capital.
 _CASED_UNITS = frozenset(
@@ -33,8 +32,7 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Scales of temperature after the degree sign.
-_DEGREES = frozenset(("C", "F"))
+_DEGREES = frozenset(("C", "F"))  #: scales of temperature after the degree sign
 #: Constants of source code that are also names of persons.
 _CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
@@ -205,7 +203,7 @@ class FactStrings:
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word belongs to another language, and is not a common word of the own language."""
-        return self._is_foreign_word(word) and self.common.get(word) is None
+        return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether a word of another language is left unchanged. The method does not copy the long list."""
@@ -379,17 +377,17 @@ class FactStrings:
         *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is not a
         heading.
         """
-        if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
-            return False
+        for token in tokens:  # no generator, since most spans end the loop at their first word
+            if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
+                return False
+            if not (self._is_heading_word(token.key) or self._is_title_term(token)):
+                return False
         keys = [token.key for token in tokens]
         marks = [self.common.get(key, 0) for key in keys]
-        if not all(self._is_heading_word(token.key) or self._is_title_term(token) for token in tokens):
-            return False
         if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
             return False
-        if len(keys) == 1 and keys[0] in self._terms:
-            return True
-        if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
+        is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
+        if len(keys) == 1 and is_plain:
             return True
         if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
@@ -422,13 +420,13 @@ class FactStrings:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
         The string may also have one number, which must be round or have one or two digits. The result is false for a
-        string that may begin an IBAN or a number plate, such as ``YA25``.
+        string that may begin an IBAN or a number plate, such as ``YA25``, and for a number in words.
         """
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
-        if _FIRST_GROUP.fullmatch(string):
-            return False
         pieces = split_identifier(string)
+        if _FIRST_GROUP.fullmatch(string) or may_spell_number(pieces, self.lists.rules):
+            return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
             return False
@@ -457,36 +455,45 @@ class FactStrings:
         is_country = self.is_public and mention.entity_type in _COUNTRIES
         return is_country and mention.span.preceding_word != AFTER_TITLE
 
-    # --- all sets of a mention
-
-    def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
-        """Return for each detected entity which public sets of words contain its text, as the sum of their flags.
+    def find_sets(self, mention: EntityMention) -> int:
+        """Return which public sets of words contain the text of a detected entity, as the sum of their flags.
 
         The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
         """
-        return [*map(self._find_sets, mentions)]
-
-    def _find_sets(self, mention: EntityMention) -> int:
-        span = mention.span
+        span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:
-            is_term = self.is_term(span.text) or self.is_elided(span.tokens[0].key)
-            found = (TERMS, is_term), (CODE_NAMES, span.text in self._code_names)
-        elif span.entity_type == CAPITALIZED_RUN:
-            tokens = [token for token in span.tokens if token.token_class != KEPT]
-            found = (
-                (UNITS, self.is_unit(span.text)),
-                (VARIETIES, self.is_country_variety(span.text)),
-                (FUNCTION_WORDS, self.is_function_word(span.tokens)),
-                (LABELS, self.is_label(span.text)),
-                (SENTENCES, self.is_sentence(tokens)),
-                (STARTS, self.is_start(tokens)),
-                (CODE, self._is_code(tokens)),
-                (PUBLIC_NAMES, self._is_fact(tokens, mention)),
-                (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
-                (LETTERED, self.is_labeled_noun(span.tokens)),
-                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
-                (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
-            )
-        else:
+            found = TERMS if self.is_term(text) or self.is_elided(span.tokens[0].key) else 0
+            return found | CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
+        if span.entity_type != CAPITALIZED_RUN:
             return 0
-        return sum(flag for flag, is_member in (*found, (NOUNS, self.is_determined(span.text))) if is_member)
+        word, tokens = text.lower(), [token for token in span.tokens if token.token_class != KEPT]
+        found = self._find_small_sets(text) if word in self._small_sets else 0
+        found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
+        if len(span.tokens) == 1:
+            found |= FUNCTION_WORDS if self.is_function_word(span.tokens) else 0
+        elif self.is_labeled_noun(span.tokens):
+            found |= LETTERED
+        if len(tokens) == 1:
+            found |= STARTS if self.is_start(tokens) else 0
+        elif self.is_sentence(tokens):
+            found |= SENTENCES
+        found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
+        found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
+        return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
+
+    @cached_property
+    def _small_sets(self) -> frozenset[str]:
+        """The words of the small sets, in lower case."""
+        words, spelled = self.words, map(str.lower, (*_CASED_UNITS, *_CODE_CONSTANTS))
+        return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
+
+    def _find_small_sets(self, text: str) -> int:
+        """Return the sets of few words that contain a span of capitalized words, as the sum of their flags."""
+        found = (
+            (UNITS, self.is_unit(text)),
+            (VARIETIES, self.is_country_variety(text)),
+            (LABELS, self.is_label(text)),
+            (CONSTANTS, text in _CODE_CONSTANTS and self.is_shared(text.lower())),
+            (NOUNS, self.is_determined(text)),
+        )
+        return sum(flag for flag, is_member in found if is_member)

@@ -42,11 +42,11 @@ class TypingErrors:
             return ""
         if word in strings.surrogates or strings.is_term(word):
             return ""
-        found = {*filter(self._is_target, strings.common.keys() & _list_neighbors(word))}
+        found = {*filter(self._is_target, _list_neighbors(word))}
         return found.pop() if len(found) == 1 else ""
 
     def _is_target(self, word: str) -> bool:
-        marks = self._strings.common.get(word, 0)
+        marks = self._strings.common.get(word, 0)  # most strings are no words
         return marks & START > 0 and not marks & (NAME | RARE | CENSUS) and word not in self._strings.denied
 
 

@@ -188,7 +188,7 @@ class FactRules:
         batch: list[str | EntityMention] = []
         is_cut, begun, word_before = False, False, ""
         for element in elements:
-            if isinstance(element, str) and begun:
+            if begun and isinstance(element, str) and not element.isprintable():  # no line break is printable
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
@@ -215,18 +215,15 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Sequence[str | EntityMention]:
-        hidden = [(index, mention) for index, mention in place.hidden if self._may_keep(mention)]
-        sets = dict(
-            zip([index for index, _ in hidden], self.strings.find_all_sets([of for _, of in hidden]), strict=True)
-        )
+        hidden = [(index, of, self.strings.find_sets(of)) for index, of in place.hidden if self._may_keep(of)]
         for rule, types in self._rules:
             is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):
                 continue
             found = {
                 index: mention.span.text
-                for index, mention in hidden
-                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets[index])
+                for index, mention, sets in hidden
+                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets)
             }
             if not found:
                 continue
@@ -234,7 +231,7 @@ class FactRules:
             if is_correction and not self._shows_errors:
                 found = {index: self._errors.correct(text) for index, text in found.items()}
             finder.kept_count += place.keep(found)
-        for index, mention in hidden:
+        for index, mention, _ in hidden:
             if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
                 place.pieces[index] = split[0], classify_span(split[1])
             if mention.span.entity_type == "url" and not place.follows(index, self._secret):
@@ -253,7 +250,7 @@ class FactRules:
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
-        return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
+        return all(not token.flags & HOLDS_OWN and token.key not in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
         """Return whether a rule leaves a word, a letter, an identifier, a unit or a weekday unchanged.
@@ -262,7 +259,7 @@ class FactRules:
             place: The words and entities of the lines that contain the word.
             index: Index of the word among them.
             mention: The word as a detected entity.
-            sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_sets``).
         """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
@@ -378,7 +375,7 @@ class FactRules:
             place: The words and entities of the lines that contain the span.
             index: Index of the span among them.
             mention: The span as a detected entity.
-            sets: Public sets of words that contain the text, as flags (``FactStrings.find_all_sets``).
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_sets``).
         """
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]

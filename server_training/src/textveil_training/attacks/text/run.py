@@ -84,11 +84,11 @@ def _explain_undefined(name: str, mode: str | None) -> str:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":
         return (
-            "in the mode names the distribution of a surrogate depends only on the type and form of the word "
+            "in the mode 'names' the distribution of a surrogate depends only on the type and form of the word "
             "(use mask or frequent)"
         )
     return (
-        f"it attacks single tokens, but in the mode {mode} the treatment of a word depends on the text around it "
+        f"it attacks single tokens, but in the mode '{mode}' the treatment of a word depends on the text around it "
         "(use words, mask or frequent)"
     )
 

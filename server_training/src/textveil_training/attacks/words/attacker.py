@@ -278,7 +278,7 @@ class WordTargets:
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Boolean arrays over segments by name: ``words``, ``content`` and ``known``."""
+        """Return the three groups of words, by name, as boolean arrays with one entry for each segment."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 

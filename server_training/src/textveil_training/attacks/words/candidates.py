@@ -41,7 +41,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Return a copy with only the ``count`` most probable candidates of each element."""
+        """Return a copy with only the ``count`` most probable originals of each hidden word."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -51,7 +51,7 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """Id of each hidden element's most probable original, without context."""
+        """Return the id of each hidden word's most probable original, by Bayes' rule without context."""
         return self.words[:, 0]
 
 

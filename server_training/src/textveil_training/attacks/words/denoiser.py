@@ -132,7 +132,7 @@ class DenoiserInput:
 
 
 class Convolutions(nn.Module):
-    """A residual stack of convolutions over the elements of a text.
+    """Network: a residual stack of convolutions over the elements (words and punctuation marks) of a text.
 
     Args:
         width: Size of the input vectors.
@@ -226,7 +226,7 @@ def train_denoiser(
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Train a network by cross entropy on hidden elements whose original is among the candidates.
+    """Train a network by cross entropy to choose the original of each hidden word among the candidates.
 
     Args:
         network: The network, which is changed in place.

@@ -89,7 +89,7 @@ class WordRelease:
             the elements of a segment. Its arguments are the segment, and whether the segment starts a sentence.
         starts_sentence: Function that returns, for the gap before a segment (``None`` for the first segment), whether
             the segment starts a sentence.
-        draw_words: Function that draws output words for input ids, given ``whole_words`` and whether only lower-case
+        draw_words: Function that samples output words for input ids, given ``whole_words`` and whether only lower-case
             words may be outputs.
         printed: For every symbol of the vocabulary its id in ``words``.
         symbols: Number of symbols.
@@ -113,7 +113,10 @@ class WordRelease:
     _memory: dict[tuple[str, bool], list[ReadElement]] = field(default_factory=dict)
 
     def read(self, cut: SegmentedTexts) -> ReadElements:
-        """Convert documents, each a list of segments, to arrays of elements."""
+        """Convert documents to arrays of elements (words and punctuation marks).
+
+        Each document is a list of segments, which are words, punctuation marks, and gaps between them.
+        """
         rows: list[tuple[int, int, int, int, int, bool, bool]] = []
         number = -1
         for document, segments in enumerate(cut):
@@ -143,7 +146,9 @@ class WordRelease:
         )
 
     def draw(self, reading: ReadElements) -> Ints:
-        """Draw the output of every element: a word id, or ``NOTHING`` for a deleted element.
+        """Sample an output of the mechanism for every element (word or punctuation mark).
+
+        The output is a word id, or ``NOTHING`` for a deleted element.
 
         Args:
             reading: The texts as arrays of elements.
@@ -159,7 +164,7 @@ class WordRelease:
         return outputs
 
     def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
-        """Return a boolean for each randomized element: whether its output appears only in lower case in the text.
+        """Return a boolean for each randomized word: whether its output appears only in lower case in the text.
 
         Args:
             reading: The texts as arrays of elements.
@@ -188,7 +193,7 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return a boolean for each output: whether all elements that receive it are in lower case.
+    """Return a boolean for each output: whether all words that it replaces are in lower case.
 
     Args:
         lower: Whether each element is in lower case.
