@@ -118,7 +118,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Find levels whose stated epsilon (*label*) is below the proven one, and return a line of text for each.
+    """Find levels of a bundle whose stated epsilon is below the proven epsilon, and return a line of text for each.
 
     Args:
         bundle: A bundle (data folder) with SanText.

@@ -129,7 +129,7 @@ def encoder(
 def _format_command(
     output: Path, data: Path, levels: EncoderLevelOptions, pieces: WordPieceOptions, card: EncoderCardOptions
 ) -> str:
-    """Return the command that builds the bundle (data folder), with file names instead of full paths."""
+    """Return the command line that builds the bundle (data folder), with file names instead of full paths."""
     options = {"--data": data.name, **_collect_options(levels), **_collect_options(pieces), **_collect_options(card)}
     options["--attribution"] = card.attribution or None
     arguments = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]

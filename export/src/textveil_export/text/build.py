@@ -186,8 +186,8 @@ def _build_santext(
         progress: Called as stages advance.
 
     Returns:
-        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the labels of the levels, the
-        roles of the words, and the name of the default level.
+        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the stated epsilons of the levels,
+        the roles of the words, and the name of the default level.
     """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)

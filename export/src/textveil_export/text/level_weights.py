@@ -73,7 +73,7 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
         largest_score: Largest score of any input and output.
 
     Raises:
-        ExportError: The exponent is so large that integers cannot hold the weights of stored neighbors. The message
+        ExportError: The exponent is so large that integers cannot hold the weights of similar words. The message
             contains the largest possible exponent.
 
     Example:

@@ -152,7 +152,7 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
 def _write_record(
     bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]
 ) -> TextBundle:
-    """Write a record, such as a certificate, into a bundle (data folder) and list it in the manifest.
+    """Write a certificate or statistics (a record) into a bundle (data folder), and list it in the manifest.
 
     Args:
         bundle: The bundle.

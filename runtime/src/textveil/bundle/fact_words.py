@@ -27,8 +27,8 @@ class FactWords:
         roles: Words for occupations and relations of persons, such as ``manager`` and ``patient``.
         kin: Words for relatives and friends, such as ``brother`` in ``Anna's brother``.
         identifier_pieces: Parts of identifiers in source code that are not common words, such as ``idx``.
-        starts: Common words, such as ``left``, that may also be names. At the start of a sentence they are left
-            unchanged only before a comma or a word of ``start_followers``.
+        starts: Common words that may also be names of persons or of groups of people (``left``). At the start of a
+            sentence they are left unchanged only before a comma or a word of ``start_followers``.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         clause_subjects: Pronouns and determiners after an auxiliary verb that is also a name: ``May I``.
         not_plurals: Words that end in *s* but are not plurals of nouns.

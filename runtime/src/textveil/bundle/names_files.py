@@ -100,9 +100,9 @@ class NamesLists:
     def has_useful_words(self) -> bool:
         """Return whether the rules of the language support the option ``facts="useful"``.
 
-        They do if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has the effect of
-        ``facts="plain"``, because the rules for all other facts contain words of English. Facts are numbers, dates and
-        words that are left unchanged.
+        They do if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has at most the
+        effect of ``facts="plain"``, because the rules for all other facts contain words of English. Facts are numbers,
+        dates and words that are left unchanged.
         """
         return bool(self.rules.facts.heading_leads)
 

@@ -287,8 +287,8 @@ def read_rules(content: bytes) -> Rules:
 
     Raises:
         BundleDamaged: The content is not a JSON object, repeats a key, or has a wrong key or type; a word differs from
-            its lookup key (``fold``); Python and JavaScript may match a pattern differently; or a template is
-            malformed.
+            its lookup key (``fold``); Python and JavaScript may match a pattern differently; or a template for
+            replacements is malformed.
         BundleTooLarge: The file, a list or a string is too large.
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)

@@ -32,7 +32,7 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
         definition: The parsed ``mechanism.json``, with an entry ``santext``.
 
     Raises:
-        BundleDamaged: The table, the word distances, a level or a default is malformed or out of range.
+        BundleDamaged: The table, the word distances, an epsilon or a default is malformed or out of range.
     """
     constants = parse_record(definition["santext"], _SANTEXT_KEYS, MECHANISM_FILE)
     constants = {**constants, "vocabulary_size": definition["vocabulary_size"], "files": definition["files"]}

@@ -59,7 +59,7 @@ _CertifiedEpsilons = dict[tuple[str, str], float | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponent):
-    """An opened text bundle: word lists and tables for rewriting texts.
+    """An opened text bundle: data folder with word lists and tables for rewriting texts.
 
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
@@ -358,7 +358,7 @@ def _read_statistics(
 
 
 def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
-    """Check that a certificate or a statistics file has the expected format and belongs to this bundle.
+    """Check that ``certificate.json`` or ``statistics.json`` has the expected format and belongs to this bundle.
 
     The file belongs to the bundle (data folder) if it contains the hash of the bundle's ``mechanism.json``.
 

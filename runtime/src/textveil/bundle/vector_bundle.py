@@ -58,7 +58,7 @@ class OnnxExtractorData:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VectorBundle(BundleBase):
-    """An opened vector bundle: a checked model and parameters for noisy vectors of texts.
+    """An opened vector bundle: data folder with a checked model and with parameters for noisy vectors of texts.
 
     Attributes:
         extractor: The model and the settings of its tokenizer.
@@ -139,7 +139,7 @@ def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Ve
 def parse_onnx_extractor(
     contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int
 ) -> tuple[OnnxExtractorData, ModelCounts]:
-    """Parse and check a model and its vocabulary.
+    """Parse and check an ONNX model, which computes the vector of a text, and its vocabulary.
 
     Args:
         contents: The bytes of the bundle's files.

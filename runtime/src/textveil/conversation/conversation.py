@@ -214,7 +214,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def unshared_results(self) -> int:
-        """Number of tool results in this exchange whose surrogates (replacements) are new and are never restored.
+        """Number of tool results whose surrogates (replacements of hidden words) are new and are never restored.
 
         A tool result gets such surrogates if its call exceeded the limits ``tool_guesses``.
         """

@@ -28,7 +28,9 @@ class ReplyRecorder:
         self._shared, self._exchange, self._calls = shared, exchange, calls
 
     def store_restored(self, restored: Any, written: Any, pairs: list[SurrogatePair]) -> None:
-        """Store how a text, a value or a signed item of the reply was restored, that is, got its original strings back.
+        """Store which surrogates (replacements) were replaced by originals in a part of the reply.
+
+        The part is a text, a value, or an item with a signature of the provider.
 
         Args:
             restored: The item, text or value as the client receives it.

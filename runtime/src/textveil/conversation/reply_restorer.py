@@ -95,7 +95,7 @@ class RestoredReply(ReportProperties):
 
     @property
     def restored(self) -> tuple[str, ...]:
-        """Surrogates that were replaced by their originals, in the spelling of the reply."""
+        """Surrogates (replacements) in the reply for which the originals were put back, as the model wrote them."""
         return self.report.restored
 
 
@@ -259,7 +259,9 @@ class ReplyRestorer:
         return json.loads(original)
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Put original strings into the places of surrogates in a text of a reply, except after an open link.
+        """Put hidden strings back into the places of their replacements in a text of a reply, if this is safe.
+
+        After an unfinished link in an earlier text, for example, it is not safe.
 
         Args:
             text: The text.

@@ -118,7 +118,7 @@ class LedgerTags:
         """Return the keyed hash under which the replay cache (stored outputs) has the output for one text of one call.
 
         Args:
-            unit_tag: Keyed hash of the name of the privacy unit.
+            unit_tag: Keyed hash of the name of the privacy unit (such as a person).
             cache_key: Cache key of the text (``make_cache_keys``).
         """
         return compute_tag(self._device_key, "replay cache", unit_tag, cache_key)

@@ -190,7 +190,7 @@ class Ledger:
 
         Returns:
             One ``RecordedRelease`` for each text: the result, and its record in the ledger. A result from the replay
-                cache cannot restore the original words.
+            cache cannot restore the original words.
 
         Raises:
             BudgetError: A budget does not cover a text. No output is returned.
@@ -204,7 +204,7 @@ class Ledger:
             For ``staircase``, the spend is epsilon times the number of randomized words. For ``santext``, ``krr`` and
             ``random``, it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd`` have
             no finite epsilon: without a budget the ledger counts their outputs, and with a budget it refuses them. The
-                sums bound the privacy loss of all outputs of a privacy unit (docs/proofs/ledger.md).
+            sums bound the privacy loss of all outputs of a privacy unit (docs/proofs/ledger.md).
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector

@@ -75,7 +75,7 @@ class ReleaseSource(Generic[ReleaseType]):
 def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSource[Result]":
     """Create the ``ReleaseSource`` (functions that create outputs) of sanitized texts.
 
-    Its function ``pack`` stores the sanitized text and the counts. It does not store the mapping to the original words.
+    Its function ``pack`` stores the sanitized text and the counts. It does not store the hidden words.
 
     Raises:
         OptionError: No option selects a mode, and the default mode ``names`` has no epsilon to record.

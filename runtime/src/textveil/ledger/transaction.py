@@ -196,8 +196,9 @@ class _PendingSpends:
         """Look up an output in the replay cache, which stores the outputs of earlier calls.
 
         Returns:
-            The keyed hash of the privacy unit, the keyed hash of the cache entry, and the stored output. Without a
-                replay cache, the last two are ``None``. If no output is stored, the output is ``None``.
+            The keyed hash of the privacy unit (such as a person), the keyed hash of the cache entry, and the stored
+            output. Without a replay cache, the last two are ``None``. If no output is stored, the output is
+            ``None``.
         """
         unit_tag = self._get_unit_tag(entry.privacy_unit)
         if entry.output is None:
@@ -229,7 +230,7 @@ def find_stored_output(
     Args:
         connection: An open transaction.
         tags: Keyed hashes and encryption of the ledger.
-        unit_tag: Keyed hash of the name of the privacy unit.
+        unit_tag: Keyed hash of the name of the privacy unit (such as a person).
         cache_key: Key of the text in the replay cache (``make_cache_keys``).
     """
     cache_tag = tags.tag_cache_entry(unit_tag, cache_key)

@@ -202,7 +202,7 @@ class TextLabelEncoder:
         """Return the privacy statement of labels that ``encode`` returns with these options, without encoding a text.
 
         Raises:
-            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            UnknownLevel: The bundle (data folder) lacks this randomizer or epsilon.
             OptionError: ``as_text`` is true, and the bundle has no sentences.
         """
         level, sentences = self.bundle.get_randomizer(randomizer, epsilon), sum(map(len, self.bundle.sentences))

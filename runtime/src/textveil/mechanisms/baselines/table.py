@@ -62,8 +62,9 @@ class SanTextTable:
             it is a possible output; shape ``(symbol_count + 1, k)``.
         scores: Scores ``floor(grid * d)`` of these neighbors, where ``d`` is the scaled distance; same shape. Scores do
             not decrease along a row.
-        roles: For each symbol, a combination of the bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and
-            ``KEPT_ROLE``; shape ``(symbol_count,)``.
+        roles: For each word, a combination of bit masks: ``SANTEXT_OUTPUT_ROLE`` and ``SANTEXT_PLUS_OUTPUT_ROLE`` for
+            words that may be outputs, and ``KEPT_ROLE`` for words that SanText+ may leave unchanged; shape
+            ``(symbol_count,)``.
         grid: Number of score steps per unit of scaled distance.
         tensors: All arrays of the file, by name. ``mechanism.json`` states the names of the arrays of each level.
 

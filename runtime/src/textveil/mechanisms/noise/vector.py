@@ -198,7 +198,7 @@ class VectorReleaser:
 
         Privacy:
             Each noisy vector has the privacy loss ``epsilon`` (and ``delta`` in mode ``l2``) for any two texts. The
-                privacy losses of two noisy vectors of one text add up.
+            privacy losses of two noisy vectors of one text add up.
         """
         integers, _ = self.quantize_vectors(vectors)
         words = (random_uint64 or entropy.random_uint64)(integers.size)

@@ -61,8 +61,8 @@ class StaircaseTable:
     which has no neighbors.
 
     Attributes:
-        neighbors: For each symbol, the id of the symbol itself, followed by the ids of its nearest symbols, nearest
-            first; shape ``(symbol_count, k)``.
+        neighbors: For each word, the id of the word itself, followed by the ids of its nearest words, nearest first;
+            shape ``(symbol_count, k)``.
         base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
         roles: For every symbol, the sum of the bits (``compute_output_role``) of all settings in which it is a possible
             output, shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
@@ -85,11 +85,11 @@ class StaircaseTable:
 
         Args:
             tensors: The arrays of ``staircase.safetensors`` by name.
-            symbols: Number of symbols of the vocabulary.
+            symbols: Number of words of the vocabulary.
 
         Raises:
-            BundleDamaged: A shape or type is invalid, a row of neighbors has an id twice or an id that is not a symbol,
-                a row does not begin with its own symbol, a base weight is zero, or a role is unknown.
+            BundleDamaged: A shape or type is invalid, a row of neighbors (nearest words) has an id twice or an unknown
+                id, a row does not begin with the word itself, a base weight is zero, or a role is unknown.
         """
         neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
         if (
@@ -335,9 +335,9 @@ class Staircase:
         """Sample one output word for every input word independently.
 
         The method samples an integer ``u`` below ``G S + F H``, and an integer ``w`` below ``S - A``, where ``A`` is
-        the part of the budget that the stored neighbors of the input get. From these integers, the method computes
-        three outputs for every input: from all base weights, from the stored neighbors, and from the remaining base
-        weights. ``u`` selects one of the three outputs.
+        the part of the budget that the nearest words of the input (its neighbors in the table) get. From these
+        integers, the method computes three outputs for every input: from all base weights, from the stored neighbors,
+        and from the remaining base weights. ``u`` selects one of the three outputs.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
@@ -401,7 +401,8 @@ class Staircase:
 
         Returns:
             One integer of any size for each word. The sum is ``(G S + F H) (S - A)``, where ``A`` is the part of the
-            budget that the stored neighbors get; or ``G S + F H`` if they get the whole budget.
+            budget that the nearest words of the input (its neighbors in the table) get; or ``G S + F H`` if they get
+            the whole budget.
         """
         stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)
