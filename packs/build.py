@@ -95,6 +95,7 @@ class PackBuilder:
     def __init__(self, settings: Mapping[str, Any], sources: LanguageSources) -> None:
         self.settings, self.sources = settings, sources
         self.capitals = set(settings["words"].get("capitals", "").split())
+        self.no_emphasis = set(settings["words"].get("no_emphasis", "").split())
         words = settings["words"]
         self.function = set(words["function"].split())
         self.openers = set(words["openers"].split())
@@ -254,7 +255,7 @@ class PackBuilder:
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
                 "census": word in everyone,
-                "emphasis": strict and word not in self.listed and known and self._is_shouted(word, frequency),
+                "emphasis": strict and known and self._is_shouted(word, frequency),
                 "function": word in self.function,
                 "name": word in self.listed,
                 "noun": is_noun or word in self.capitals,
@@ -266,9 +267,10 @@ class PackBuilder:
             marked[word] = ",".join(name for name, holds in flags.items() if holds)
         return marked
 
-    @staticmethod
-    def _is_shouted(word: str, frequency: float) -> bool:
-        """Return whether a word in capitals is probably the word in emphasis and not an acronym with its letters."""
+    def _is_shouted(self, word: str, frequency: float) -> bool:
+        """Return whether a word in capitals is probably the word in emphasis, and no name or acronym with its letters."""
+        if word in self.listed or word in self.no_emphasis:
+            return False
         return len(word) > 2 and (len(word) > ACRONYM_LETTERS or frequency >= EMPHASIS_FREQUENCY)
 
     def list_pools(self) -> dict[str, list[str]]:
