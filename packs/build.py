@@ -95,7 +95,6 @@ class PackBuilder:
     def __init__(self, settings: Mapping[str, Any], sources: LanguageSources) -> None:
         self.settings, self.sources = settings, sources
         self.capitals = set(settings["words"].get("capitals", "").split())
-        self.no_emphasis = set(settings["words"].get("no_emphasis", "").split())
         words = settings["words"]
         self.function = set(words["function"].split())
         self.openers = set(words["openers"].split())
@@ -244,6 +243,7 @@ class PackBuilder:
                 )
             )
         )
+        no_emphasis = self.listed | set(self.settings["words"].get("no_emphasis", "").split())
         for word in self.common:
             always = word in self.function or word in self.openers
             spelling = self.plain.get(word, word)
@@ -255,7 +255,7 @@ class PackBuilder:
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
                 "census": word in everyone,
-                "emphasis": strict and known and self._is_shouted(word, frequency),
+                "emphasis": strict and known and word not in no_emphasis and self._is_shouted(word, frequency),
                 "function": word in self.function,
                 "name": word in self.listed,
                 "noun": is_noun or word in self.capitals,
@@ -267,10 +267,9 @@ class PackBuilder:
             marked[word] = ",".join(name for name, holds in flags.items() if holds)
         return marked
 
-    def _is_shouted(self, word: str, frequency: float) -> bool:
-        """Return whether a word in capitals is probably the word in emphasis, and no name or acronym with its letters."""
-        if word in self.listed or word in self.no_emphasis:
-            return False
+    @staticmethod
+    def _is_shouted(word: str, frequency: float) -> bool:
+        """Return whether a word in capitals is probably the word in emphasis and not an acronym with its letters."""
         return len(word) > 2 and (len(word) > ACRONYM_LETTERS or frequency >= EMPHASIS_FREQUENCY)
 
     def list_pools(self) -> dict[str, list[str]]:

@@ -402,7 +402,7 @@ export class SpanFinder implements TokenLine {
 
   /** Return whether a particle opens a name that is all of a quotation or line: `"El Brezo"`, `Van Bondt`. */
   #isWholeName(group: readonly number[]): boolean {
-    if (!mayBeginName(this.words, group)) return false;
+    if (!mayBeginName(this.words, this.gaps, group)) return false;
     const after = this.#findMemberEnd(group[group.length - 1] ?? 0);
     const marks = this.#getGap(group[0] ?? 0).slice(-1) + this.#getGap(after).slice(0, 1);
     return !this.#hasLowerWord || (marks.length === 2 && [...marks].every((mark) => data.quotes.includes(mark)));

@@ -100,10 +100,15 @@ export function dropNouns(
   return group.slice(count);
 }
 
-/** Return whether the first word of a group is a function word that may belong to a name: `Van`, `El`. */
-export function mayBeginName(words: readonly NamesToken[], group: readonly number[]): boolean {
-  const [first, second] = group.map((index) => words[index]);
-  return first !== undefined && second !== undefined && (first.flags & SURNAME_PARTICLE) !== 0 && !isNoun(second);
+/**
+ * Return whether the first word of a group is a function word that may belong to a name: `Van`, `El`. A name must follow
+ * directly: no noun that is kept, and not only words in capitals that are kept as emphasis.
+ */
+export function mayBeginName(words: readonly NamesToken[], gaps: readonly string[], group: readonly number[]): boolean {
+  const rest = group.slice(1);
+  if (rest.length === 0 || !((words[group[0] ?? 0] as NamesToken).flags & SURNAME_PARTICLE)) return false;
+  if (dropNouns(words, gaps, rest).length < rest.length) return false;
+  return rest.some((index) => !isEmphasized(words[index] as NamesToken));
 }
 
 /**

@@ -408,7 +408,7 @@ class SpanFinder:
 
     def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
         """Return whether a particle opens a name that is all of a quotation or line: ``"El Brezo"``, ``Van Bondt``."""
-        if not may_begin_name(self._words, indices):
+        if not may_begin_name(self._words, self._gaps, indices):
             return False
         gaps, after = self._gaps, self._find_member_end(indices[-1], end)
         return not self._has_lower or (gaps[indices[0]][-1:] in _QUOTES and gaps[after][:1] in _QUOTES)

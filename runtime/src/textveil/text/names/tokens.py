@@ -271,11 +271,17 @@ def drop_nouns(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequen
     return indices[count:]
 
 
-def may_begin_name(words: Sequence[NamesToken], indices: Sequence[int]) -> bool:
+def may_begin_name(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> bool:
     """Return whether the first word of a group is a function word that may belong to a name: ``Van``, ``El``.
+
+    A name must follow directly: no noun that is kept, and not only words in capitals that are kept as emphasis.
 
     Args:
         words: The words of the text.
+        gaps: The gap before each word.
         indices: Indices of the words of the group.
     """
-    return len(indices) > 1 and words[indices[0]].flags & SURNAME_PARTICLE > 0 and not is_noun(words[indices[1]])
+    rest = indices[1:]
+    if not rest or not words[indices[0]].flags & SURNAME_PARTICLE or len(drop_nouns(words, gaps, rest)) < len(rest):
+        return False
+    return not all(is_emphasized(words[index]) for index in rest)
