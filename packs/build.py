@@ -1,4 +1,4 @@
-"""Build the lists and rules of a language pack from public sources and from the file ``LANG/words.toml``.
+"""Build the word lists and rules of a language pack from public sources and from the file ``LANG/words.toml``.
 
 A word is a common word if it is frequent and a dictionary of the language has it in lower case. A name is a common word
 only if most of its uses are in lower case. Texts of users are never a source.
@@ -40,13 +40,13 @@ PERSONS, CITIES, WORDS = 300, 240, 200
 
 @cache
 def read_english(name: str) -> set[str]:
-    """Return the members of an entity type in the English bundle, without flags."""
+    """Return the English list of an entity type, such as all cities, without the flags of its entries."""
     lines = (ENGLISH_LISTS / f"entity.{name}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0] for line in lines}
 
 
 def join_parts(first: str, last: str) -> str:
-    """Join two parts to a made-up name.
+    """Join two parts to a made-up name, such as *Nord* and *|stadt* to *Nordstadt*.
 
     Usually a blank separates the parts. If ``last`` begins with a bar, there is no blank. A bar inside ``last`` becomes
     a blank.
@@ -55,7 +55,7 @@ def join_parts(first: str, last: str) -> str:
 
 
 def list_places(sources: LanguageSources) -> dict[str, set[str]]:
-    """Return the lookup keys of cities (key ``city``) and countries (key ``country``)."""
+    """Return the cities (key ``city``) and countries (key ``country``) of the sources, in lower case."""
     entity = sources.settings["entity"]
     countries = sources.list_countries()
     cities = {name for name, _ in sources.list_cities()} | set(split_entries(entity["city-more"]))
@@ -68,7 +68,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
 
 
 def is_entry(entry: str) -> bool:
-    """Return whether an entry has the form of a lookup key: words of letters in lower case, with apostrophes."""
+    """Return whether a word may be in a list: words of letters in lower case, with apostrophes and blanks."""
     return (
         bool(entry)
         and entry == fold(entry)
@@ -85,7 +85,7 @@ CLOSED = ("weekday", "month", "group")
 
 
 class PackBuilder:
-    """Builder of the files of a language pack.
+    """Builder of the files of a language pack (word lists and rules with which names of a language are hidden).
 
     Args:
         settings: Content of ``words.toml``.
@@ -139,7 +139,7 @@ class PackBuilder:
         return found
 
     def _list_all_names(self) -> set[str]:
-        """Return the names of persons, places and organizations, and the names of persons of other countries."""
+        """Return all names: of persons, also of other countries, of places and of organizations."""
         return self.listed | self.members["given-abroad"] | read_english("family")
 
     def _write_plainly(self, word: str) -> set[str]:
@@ -150,9 +150,9 @@ class PackBuilder:
         return {strip_accents(word), plain} - {word}
 
     def _choose_nouns(self) -> set[str]:
-        """Return the nouns that are kept with a capital, for a language that capitalizes nouns.
+        """Return the nouns that are left unchanged with a capital, for a language such as German.
 
-        They include the nouns in the settings, and exclude names, inhabitants of places and adjectives.
+        The result includes the nouns in the settings. Names, inhabitants of places and adjectives are excluded.
         """
         if "nouns" not in self.settings:
             return set()
@@ -194,14 +194,14 @@ class PackBuilder:
         return set(self.plain)
 
     def _is_mostly_word(self, word: str, share: float) -> bool:
-        """Return whether a name is an ordinary word in most of its uses.
+        """Return whether a name, such as *Rose*, is an ordinary word in most of its uses.
 
-        Without counts of capitalized uses, the result is true for a frequent word that is not a country, a group or an
-        organization.
+        If the sources have no counts of capitalized uses, the result is true for a frequent word that is not a country,
+        a group or an organization.
 
         Args:
             word: The name in lower case.
-            share: Share of lower-case uses among all uses of the word.
+            share: Smallest share of lower-case uses, among all uses of the word, for the result ``True``.
         """
         if self.sources.cased:
             return share >= SHARE_NAME
@@ -226,7 +226,10 @@ class PackBuilder:
         return pools
 
     def mark_common_words(self) -> dict[str, str]:
-        """Return the flags of every common word, separated by commas (docs/format.md)."""
+        """Return every common word with its flags, such as ``name`` for words that are also names (docs/format.md).
+
+        The flags of a word are separated by commas.
+        """
         marked = {}
         everyone = self._list_all_names()
         hidden = self.listed | set().union(
@@ -269,11 +272,11 @@ class PackBuilder:
 
     @staticmethod
     def _is_shouted(word: str, frequency: float) -> bool:
-        """Return whether a word in capitals is probably the word in emphasis and not an acronym with its letters."""
+        """Return whether a word in capitals, such as *STOP*, is probably an emphasized word and not an acronym."""
         return len(word) > 2 and (len(word) > ACRONYM_LETTERS or frequency >= EMPHASIS_FREQUENCY)
 
     def list_pools(self) -> dict[str, list[str]]:
-        """Return the surrogates of each pool, by the name of the pool."""
+        """Return lists of possible surrogates (replacements of names), by the entity type of the names."""
         pools = self.settings["pools"]
         known = self.common | set().union(*self.members.values())
         sources = self.sources
@@ -388,11 +391,12 @@ class PackBuilder:
         return rules
 
     def _list_fact_words(self, english: Mapping[str, list[str]]) -> dict[str, list[str]]:
-        """Return the words of the rules for public facts: those of the settings, and words of English.
+        """Return the words of the rules for public facts, such as *km* in ``5 km``, which may be left unchanged.
 
-        Keys of JSON and source code are English in any language. So the words before secrets and in addresses include
-        those of English, except function words of the language. Words before secrets and in addresses also have their
-        spellings without accents, and are neither counters nor units.
+        The words are those of the settings and words of English, since keys of JSON and source code are English in any
+        language. Words before secrets (*password*) and in addresses (*room*) include those of English, except function
+        words of the language. These words also have their spellings without accents. They are neither units nor words
+        before counts.
 
         Args:
             english: Words of English of the rules for public facts.
@@ -437,12 +441,12 @@ def _is_sign(unit: str) -> bool:
 
 
 def format_marked(entries: Mapping[str, str]) -> str:
-    """Return the text of a list with flags, one entry per line, in the order of code points."""
+    """Return the text of a word list with flags, one word per line, in the order of code points."""
     return "".join(f"{entry}\t{marks}\n" if marks else f"{entry}\n" for entry, marks in sorted(entries.items()))
 
 
 def main() -> None:
-    """Run the command line: write the lists and rules of one language pack to a folder."""
+    """Run the command line: write the word lists and rules of one language pack to a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("language")
     parser.add_argument("folder", type=Path)

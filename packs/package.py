@@ -46,15 +46,15 @@ packages = ["textveil_{language}"]
 
 
 def write_package(bundle_folder: Path, folder: Path) -> Path:
-    """Write the folder of a distribution, and return its path.
+    """Write the folder of a Python distribution with a language pack, and return its path.
 
     Args:
-        bundle_folder: Bundle with the lists and rules of one language.
+        bundle_folder: Bundle (data folder) with the word lists and rules of one language.
         folder: The folder to create.
 
     Raises:
         SystemExit: The folder exists, the text of a license is missing, the bundle is English, or it contains more than
-            the lists and rules of the mode ``names``.
+            the lists and rules for hiding names.
     """
     bundle = open_bundle(bundle_folder, TextBundle)
     language = read_language(bundle)
@@ -83,7 +83,7 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
 
 
 def main() -> None:
-    """Run the command line: write the distribution of one bundle."""
+    """Run the command line: write the Python distribution of one language pack."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bundle", type=Path)
     parser.add_argument("folder", type=Path)

@@ -147,6 +147,7 @@ def spoiled(files: Files, name: str, content: bytes) -> Files:
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUNDLES)
 def test_what_has_too_many_entries_is_counted_before_it_is_made(
     small: dict[str, Files], name: str, tmp_path: Path

@@ -238,6 +238,7 @@ def test_without_a_fault_none_is_seen(toy: Pair) -> None:
 # --- faults of the product -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", faulty_mentions.SEEN_IN_WHOLE_TEXTS)
 def test_a_fault_of_the_product_is_seen(toy: Pair, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for owner, name, faulty in faulty_mentions.FAULTS[fault]():

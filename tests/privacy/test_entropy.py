@@ -63,6 +63,7 @@ for options in (*calls, {"mechanism": "krr", "epsilon": 3}, {"mechanism": "rando
 """
 
 
+@pytest.mark.slow
 def test_the_same_bytes_give_the_same_text_in_every_process(bundle: TextBundle) -> None:
     """Two processes have different hash seeds: the output depends on no order of sets and on no address."""
     printed = [

@@ -159,6 +159,7 @@ def test_a_guess_in_a_stream_shows_nothing(sanitizer: Sanitizer, client: str) ->
     assert first == second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surrogate_first", [True, False])
 def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, surrogate_first: bool) -> None:
     conversation = Conversation(sanitizer)

@@ -22,7 +22,7 @@ def plans(request: pytest.FixtureRequest, names: Path) -> NamesPlanFactory:
 
 @pytest.mark.slow
 def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlanFactory) -> None:
-    assert not is_broken(plans.make_plan({}), 1, 8_000)
+    assert not is_broken(plans.make_plan({}), 1, 3_000)
 
 
 @pytest.mark.slow
@@ -30,7 +30,7 @@ def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlanFactory) -> Non
     "options", [{"deny": ["said", "boston", "van", "do"]}, {"allow": ["anna", "novak's"]}], ids=str
 )
 def test_the_same_with_lists_of_the_users_own(plans: NamesPlanFactory, options: dict[str, Any]) -> None:
-    assert not is_broken(plans.make_plan(options), 2, 1_500)
+    assert not is_broken(plans.make_plan(options), 2, 750)
 
 
 @pytest.mark.full
@@ -40,12 +40,12 @@ def test_a_million_members(plans: NamesPlanFactory) -> None:
 
 def test_no_member_with_a_blank_cuts_a_chunk_that_a_mark_behind_it_cuts(plans: NamesPlanFactory) -> None:
     texts = ("met NOVAK&ZORBLAX;KRALLS=V now", "met NOVAK&AMP;FRIDAYK=V now", "met 5x;Krall(y) now")
-    assert not is_broken(plans.make_plan({"facts": "none"}), 4, 1_000, lambda chance: chance.choice(texts))
+    assert not is_broken(plans.make_plan({"facts": "none"}), 4, 400, lambda chance: chance.choice(texts))
 
 
 def test_a_member_has_the_words_in_title_case_that_one_of_its_places_asks_for(plans: NamesPlanFactory) -> None:
     texts = ("Project Status Report | Lake In + Only", "don't see...Project Status Report. patient, it is")
-    assert not is_broken(plans.make_plan({"facts": "none"}), 5, 1_000, lambda chance: chance.choice(texts))
+    assert not is_broken(plans.make_plan({"facts": "none"}), 5, 400, lambda chance: chance.choice(texts))
 
 
 def test_initials_are_upper_case_whatever_is_left_out_before_them(plans: NamesPlanFactory) -> None:
@@ -73,7 +73,7 @@ def test_one_skeleton_one_law(
     plan = plans.make_plan(options)
     read, is_consistent = plan.make_reader().read_texts, options.get("consistent", True)
     compared, skipped = 0, 0
-    for texts, others in pairs(plan, 4, 250):
+    for texts, others in pairs(plan, 4, 100):
         if not is_consistent:  # members keep the types of linked names
             templates = [skeleton(read(each), are_names_linked=False) for each in (texts, others)]
             if templates[0] != templates[1]:

@@ -193,6 +193,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", READ_FAULTS)
 def test_planted_faults_of_the_reader(plans: NamesPlanFactory, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, change = READ_FAULTS[fault]
@@ -201,6 +202,7 @@ def test_planted_faults_of_the_reader(plans: NamesPlanFactory, fault: str, monke
     assert differing(plan)
 
 
+@pytest.mark.slow
 def test_planted_faults_of_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     level = LEVELS[0]
     bound = float(level.epsilon.exp())

@@ -118,6 +118,7 @@ def test_every_name_in_a_sentence_is_as_any_other(plan: NamesPlan, case: Callabl
         assert are_alike(plan, MIDDLE[0], map(case, found), drawn=case is title), kind
 
 
+@pytest.mark.slow
 def test_every_name_is_as_any_other(plan: NamesPlan) -> None:
     assert in_frames(plan, (*MIDDLE, *EDGES) if len(plan.lists.common_words) < 1000 else EDGES[:1]) == []
 

@@ -55,7 +55,7 @@ def test_an_ampersand_joins_letters_as_a_blank_does(plan: NamesPlan, text: str, 
     assert not has_other_skeleton(plan, text, other)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted fault: a name ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')

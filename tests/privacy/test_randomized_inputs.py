@@ -180,7 +180,7 @@ def find_difference(name: str, seed: int, documents: int) -> tuple[list[str], li
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_no_randomized_word_changes_the_rest(name: str) -> None:
-    assert find_difference(name, 1, 100) is None
+    assert find_difference(name, 1, 50) is None
 
 
 @pytest.mark.full
@@ -209,12 +209,14 @@ def _make_faulty_lexicon() -> Any:
     return planted(Lexicon._classify_stem, change)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in OPTIONS if not name.startswith("names")])
 def test_the_search_finds_a_number_that_reads_its_neighbor(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segmentation, "split_text", _join_with_units)
     assert find_difference(name, 3, 2_000) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES_OPTIONS)
 def test_the_search_finds_a_word_that_is_classified_by_its_letters(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     list_replacements(name)
@@ -222,6 +224,7 @@ def test_the_search_finds_a_word_that_is_classified_by_its_letters(name: str, mo
     assert find_difference(name, 3, 2_000) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES_OPTIONS if "surrogates" in name or "types" in name])
 def test_the_search_finds_an_age_that_reads_a_randomized_unit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     list_replacements(name)

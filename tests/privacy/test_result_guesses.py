@@ -58,6 +58,7 @@ def no_results(towns: list[str]) -> str:
     return json.dumps({"message": [f"Nothing was found in {town}" for town in towns]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_a_tool_that_echoes_ten_thousand_guesses_tells_nothing(sanitizer: Sanitizer, style: str) -> None:
     guesses = [f"Zqxw{number:04d}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(10_000)]

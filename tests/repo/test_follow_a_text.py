@@ -11,6 +11,7 @@ follow = load_script("docs/follow_a_text.py")
 PAGE = (ROOT / "docs/how-a-text-becomes-a-result.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", follow.STOPS)
 def test_every_stop_is_called(path: str) -> None:
     """In a process of its own: coverage and debuggers are profilers too."""

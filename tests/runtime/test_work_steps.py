@@ -33,6 +33,7 @@ def make_value(chance: random.Random, depth: int) -> Any:
     return {make_text(chance, 20): make_value(chance, depth - 1) for _ in range(chance.randrange(12))}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_steps")
 def test_json_in_steps_is_that_of_the_standard_library() -> None:
     chance = random.Random(0)

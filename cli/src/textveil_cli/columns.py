@@ -1,4 +1,4 @@
-"""Selected columns of a table, and column names in errors and warnings.
+"""Columns of a table that the user selected, and checks of column names for errors and warnings.
 
 An error about a misspelled column suggests the closest column; a warning lists columns whose headings suggest personal
 data.
@@ -35,14 +35,14 @@ MAX_CELLS = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSelection:
-    """The columns or keys to rewrite in every file of a run, and the format of these files.
+    """The columns or JSON keys whose texts a run sanitizes, and the format of the files.
 
     Attributes:
         format: A key of ``FORMATS``.
-        columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
-        document: Which texts form one document. Within a document, consistent replacement gives equal words equal
-            outputs. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for all selected
-            cells of a row; or ``"key"`` for all selected cells of the rows with the same ``document_key``.
+        columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for plain text.
+        document: Which texts form one document. Within a document, equal words get equal replacements if the user chose
+            consistent replacement. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for
+            all selected cells of a row; or ``"key"`` for all selected cells of the rows with the same ``document_key``.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
         header: Whether the first row of a delimited file has the column names. Otherwise the user selects columns by
             their numbers, from 1.
@@ -50,9 +50,10 @@ class ColumnSelection:
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
         max_field: Maximum bytes of a field. The maximum bytes of a row are four times this number.
-        privacy_unit_column: The column or key whose value names the privacy unit of a row in the ledger.
+        privacy_unit_column: The column or key with the privacy unit of a row: the person or group for whom the privacy
+            ledger (record of spent epsilon) adds up epsilon.
         without: Columns that the output omits.
-        only: Whether the output omits all columns except the rewritten ones.
+        only: Whether the output omits all columns except the sanitized ones.
 
     Raises:
         OptionError: The values contradict each other.
@@ -125,7 +126,7 @@ class ColumnSelection:
         """Return the positions of the input columns that the output contains.
 
         Args:
-            rewritten: Positions of the rewritten columns, from 0.
+            rewritten: Positions of the sanitized columns, from 0.
             left_out: Positions of the columns in ``without``.
             count: Number of columns of the input.
 
@@ -142,9 +143,9 @@ class ColumnSelection:
 
     @property
     def receipt_description(self) -> dict[str, object] | None:
-        """Return the format and the rewritten columns for the receipt; ``None`` for plain text.
+        """Return the format and the sanitized columns, for the signed receipt of a run; ``None`` for plain text.
 
-        All other columns of the table are copied unchanged.
+        The run copies all other columns of the table unchanged.
         """
         return None if self.format == "lines" else {"format": self.format, "rewritten_columns": list(self.columns)}
 
@@ -203,8 +204,8 @@ def describe_column_option(option: str, typed: str, number: int = 1, total: int 
         option: The option, such as ``--column``.
         typed: The column that the user typed. It may be private text, so the message contains it only if it looks like
             a heading.
-        number: Position of this column among the columns of the option, from 1. The message gives it in place of a
-            column that does not look like a heading.
+        number: Position of this column among the columns of the option, from 1. The message contains the position in
+            place of a column that does not look like a heading.
         total: Number of columns that the user gave with this option.
     """
     if _is_heading(typed):
@@ -226,7 +227,7 @@ def list_columns(names: Sequence[str]) -> str:
 def suggest_column(typed: str, names: Sequence[str]) -> str:
     """Return the end of an error message that suggests the column closest to ``typed``.
 
-    It starts with a semicolon, such as ``; did you mean notes?``, and is empty if no column is similar.
+    The result starts with a semicolon, such as ``; did you mean notes?``. The result is empty if no column is similar.
     """
     if "," in typed and {*typed.split(",")} <= {*names}:
         return "; repeat the option for each column"
@@ -244,11 +245,11 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 def find_personal_columns(names: Iterable[str]) -> list[str]:
     """Return the columns whose headings suggest a person, an address, or a number that belongs to one person.
 
-    Words for persons include the occupations and relatives in the rules for English. A heading for a number counts too
-    if the number belongs to one person, such as ``policy_id`` and ``order``, but not ``product_id``, since many persons
-    share a product. Headings for institutions, towns and dates in a person's life also count, such as ``school`` and
-    ``appointment``. The headings ``id`` and ``date`` alone do not count, since most tables have such columns. Headings
-    for amounts do not count.
+    Examples of such headings are ``customer``, ``school`` and ``appointment``. Words for persons include the
+    occupations and relatives in the built-in English word lists. A heading for a number counts if the number belongs to
+    one person, such as ``policy_id`` and ``order``. The heading ``product_id`` does not count, since many persons share
+    a product. The headings ``id`` and ``date`` alone do not count, since most tables have such columns. Headings for
+    amounts do not count.
     """
     return [name for name in names if _is_personal([word.lower() for word in _WORD.findall(name)])]
 

@@ -41,13 +41,13 @@ COMMENT_PREFIX = "# "
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRun:
-    """The encoder of a command run, with its options, ledger and receipt.
+    """Encoder of texts for one run of ``textveil encode``, with everything that records the run.
 
     Attributes:
-        encoder: The encoder of documents.
+        encoder: Object that encodes texts as noisy vectors or randomized class labels.
         options: Keyword arguments for ``encoder.encode``.
-        receipt: The receipt of the output; ``None`` if the user wants none.
-        run_ledger: The ledger in which the releases spend their epsilon; ``None`` without a ledger.
+        receipt: The signed receipt with a hash of the output; ``None`` without ``--receipt``.
+        run_ledger: The privacy ledger, which records the spent epsilon of each text; ``None`` without a ledger.
         heading: Text of a comment in the first line of the output; empty for an output without a comment.
     """
 
@@ -58,9 +58,10 @@ class EncoderRun:
     heading: str = ""
 
     def encode_texts(self, texts: list[str]) -> Iterator[EncoderRelease]:
-        """Yield one release for each text, in order.
+        """Encode texts, and yield one noisy vector or randomized class label for each text, in order.
 
-        With a ledger, all texts spend their epsilon in one transaction before the first release is yielded.
+        With a privacy ledger, one transaction records the spent epsilon of all texts before the first result is
+        yielded.
         """
         releases: Iterable[EncoderRelease] = (self.encoder.encode(text, **self.options) for text in texts)
         if self.run_ledger is not None:
@@ -81,20 +82,21 @@ def encode_inputs(
     refuses_tables: bool,
     one_request: bool,
 ) -> None:
-    """Encode all documents of a run, write the releases, and print the privacy statement.
+    """Encode all documents of a run, write one output line for each, and print the privacy statement.
 
     Args:
-        run: The encoder, with ledger and receipt.
+        run: The encoder, with the privacy ledger and the receipt.
         inputs: The input files, or the text of ``--text``.
         selection: The column or key of a table; the format ``lines`` for plain text.
         output: The output file, its format, and whether to suppress messages.
         statement_text: Text of the privacy statement.
         refuses_tables: Whether plain text that looks like a table is an error.
-        one_request: Whether all lines of an input form one request to the replay cache; otherwise the lines are encoded
-            as they arrive.
+        one_request: Whether to encode all lines of an input together. The replay cache (which repeats stored outputs
+            for equal inputs) then compares whole inputs. Otherwise lines are encoded as they arrive.
 
     Raises:
-        TextveilError: An input cannot be read, an output cannot be written, or the ledger refuses a release.
+        TextveilError: An input cannot be read, an output cannot be written, or the epsilon of a text exceeds the rest
+            of the budget in the privacy ledger.
     """
     quiet, receipt = output.quiet, run.receipt
     with open_output(output.output) as write:
@@ -141,7 +143,7 @@ def _read_checked_lines(descriptor: int, name: str, refuses_tables: bool) -> Ite
 
 
 class _ReleaseTally:
-    """Writer of the releases of one input, which also counts them."""
+    """Writer of the output lines for one input; the writer counts the lines and the truncated texts."""
 
     def __init__(self) -> None:
         self.documents = self.truncated = self.fixed_points = 0

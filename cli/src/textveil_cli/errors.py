@@ -87,4 +87,4 @@ class WorkerFailed(TextveilError, code="worker"):
 
 
 class ResumeError(OutputError, code="resume"):
-    """Error for an output folder in which ``--resume`` cannot continue an earlier run."""
+    """Error for an output folder in which ``--resume`` cannot continue an earlier run, e.g. because options differ."""

@@ -1,6 +1,6 @@
-"""Shards of files, for work on many machines: split a file between rows, and rewrite each shard.
+"""Split a large file into shards (ranges of rows) that many machines can sanitize independently.
 
-The process that splits a file passes on positions in that file, never its content.
+The process that splits a file passes only byte positions to the machines, never text of the file.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class FileShard:
         stop: Position after its last byte or row group.
         rows: Number of rows before the shard in the file, including rejected ones.
         lines: Number of lines before the shard in the file, including the heading; for Parquet the number of rows.
-        head: Number of bytes before the first row of the file (byte order mark and heading). Every rewritten shard
+        head: Number of bytes before the first row of the file (byte order mark and heading). The output of every shard
             begins with these bytes.
         head_lines: Number of lines in the head.
         size: Number of bytes of the file that belong to this shard; approximate for Parquet.
@@ -58,7 +58,7 @@ class FileShard:
 
 
 def check_can_split(selection: ColumnSelection) -> None:
-    """Raise ``OptionError`` for options with which a shard cannot be rewritten on its own."""
+    """Raise ``OptionError`` for options with which a shard cannot be sanitized independently of other shards."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
             "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"
@@ -68,12 +68,12 @@ def check_can_split(selection: ColumnSelection) -> None:
 def split_file(source: SourceFile, selection: ColumnSelection, size: int = SHARD_BYTES) -> Iterator[FileShard]:
     """Yield the shards of a file while reading it; each shard is yielded before the next one is read.
 
-    A compressed file is one shard. Parquet is split between row groups, which the metadata of the file lists.
+    A compressed file is one shard. Parquet is split between the row groups of the file.
 
     Args:
         source: The file; not standard input.
         selection: Format and options of the file.
-        size: Approximate bytes of a shard. A shard ends with a complete row, or with a complete row group of Parquet.
+        size: Approximate bytes of a shard. Every shard ends at the end of a row, or of a row group of Parquet.
 
     Raises:
         TextveilError: The file cannot be read, or is malformed. A rejected row alone raises no error.
@@ -105,16 +105,16 @@ def sanitize_shard(
         shard: The shard.
         version: Result of ``get_file_version`` for the file at the start of the run.
         selection: Format, columns and documents.
-        block_sanitizer: Rewrites the texts, in this process.
-        recorder: Records the finished output, just before it is renamed to its final path.
-        rejected_rows: Receives the rejected rows; ``None`` to raise an error for the first rejected row.
+        block_sanitizer: Sanitizer of the texts, which runs in this process.
+        recorder: Object that records the output as finished, just before the temporary output file is renamed.
+        rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.
 
     Raises:
         FileChanged: The file has changed since the start of the run.
         TextveilError: The file cannot be read or written, or is malformed.
 
     Privacy:
-        Releases every document of the shard once, with the guarantee of ``Sanitizer.sanitize``.
+        Every document of the shard is sanitized once, with the guarantee of ``Sanitizer.sanitize``.
     """
     steps = block_sanitizer.sanitize_blocks(
         (step, step.block) for step in _iterate_shard_steps(source, shard, version, selection)
@@ -216,7 +216,7 @@ def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelecti
 def _iterate_raw_rows(
     layout: RowLayout, complete_lines: list[bytes], selection: ColumnSelection, *, last: bool
 ) -> Iterator[tuple[bytes, bool]]:
-    """Yield the bytes of each row, and whether it counts as a row; headings and blank lines do not."""
+    """Yield the bytes of each row, each with a flag that is false for headings and blank lines."""
     if selection.format in ("csv", "tsv"):
         for row in layout.split_rows(complete_lines, last=last):
             yield (

@@ -21,7 +21,7 @@ COMMANDS = {
     "levels": "List the epsilons of a bundle: their guarantees and effects on words.",
     "verify": "Verify a bundle and its bounds, or a receipt.",
     "encode": "Encode each text as a randomized class label or a noisy vector.",
-    "classify": "Classify released labels or vectors, or estimate counts.",
+    "classify": "Classify labels or vectors that devices sent, or estimate counts.",
     "serve": "Serve sanitize and encode over HTTP to programs on this device.",
     "gateway": "Run a proxy that replaces and restores names for a language model.",
     "ledger": "Show, export, rotate or delete the contents of a privacy ledger.",

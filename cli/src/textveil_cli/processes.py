@@ -1,4 +1,4 @@
-"""Helpers for worker processes.
+"""Helpers for processes that sanitize texts in parallel.
 
 They handle Ctrl-C, the number of threads, errors that must not contain text, and the end of the parent process.
 """

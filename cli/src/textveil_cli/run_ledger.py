@@ -1,4 +1,4 @@
-"""Privacy accounting of one command run: ledger, summary line, and receipt of the output."""
+"""Record the spent epsilon of one command run, print a summary, and sign a receipt of the output."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 class RunLedger:
-    """The ledger of one command run, with counts of released documents for the summary line.
+    """Wrapper around a privacy ledger (record of spent epsilon) that counts what one command run spends.
 
     Args:
         ledger: The open ledger.
-        privacy_unit: Name of the privacy unit from the command line (``--privacy-unit``).
+        privacy_unit: Name of the privacy unit (person or group for whom the ledger adds up epsilon) from
+            ``--privacy-unit``.
         budget: Budget of every privacy unit of the run; ``None`` to apply only the budgets that the ledger already has.
         unit_named_by: ``"row"`` or ``"request"`` if each row or request names its own privacy unit; ``None`` if the
             whole run has one unit.
@@ -43,19 +44,19 @@ class RunLedger:
 
     @property
     def privacy_unit(self) -> str:
-        """Return the privacy unit of the command line; the manifest of an output folder records it."""
+        """Return the name from ``--privacy-unit``: the person or group for whom the ledger adds up epsilon."""
         return self._privacy_unit
 
     def sanitize(
         self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options", privacy_unit: str | None = None
     ) -> "list[Result]":
-        """Sanitize documents, and spend their epsilon in a privacy unit.
+        """Sanitize documents, and record their spent epsilon in the privacy ledger.
 
         Args:
             sanitizer: The sanitizer.
             texts: The documents.
             options: Options of ``Sanitizer.sanitize``.
-            privacy_unit: The privacy unit; ``None`` for the unit of the command line.
+            privacy_unit: Person or group for whom the epsilon is recorded; ``None`` for the one of ``--privacy-unit``.
 
         Returns:
             One result for each document, in the order of ``texts``.
@@ -73,16 +74,16 @@ class RunLedger:
         options: dict[str, Any],
         privacy_unit: str | None = None,
     ) -> list[Any]:
-        """Encode documents, and spend their epsilon in a privacy unit.
+        """Encode documents as noisy vectors or randomized class labels, and record their spent epsilon in the ledger.
 
         Args:
             encoder: The encoder.
             texts: The documents.
             options: Keyword arguments for ``encoder.encode``.
-            privacy_unit: The privacy unit; ``None`` for the unit of the command line.
+            privacy_unit: Person or group for whom the epsilon is recorded; ``None`` for the one of ``--privacy-unit``.
 
         Returns:
-            One release for each document, in the order of ``texts``.
+            One noisy vector or randomized class label for each document, in the order of ``texts``.
         """
         privacy_unit = self._privacy_unit if privacy_unit is None else privacy_unit
         issued_releases = self._ledger.encode_batch(
@@ -92,10 +93,10 @@ class RunLedger:
 
     @contextmanager
     def open_block_ledger(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
-        """Yield a ``BlockLedger``, which spends the epsilon of a file run block by block.
+        """Yield a ``BlockLedger``, which records the spent epsilon of files block by block, for one run.
 
-        If a column names the privacy units, each row spends its epsilon in its own unit. On exit, the counts of the
-        ``BlockLedger`` become the counts of this run.
+        If a column names privacy units (persons or groups), the epsilon of each row is recorded for the unit of the
+        row. On exit, the counts of the ``BlockLedger`` are copied to this object.
         """
         from textveil_cli.files.ledger_writer import BlockLedger
 
@@ -106,7 +107,7 @@ class RunLedger:
         self._spent_documents, self._released_before = block_ledger.documents, block_ledger.released_before
 
     def print_summary(self, quiet: bool) -> None:
-        """Print on standard error what this run spent, for the owner of the device."""
+        """Print the epsilon that this run spent on standard error, for the owner of the device."""
         if self._ledger.was_created:
             print_unless_quiet(
                 f"created a new ledger with the key {self._ledger.key_path.name}: without the key its contents are "
@@ -135,13 +136,13 @@ class RunLedger:
 
 
 class ReceiptFile:
-    """Writer of the receipt file of ``--receipt``; it hashes the output while the command writes it.
+    """Writer of the file of ``--receipt``, which has a signed hash of the output and the privacy statement.
 
     Args:
         path: Path of the receipt.
         key: File of the private key that signs the receipt.
         make_statement: Function that returns the privacy statement of a document with the given number of tokens.
-        table: Description of the table and its rewritten columns; ``None`` for plain text.
+        table: Description of the table and its sanitized columns; ``None`` for plain text.
     """
 
     def __init__(
@@ -155,20 +156,20 @@ class ReceiptFile:
         self._writer = ReceiptWriter(key, make_statement(0), table)
 
     def add_releases(self, releases: Sequence[Any]) -> None:
-        """Add the privacy statements of released documents to the receipt."""
+        """Add the privacy statements (what each output reveals) of further documents to the receipt."""
         self._writer.add_statements(release.statement for release in releases)
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add documents to the receipt.
+        """Add sanitized documents, by their token counts, to the privacy statements in the receipt.
 
         Args:
-            tokens: For each document the number of tokens whose epsilon it spends.
+            tokens: For each document the number of randomized tokens, each of which spends epsilon.
         """
         for tokens_spent, documents in Counter(tokens).items():
             self._writer.add_statements([self._make_statement(tokens_spent)], documents)
 
     def update(self, part: str | bytes) -> None:
-        """Add a part of the output to the hash of the output."""
+        """Include the next part of the output in the hash of the output."""
         self._writer.update(part)
 
     def wrap_writer(self, write: TextWriter) -> TextWriter:
@@ -181,6 +182,6 @@ class ReceiptFile:
         return hash_and_write
 
     def write(self) -> None:
-        """Sign the receipt and write it to its file."""
+        """Sign the receipt, and write it to the file of ``--receipt``."""
         with open_output(self._path) as write:
             write(self._writer.format_signed())

@@ -1,1 +1,1 @@
-"""Build, certify and sign the bundles that ``textveil`` loads."""
+"""Build, certify and sign bundles (folders with word lists, tables or a model), which ``textveil`` loads."""

@@ -1,4 +1,4 @@
-"""Write files and folders of bundles atomically: after a crash they are complete or absent.
+"""Write files and folders of bundles (data folders) atomically: after a crash they are complete or absent.
 
 The atomic writers are those of the runtime, ``open_atomic_text`` and ``open_atomic_folder`` of ``textveil.storage``.
 This module converts their errors to ``WriteError``.
@@ -40,7 +40,7 @@ def replace_file(path: Path, text: str) -> None:
 
 @contextmanager
 def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
-    """Create a hidden folder, and rename it to the target folder when the ``with`` block succeeds.
+    """Create a hidden folder for a new bundle (data folder), and rename it when the ``with`` block succeeds.
 
     Args:
         folder: The target folder. Its parent must exist.
@@ -68,7 +68,7 @@ def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def add_bundle_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Write a new file into a staged folder and return its manifest entry.
+    """Write a new file into the hidden folder of a new bundle, and return the file's entry for the manifest.
 
     Args:
         folder: Folder from ``stage_bundle_folder``.
@@ -84,5 +84,5 @@ def add_bundle_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
 
 
 def format_json(content: dict[str, Any]) -> str:
-    """Format a JSON object as bundles store it: indented, UTF-8, newline at the end."""
+    """Format a JSON object for a file of a bundle (data folder): indented, UTF-8, newline at the end."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

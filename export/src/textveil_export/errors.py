@@ -15,7 +15,7 @@ from textveil.errors import TextveilError
 
 
 class ExportError(TextveilError):
-    """Signal that a bundle cannot be built or written."""
+    """Signal that a bundle (folder with word lists, tables or a model) cannot be built or written."""
 
     code = "export"
 
@@ -27,13 +27,13 @@ class SourceError(ExportError):
 
 
 class WriteError(ExportError):
-    """Signal that a bundle cannot be written; the target folder is unchanged."""
+    """Signal that a bundle (data folder) cannot be written; the target folder is unchanged."""
 
     code = "write"
 
 
 class CertificationError(ExportError):
-    """Signal that no epsilon can be certified for a table, or that a label is below the proven epsilon."""
+    """Signal that an epsilon cannot be proven for a mechanism, or that a stated epsilon is below the proven one."""
 
     code = "certification"
 
@@ -45,7 +45,7 @@ class EncoderCheckpointError(SourceError):
 
 
 class GateError(ExportError):
-    """Signal that an encoder misses a requirement: accuracy, bound on the vector, or size."""
+    """Signal that an int8 encoder does not meet a requirement: accuracy, bound on the vector, or size."""
 
     code = "gate"
 
@@ -63,7 +63,7 @@ class AccuracyError(GateError):
 
 
 class CeilingError(GateError):
-    """Signal an accuracy above the largest one that the privacy guarantee permits.
+    """Signal that the measured accuracy is above the largest accuracy that the privacy guarantee permits.
 
     In that case the noise is too small, or the evaluation is wrong.
     """
@@ -78,7 +78,7 @@ class BoundError(GateError):
 
 
 class SizeError(GateError):
-    """Signal that a bundle is larger than the limit for a device."""
+    """Signal that a bundle (data folder) is larger than the limit for a device."""
 
     code = "gate-size"
 

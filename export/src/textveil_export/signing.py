@@ -1,4 +1,4 @@
-"""Sign bundles with an Ed25519 key; ``textveil.bundle.signer`` verifies the signatures."""
+"""Sign bundles (data folders) with an Ed25519 key; ``textveil.bundle.signer`` verifies the signatures."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ _HINT = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 
 
 def sign_bundle(folder: Path, key: Path, **pins: Unpack[ExpectedBundle]) -> str:
-    """Sign a bundle, and write the signature into its folder beside the manifest.
+    """Sign a bundle (data folder), and write the signature into the folder beside the manifest.
 
     The function opens the bundle first, so that a damaged bundle never gets a signature.
 

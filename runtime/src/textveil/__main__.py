@@ -7,7 +7,7 @@ _INSTALL = "textveil: the command is not installed: pip install textveil-cli (in
 
 
 def main() -> None:
-    """Run the command line. If only the library is installed, print how to install the command line."""
+    """Run the command line of ``textveil-cli``. If only the library is installed, print how to install that package."""
     try:
         command = import_module("textveil_cli.main")
     except ModuleNotFoundError as error:

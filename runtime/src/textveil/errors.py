@@ -104,7 +104,7 @@ class TextveilError(Exception):
 
 
 class BundleError(TextveilError, code="bundle"):
-    """Base class of the errors for bundles that cannot be used.
+    """Base class of the errors for bundles (folders with word lists, tables or a model) that cannot be used.
 
     >>> issubclass(BundleNotFound, BundleError), BundleNotFound.code
     (True, 'bundle-not-found')
@@ -112,7 +112,7 @@ class BundleError(TextveilError, code="bundle"):
 
 
 class BundleNotFound(BundleError, code="bundle-not-found"):
-    """The given folder is missing or does not contain a bundle, or a language pack is not installed.
+    """The given folder is missing or is not a bundle (data folder), or a language pack is not installed.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load("no-such-folder")
@@ -122,7 +122,7 @@ class BundleNotFound(BundleError, code="bundle-not-found"):
 
 
 class BundleDamaged(BundleError, code="bundle-damaged"):
-    """A file of the bundle is missing, truncated, altered or malformed.
+    """A file of a bundle (folder with word lists, tables or a model) is missing, truncated, altered or malformed.
 
     >>> from textveil.bundle import parse_tensors
     >>> parse_tensors(b"", "weights")
@@ -132,7 +132,7 @@ class BundleDamaged(BundleError, code="bundle-damaged"):
 
 
 class BundleTooLarge(BundleError, code="bundle-too-large"):
-    """A file of the bundle is too large, or all files together are larger than the limit of the caller.
+    """A file of a bundle (data folder) is too large, or all files together exceed the limit ``max_bytes``.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(max_bytes=1000)
@@ -142,7 +142,7 @@ class BundleTooLarge(BundleError, code="bundle-too-large"):
 
 
 class BundleVersion(BundleError, code="bundle-version"):
-    """The bundle has a format version that this release does not read.
+    """The bundle (data folder) has a format version that this version of the package does not read.
 
     >>> issubclass(BundleVersion, BundleError), BundleVersion.code
     (True, 'bundle-version')
@@ -150,7 +150,7 @@ class BundleVersion(BundleError, code="bundle-version"):
 
 
 class WrongBundle(BundleError, code="bundle-type"):
-    """The type of the bundle (text, vectors or class labels) differs from the type that the caller needs.
+    """The bundle (data folder) is for another output (text, vectors or class labels) than the caller needs.
 
     >>> from textveil import Encoder
     >>> from textveil.bundle import DEFAULT_BUNDLE
@@ -161,7 +161,7 @@ class WrongBundle(BundleError, code="bundle-type"):
 
 
 class ModelRefused(BundleError, code="model-refused"):
-    """The model of a bundle contains something that this package does not run.
+    """The model of a bundle (data folder) contains something that this package does not run.
 
     >>> issubclass(ModelRefused, BundleError), ModelRefused.code
     (True, 'model-refused')
@@ -169,7 +169,9 @@ class ModelRefused(BundleError, code="model-refused"):
 
 
 class ModelNotExpected(BundleError, code="model-not-expected"):
-    """The bundle has a model, but the caller stated neither the content hash nor the signer of the bundle.
+    """The bundle (data folder) has a model, but the caller passed neither its expected hash nor its signer.
+
+    Pass ``expect_id`` or ``signer``: a model runs only if the caller trusts its author.
 
     >>> from textveil import Encoder
     >>> from textveil.bundle import find_artifact
@@ -180,7 +182,7 @@ class ModelNotExpected(BundleError, code="model-not-expected"):
 
 
 class ContentHashMismatch(BundleError, code="bundle-content-hash"):
-    """The content hash of the bundle differs from the expected one. The bundle may still be valid.
+    """The hash of the bundle (data folder) differs from the expected hash ``expect_id``. The bundle may still be valid.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(expect_id=64 * "0")
@@ -190,7 +192,7 @@ class ContentHashMismatch(BundleError, code="bundle-content-hash"):
 
 
 class WrongSigner(BundleError, code="bundle-signer"):
-    """The bundle has no valid signature by the key that the caller passed.
+    """The bundle (data folder) has no valid signature by the key that the caller passed.
 
     >>> issubclass(WrongSigner, BundleError), WrongSigner.code
     (True, 'bundle-signer')
@@ -208,7 +210,7 @@ class OptionError(TextveilError, code="option"):
 
 
 class UnknownMechanism(OptionError, code="unknown-mechanism"):
-    """The mechanism is unknown, or the bundle does not contain it.
+    """The mechanism (method of randomizing) is unknown, or the bundle (data folder) lacks its tables.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize("Hello", mechanism="santext")
@@ -218,7 +220,7 @@ class UnknownMechanism(OptionError, code="unknown-mechanism"):
 
 
 class UnknownLevel(OptionError, code="unknown-epsilon"):
-    """The bundle does not have the requested privacy level (epsilon).
+    """The bundle (data folder) has no parameters for the requested epsilon.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize("Hello", protect="words", epsilon=10.5)
@@ -228,11 +230,11 @@ class UnknownLevel(OptionError, code="unknown-epsilon"):
 
     @classmethod
     def from_epsilon(cls, epsilon: object, available: str) -> "UnknownLevel":
-        """Create the error for a requested epsilon.
+        """Create the error for a requested epsilon that a bundle (data folder) does not support.
 
         Args:
             epsilon: The requested epsilon. The message repeats it only if it is a short number.
-            available: The available levels, as a part of the message.
+            available: The supported epsilons, as a part of the message.
         """
         short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
         return cls(f"no such level{f': {epsilon}' if short else ''}; {available}")
@@ -247,7 +249,7 @@ class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
 
 
 class EncoderFailed(TextveilError, code="encoder-failed"):
-    """The model of a bundle cannot be loaded, or fails for an input.
+    """The model of a bundle (data folder) cannot be loaded, or fails for an input.
 
     >>> issubclass(EncoderFailed, TextveilError), EncoderFailed.code
     (True, 'encoder-failed')
@@ -255,7 +257,7 @@ class EncoderFailed(TextveilError, code="encoder-failed"):
 
 
 class DetectorFailed(TextveilError, code="detector-failed"):
-    """An external detector raised an error, or returned positions outside the text.
+    """A function of the caller that finds names raised an error, or returned positions outside the text.
 
     >>> from textveil import Sanitizer
     >>> bundle = Sanitizer.load().bundle
@@ -276,7 +278,10 @@ class InputError(TextveilError, code="input"):
 
 
 class DocumentTooLong(InputError, code="document-too-long"):
-    """A document has more randomized words, names and numbers than consistent sampling allows.
+    """A document has too many words to replace with the option ``consistent``.
+
+    The option gives equal words of a document equal replacements. ``consistent_cap`` is the maximum number of replaced
+    words, names and numbers.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize("red blue green", protect="words", consistent=True, consistent_cap=2)
@@ -286,7 +291,7 @@ class DocumentTooLong(InputError, code="document-too-long"):
 
 
 class EntropyFailed(TextveilError, code="entropy"):
-    """The operating system returned no random bytes, or bytes that are not random. Nothing was released.
+    """The operating system returned no random bytes, or bytes that are not random. No output was returned.
 
     >>> issubclass(EntropyFailed, TextveilError), EntropyFailed.code
     (True, 'entropy')
@@ -294,7 +299,7 @@ class EntropyFailed(TextveilError, code="entropy"):
 
 
 class EngineFailed(TextveilError, code="engine"):
-    """A regular expression of Python, or of the package ``regex``, splits a test text in a wrong way.
+    """The installed Python or package ``regex`` splits a test text into the wrong words, so it cannot be used.
 
     The error is raised before any text of the user is read.
 
@@ -316,7 +321,7 @@ class OutputError(TextveilError, code="output"):
 
 
 class WorkStopped(TextveilError, code="timeout"):
-    """Rewriting or restoring was stopped by a time limit or because the request was canceled. Nothing was released.
+    """A time limit or a canceled request stopped the work on a text. No output was returned.
 
     >>> issubclass(WorkStopped, TextveilError), WorkStopped.code
     (True, 'timeout')
@@ -324,7 +329,7 @@ class WorkStopped(TextveilError, code="timeout"):
 
 
 class LedgerError(TextveilError, code="ledger"):
-    """The ledger cannot be opened, read or written. Nothing was released.
+    """The privacy ledger (file that records epsilons) cannot be opened, read or written. No output was returned.
 
     >>> issubclass(LedgerBusy, LedgerError), LedgerBusy.code
     (True, 'ledger-busy')
@@ -332,7 +337,7 @@ class LedgerError(TextveilError, code="ledger"):
 
 
 class LedgerBusy(LedgerError, code="ledger-busy"):
-    """Another process kept the ledger locked for too long. Nothing was released.
+    """Another process kept the privacy ledger (file that records epsilons) locked for too long. No output was returned.
 
     >>> issubclass(LedgerBusy, LedgerError), LedgerBusy.code
     (True, 'ledger-busy')
@@ -340,7 +345,7 @@ class LedgerBusy(LedgerError, code="ledger-busy"):
 
 
 class LedgerDamaged(LedgerError, code="ledger-damaged"):
-    """The file is not a ledger of this version, or its contents are inconsistent.
+    """The file is not a privacy ledger (record of epsilons) of this version, or its contents are inconsistent.
 
     >>> from pathlib import Path
     >>> from textveil import Ledger
@@ -352,7 +357,7 @@ class LedgerDamaged(LedgerError, code="ledger-damaged"):
 
 
 class BudgetError(LedgerError, code="budget"):
-    """A release would exceed the budget of its privacy unit. Nothing was released.
+    """An output would exceed the privacy budget of a person or of another privacy unit. No output was returned.
 
     The first four attributes are ``None`` if the error does not come from a ledger.
 
@@ -361,7 +366,7 @@ class BudgetError(LedgerError, code="budget"):
         budget: Exact epsilon of the budget.
         spent_delta: Exact delta that the privacy unit has already spent.
         budget_delta: Exact delta of the budget.
-        privacy_unit: Name of the privacy unit. The message does not contain it, because it may be private.
+        privacy_unit: Name of the privacy unit. The error message does not contain this name, because it may be private.
 
     >>> from textveil import Budget, Ledger, Sanitizer
     >>> try:
@@ -395,7 +400,7 @@ class BudgetError(LedgerError, code="budget"):
 
 
 class KeyFileError(TextveilError, code="key"):
-    """A key file is missing or invalid, can be read by other users, is in a wrong folder, or belongs to other data.
+    """A key file cannot be used: it is missing, invalid, readable by other users, misplaced, or for other data.
 
     >>> from pathlib import Path
     >>> from textveil.storage import read_key
@@ -414,7 +419,7 @@ class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
 
 
 class ReceiptError(TextveilError, code="receipt"):
-    """A receipt is malformed, was altered, or belongs to another output or signer.
+    """A receipt (signed privacy statement) is malformed, was altered, or belongs to another output or signer.
 
     >>> from textveil.ledger import read_receipt
     >>> read_receipt(b"{}")
@@ -424,7 +429,7 @@ class ReceiptError(TextveilError, code="receipt"):
 
 
 class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
-    """A restored reply object was passed to a JSON encoder. Pass its ``.text`` or ``.to_dict()`` instead.
+    """A result of ``restore`` was passed to a JSON encoder. Pass the result's ``.text`` or ``.to_dict()`` instead.
 
     >>> import json
     >>> from textveil import Sanitizer
@@ -436,7 +441,7 @@ class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
 
 
 class ConversationChanged(OutputError, code="conversation-changed"):
-    """The file of a conversation differs from the version that this conversation last read or wrote.
+    """Another process has changed the file of a conversation since this conversation last read or wrote the file.
 
     >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
     (True, 'conversation-changed')
@@ -444,7 +449,7 @@ class ConversationChanged(OutputError, code="conversation-changed"):
 
 
 class LanguageWarning(UserWarning):
-    """Warning that texts may be in another language than the bundle; its message contains no word of a text.
+    """Warning that texts may be in another language than the word lists. The message contains no word of a text.
 
     >>> issubclass(LanguageWarning, UserWarning)
     True
@@ -452,7 +457,7 @@ class LanguageWarning(UserWarning):
 
 
 class MixedLossTypes(TypeError):
-    """A program compared or mixed two types of privacy loss.
+    """A program compared or mixed two types of privacy loss, such as an epsilon per word and one per text.
 
     This is a mistake in the program, never in its input.
 

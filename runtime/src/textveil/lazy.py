@@ -5,7 +5,7 @@ The TypeScript package has exact copies of the data files (``web/scripts/data.mj
 - ``rules.json``: words, patterns and surrogates of English. A bundle may have a file of this format for its language.
 - ``entity_types.json``: entity types of the mode ``names``, with their lists, surrogate pools and relations.
 - ``character_tables.json``: Unicode tables, punctuation, and the characters between two words that can be one name.
-- ``statements.json``: texts of privacy statements, in which numbers replace the names in braces.
+- ``statements.json``: texts of privacy statements. They have names in braces, which the program replaces by numbers.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Privacy losses of a release, with a class for each type of epsilon, so that types cannot be confused.
+"""Privacy losses of an output, with a class for each type of epsilon, so that types cannot be confused.
 
-A release can have several epsilons with different meanings:
+An output can have several epsilons with different meanings:
 
 * for any two texts (``WholeText``): local differential privacy;
 * for one coordinate of a vector (``PerCoordinate``), as in Lyu, He, Li 2020. The epsilon of the whole text is
@@ -122,11 +122,11 @@ class PerWord(PrivacyLoss):
 
 @dataclass(frozen=True)
 class Spend:
-    """The spend of one release in a ledger: an upper bound of its privacy loss, in integer units.
+    """Privacy loss of one output as a privacy ledger records it: an upper bound, in integer units.
 
     The bound means: for any two inputs ``x`` and ``y`` and any set of outputs, the probability of the set for ``x`` is
     at most ``exp(epsilon)`` times its probability for ``y``, plus ``delta``. Epsilon and delta are rounded up to units
-    once per release, and sums of units are exact (docs/proofs/ledger.md).
+    once per output, and sums of units are exact (docs/proofs/ledger.md).
 
     Attributes:
         epsilon_units: Epsilon in units of 2**-20; ``None`` if no finite bound is proven.
@@ -138,7 +138,7 @@ class Spend:
 
     @classmethod
     def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
-        """Return the total spend of ``times`` releases that have the same privacy loss."""
+        """Return the sum of the privacy losses of ``times`` outputs that have the same loss, as a ``Spend``."""
         return cls(
             _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
         )
@@ -147,7 +147,7 @@ class Spend:
 def _round_up_units(value: Decimal, units: int) -> int:
     """Return ``value * units`` as an integer, rounded up.
 
-    The function uses integer arithmetic, which is fast enough for a table with one spend for each row.
+    The function uses integer arithmetic, which is fast enough to be called for each row of a table.
     """
     numerator, denominator = value.as_integer_ratio()
     return -(-numerator * units // denominator)
@@ -158,7 +158,7 @@ UNBOUNDED_SPEND = Spend(None)
 
 
 class ReleaseStatement(ABC):
-    """Interface of the privacy statement of a release.
+    """Interface of privacy statements, which describe the privacy guarantee of an output.
 
     A statement depends only on the output and on public parameters.
     """
@@ -166,41 +166,42 @@ class ReleaseStatement(ABC):
     @property
     @abstractmethod
     def bundle_hash(self) -> str:
-        """Content hash of the bundle with which the release was created."""
+        """Content hash of the bundle (data folder) with which the output was created."""
 
     @property
     @abstractmethod
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The privacy losses of the release, at most one of each subclass of ``PrivacyLoss``."""
+        """The privacy losses of the output, at most one of each subclass of ``PrivacyLoss``."""
 
     @property
     @abstractmethod
     def mechanism(self) -> str:
-        """Name of the mechanism."""
+        """Name of the mechanism (method of randomizing), such as ``staircase``."""
 
     @property
     @abstractmethod
     def spend(self) -> Spend:
-        """The spend of the whole release.
+        """Privacy loss of the whole output, as a privacy ledger records it.
 
-        It depends only on public parameters and on the template of the text.
+        The loss depends only on public parameters and on the number of randomized words, never on the hidden words
+        themselves.
         """
 
     @property
     @abstractmethod
     def not_protected(self) -> tuple[str, ...]:
-        """Sentences that explain what the release reveals in spite of the protection."""
+        """Sentences that explain what the output reveals in spite of the protection."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the statement as plain values for JSON. They are safe to publish with the output."""
+        """Return the privacy statement as plain values for JSON, which are safe to publish with the output."""
 
     @abstractmethod
     def summary(self) -> str:
         """Return a summary of the statement as one line for a terminal."""
 
     def _list_details(self) -> tuple[str, ...]:
-        """Return the lines of the printed statement between the summary and the content hash of the bundle."""
+        """Return the middle lines of the printed statement, between its summary and the content hash of the bundle."""
         return ()
 
     def __str__(self) -> str:

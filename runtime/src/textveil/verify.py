@@ -1,8 +1,8 @@
-"""Checks of an opened bundle on a device: weights, distances, possible outputs and privacy losses.
+"""Checks of an opened bundle (data folder): weights, distances, possible outputs and privacy losses.
 
 Opening a bundle has already checked hashes and structure. This module computes the privacy losses of pairs of words
-from the ``Randomizer`` of each mechanism, which has the exact output distribution. For SanText, it checks only a random
-sample of pairs; ``textveil-export certify`` checks all pairs.
+from the exact output distribution of each mechanism (``Randomizer``). For the mechanism SanText, it checks only a
+random sample of pairs; ``textveil-export certify`` checks all pairs.
 """
 
 import math
@@ -71,21 +71,21 @@ def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> 
 
 
 def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
-    """Check an opened text bundle, and return a report of the checks.
+    """Check an opened text bundle (data folder for rewriting texts), and return a report of the checks.
 
-    - SanText: the weight of every score; every stored distance; whether a nearer word is missing; and the privacy
-      losses of all pairs of a random sample of words. Half of the sample are stored neighbors of the other half.
-    - Staircase mechanism: the possible outputs of every mode, and the privacy losses of a smaller sample.
-    - Mode ``names``: its lists.
+    * Mechanism SanText: the weight of every score, every stored distance, and whether a nearer word is missing. Also
+      the privacy losses of all pairs of a random sample of words, half of which are stored neighbors of the other half.
+    * Staircase mechanism: the possible outputs of every protection mode, and the privacy losses of a smaller sample.
+    * Mode ``names``, which hides names: its word lists.
 
     Args:
         bundle: An opened bundle.
-        pairs: Number of pairs of words to check for SanText, divided among all levels and mechanisms.
+        pairs: Number of pairs of words to check for SanText, divided among all levels (epsilons) and mechanisms.
 
     Raises:
         BundleDamaged: A weight does not follow from its exponent, a stored distance is wrong, a neighbor is missing, an
-            output is not allowed, a privacy loss exceeds its bound, or a list is malformed. The message contains the
-            level, the score, the row or the line.
+            output is not allowed, a privacy loss exceeds its bound, or a list is malformed. The message names the level
+            (epsilon), the score, the row or the line.
     """
     files = read_bundle_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
     lines = [f"{format_count(len(files), 'file')} with the right size and hash, structure sound"]
@@ -102,10 +102,11 @@ def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
 
 
 def verify_encoder(bundle: VectorBundle) -> str:
-    """Check an opened vector bundle, and return a report of the checks.
+    """Check an opened vector bundle (data folder for noisy vectors of texts), and return a report of the checks.
 
-    Opening the bundle has already checked the model. For every level, this function computes the privacy loss for any
-    two texts from the exact distribution of the noise. The loss must not exceed the stated loss.
+    Opening the bundle has already checked the model. For every level (one epsilon with its parameters), this function
+    computes the privacy loss for any two texts from the exact distribution of the noise. The loss must not exceed the
+    loss that the bundle states.
 
     Raises:
         BundleDamaged: No noise is possible for a level, or the loss exceeds the stated loss. The message names the
@@ -133,7 +134,7 @@ def verify_encoder(bundle: VectorBundle) -> str:
 
 
 def verify_labels(bundle: LabelBundle) -> str:
-    """Check an opened label bundle, and return a report of the checks.
+    """Check an opened label bundle (data folder for noisy class labels of texts), and return a report of the checks.
 
     Opening the bundle has already checked the randomizers. This function computes the output distribution of every
     class label in exact rational numbers. For any two labels, the probabilities of an output must not differ by more
@@ -234,16 +235,17 @@ def _compute_allowed(bundle: TextBundle, level: SanTextLevel, mechanism: str, di
 
 
 def _sample_inputs(table: SanTextTable, pairs: int) -> NDArray[np.intp]:
-    """Sample random inputs, and a stored neighbor of each. The sample is small enough for about ``pairs`` pairs."""
+    """Sample random words and a similar word of each, so few that they have about ``pairs`` pairs."""
     half = _draw_below(table.symbol_count + 1, max(1, math.isqrt(pairs) // 2))
     column = _draw_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
 
 
 def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
-    """Check every stored distance, and that every word nearer than the last stored neighbor is also stored.
+    """Check the stored distances of similar words, and that no similar word is missing.
 
-    Sampling depends on this: a nearer word that is not stored would be an output too rarely.
+    For each word, the table stores its nearest words (neighbors). Every word that is nearer than the last stored
+    neighbor must also be stored. Otherwise the mechanism would sample that word too rarely.
     """
     no_candidate = np.append((table.roles & SANTEXT_OUTPUT_ROLE) == 0, True)
     for rows, squared in metric.iterate_squared_blocks(np.arange(len(table.neighbors))):
@@ -262,10 +264,10 @@ def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
 
 
 def _verify_staircase(bundle: TextBundle) -> str:
-    """Check the possible outputs and the privacy losses of the staircase mechanism in every mode.
+    """Check the possible outputs and the privacy losses of the staircase mechanism in every protection mode.
 
-    No output may be a function word in a mode that keeps function words. No output may be a surrogate of an entity
-    type, or look like a surrogate.
+    In a mode that leaves function words (such as "the") unchanged, no output may be a function word. No output may be a
+    surrogate (replacement of a name or number), or look like one.
     """
     plans = StaircasePlanFactory(bundle)
     assert bundle.staircase_table is not None

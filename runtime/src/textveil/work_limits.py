@@ -1,4 +1,4 @@
-"""Limits for long work: long loops regularly call a function of the caller, which can stop the work.
+"""Time limits for long work: long loops regularly call a function of the caller, which can stop the work.
 
 The caller of the library sets this function for one call. The function is stored in a context variable, so it applies
 only to the calling thread, and the functions between the caller and the innermost loop need no parameter for it.

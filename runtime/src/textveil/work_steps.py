@@ -81,7 +81,7 @@ class SteppedJSONEncoder(json.JSONEncoder):
         get_value: Callable[[Any], Any],
         parts: list[str],
     ) -> None:
-        """Encode the entries of a list or an object, and append the parts of the JSON text to ``parts``.
+        """Encode the entries of a JSON list or object in steps, and append the parts of the JSON text to ``parts``.
 
         Small entries are encoded together in one step.
 

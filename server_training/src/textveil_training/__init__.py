@@ -1,4 +1,4 @@
-"""Server side of textveil: read data, train models on released data, and measure attacks on releases."""
+"""Server side of textveil: sanitize corpora, train models on sanitized text, and measure attacks."""
 
 from typing import TYPE_CHECKING
 

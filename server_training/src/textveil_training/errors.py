@@ -150,13 +150,13 @@ class InvalidJson(DataError):
 
 
 class ReleaseMismatch(DataError):
-    """Signal that sanitized texts do not match the record in their folder."""
+    """Signal that sanitized texts do not match the record of ``sanitize-corpus`` in their folder."""
 
     code = "data-release"
 
 
 class UnfinishedCorpus(DataError):
-    """Signal that the run that sanitizes a corpus has not ended."""
+    """Signal that a corpus is incomplete, because the run of ``sanitize-corpus`` has not ended."""
 
     code = "data-unfinished"
 
@@ -177,13 +177,13 @@ class MissingExtra(TrainingError):
 
 
 class RecipeError(TrainingError):
-    """Signal that a recipe is not TOML, lacks a key, has an unknown key, or has an invalid value."""
+    """Signal that a recipe (file of training settings) is not TOML, or has a missing, unknown or invalid key."""
 
     code = "recipe"
 
 
 class CheckpointError(TrainingError):
-    """Signal that a checkpoint is missing, damaged, or of another architecture."""
+    """Signal that a checkpoint (folder of a trained model) is missing, damaged, or of another architecture."""
 
     code = "checkpoint"
 
@@ -207,7 +207,7 @@ class LossError(TrainingError):
 
 
 class StaircaseUnsupported(TrainingError):
-    """Signal that the staircase mechanism cannot be applied to single words.
+    """Signal that the staircase mechanism, which randomizes words, cannot be applied to single words.
 
     With this mechanism, the treatment of a word depends on the text around it. To train on its outputs, write a corpus
     with ``sanitize-corpus``.
@@ -231,7 +231,7 @@ class EmptyClass(TrainingError):
 class InvalidClasses(TrainingError):
     """Signal that the labels of the data do not define a classification task.
 
-    There is one class, or too many; a class has too few texts, or occurs in the test part only.
+    Either the number of classes is one or too large; or a class has too few texts, or occurs in the test part only.
     """
 
     code = "classes"
@@ -253,15 +253,15 @@ class RewriterError(TrainingError):
 
 
 class ClaimRefuted(TrainingError):
-    """Signal that an audit refuted a mechanism's claim, or that the mechanism repeats its random draws.
+    """Signal that an audit refuted a mechanism's claimed epsilon, or that the mechanism repeats its outputs.
 
-    If draws repeat, the audit cannot test the claim.
+    If outputs repeat, the audit cannot test the claim.
     """
 
     code = "claim"
 
 
 class SamplerFault(TrainingError):
-    """Signal that the installed sampler of a bundle fails its statistical test."""
+    """Signal that samples of a bundle's mechanism differ from its exact probabilities in a statistical test."""
 
     code = "sampler"

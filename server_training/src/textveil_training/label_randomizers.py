@@ -1,16 +1,17 @@
-"""Construct randomizers of class labels: the most accurate one, and one with correctable counts.
+"""Construct randomizers of class labels: the most accurate one, and one for unbiased counts of labels.
 
-``Q(y|x)`` is the probability that the label ``y`` is released if the model decided on the class ``x``.
+``Q(y|x)`` is the probability that the device sends the label ``y`` if the model decided on the class ``x``.
 
 **accuracy.** The solution of the following linear program, where ``C[x, y]`` is the share of texts with the decision
 ``x`` and the true class ``y`` in a calibration split:
 
     max sum_{x,y} C[x, y] Q(y|x)    with  lo(y) <= Q(y|x) <= exp(epsilon) lo(y),  sum_y Q(y|x) = 1.
 
-At a small epsilon this randomizer never releases rare classes, so counts of its outputs cannot be corrected.
+At a small epsilon this randomizer never returns rare classes, so a server cannot estimate the numbers of texts from its
+outputs.
 
-**counts.** k-ary randomized response (Kairouz, Bonawitz, Ramage 2016): every class is released, and its matrix has full
-rank. On balanced classes it is the most accurate randomizer too.
+**counts.** k-ary randomized response (Kairouz, Bonawitz, Ramage 2016): every class is a possible output, and the matrix
+has full rank. On balanced classes it is the most accurate randomizer too.
 """
 
 from math import exp, inf, isfinite
@@ -26,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
-    """Solve the linear program of the randomizer ``accuracy``, the most accurate one at an epsilon.
+    """Compute the most accurate randomizer of class labels at an epsilon (``accuracy``) by linear programming.
 
     The result is private up to the solver's tolerance. The program has one further variable ``lo(y)`` per output, and
     requires ``lo(y) <= Q(y|x) <= exp(epsilon) lo(y)`` for each input. This needs ``2 n^2`` constraints instead of
@@ -37,7 +38,7 @@ def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
         epsilon: Epsilon per text, above 0.
 
     Returns:
-        ``Q(y|x)``, the probability of each released label (column) for each decision (row), shape ``(n, n)``.
+        ``Q(y|x)``, the probability of each randomized label (column) for each decision (row), shape ``(n, n)``.
 
     Raises:
         InvalidRandomizer: The matrix is not a confusion matrix, or the solver finds no solution.
@@ -96,7 +97,7 @@ def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
 
 
 def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Estimate the probability of each true label given a released label, from a calibration split.
+    """Estimate the probability of each true label given a randomized label, from a calibration split.
 
     The function adds one text of each class and decision to the counts, so that no probability is 0.
 
@@ -105,8 +106,8 @@ def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> 
         randomizer: Probability of each output (column) for each decision (row), shape ``(n, n)``.
 
     Returns:
-        Probabilities, shape ``(released labels, true labels)``; rows sum to 1. For a label that is never released the
-        row contains the shares of the true labels.
+        Probabilities, shape ``(randomized labels, true labels)``; rows sum to 1. For a label that is never an output,
+        the row contains the shares of the true labels.
     """
     counts = np.asarray(confusion, dtype=np.float64) + 1 / len(np.asarray(confusion))
     joint = (counts @ np.asarray(randomizer)).T
@@ -141,7 +142,7 @@ def normalize_counts(counts: Floats) -> Floats:
 
 
 def check_epsilon(epsilon: float, delta: float = 0.0) -> float:
-    """Return ``epsilon`` if ``epsilon`` and ``delta`` are valid parameters of a randomizer.
+    """Check that ``epsilon`` and ``delta`` are valid parameters of a randomizer, and return ``epsilon``.
 
     Raises:
         InvalidRandomizer: Epsilon is negative or not a number, or delta is not from 0 to 1.

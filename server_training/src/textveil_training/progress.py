@@ -10,4 +10,4 @@ ProgressCallback = Callable[[str, int, int], None]
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Ignore a progress report; callers pass this function when nobody displays progress."""
+    """Do nothing; callers pass this function as progress callback if no progress is displayed."""

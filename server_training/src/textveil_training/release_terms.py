@@ -1,4 +1,4 @@
-"""Describe the privacy terms of a text release for the records of corpora, training runs and attacks."""
+"""Describe how texts were sanitized (mode, mechanism, epsilon) for records of corpora, trainings and attacks."""
 
 from decimal import Decimal
 from typing import Any
@@ -11,18 +11,18 @@ MECHANISM_OF_MODE = {"names": "names", "words": "staircase", "all": "staircase"}
 
 
 def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str, Any]:
-    """Describe the privacy terms of a release as a dictionary, for a record.
+    """Describe how texts are sanitized (mode, mechanism, epsilon) as a dictionary, for a JSON record.
 
-    The result does not depend on the texts: two releases under the same options have equal descriptions.
+    The result does not depend on the texts: equal options give equal descriptions.
 
     Args:
         terms: The terms, from ``Sanitizer.terms``.
-        bundle: The bundle of the release.
+        bundle: The bundle (folder with word lists and settings) of the sanitizer.
 
     Returns:
         ``mode`` (``None`` for mechanisms that randomize every token), ``mechanism``, ``level``, ``epsilon`` (per word
-        or token; ``None`` where no number bounds a release, as in the mode ``names``), the other figures of the
-        guarantee, ``not_protected`` and the bundle.
+        or token; ``None`` where no epsilon holds, as in the mode 'names'), the other figures of the guarantee,
+        ``not_protected`` and the bundle.
     """
     figures = dict(terms.promise.list_figures(terms))
     figures.pop("protect", None)  # the name of the mode
@@ -41,7 +41,7 @@ def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str,
 
 
 def format_release_terms(terms: dict[str, Any] | None) -> str:
-    """Format the mode and the mechanism of a release in a few words, for a table or an error message.
+    """Format how texts were sanitized in a few words, such as mode and epsilon, for a table or an error message.
 
     Args:
         terms: Result of ``describe_release_terms``, or ``None`` for raw text.

@@ -1,4 +1,4 @@
-"""Apply a bundle's mechanism to the tokens of a text, and keep the pairs of input and output token.
+"""Randomize the tokens of a text, and return the pairs of input and output token.
 
 Training on sanitized text, and attacks on it, need to know which input token became which output token. A device never
 stores these pairs. Here they come from public text, or from text that belongs to the caller.
@@ -25,7 +25,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizedText:
-    """The tokens of one text, as the mechanism reads them.
+    """The tokens of one text, as input of a mechanism that randomizes tokens.
 
     Attributes:
         inputs: Input id of each token, shape ``(n,)``; the last id stands for unknown words (``<unk>``).
@@ -41,7 +41,7 @@ class TokenizedText:
 
 
 class TokenRandomizer:
-    """A mechanism of a bundle, applied token by token.
+    """A mechanism of a bundle (folder with word lists and settings), applied token by token.
 
     Args:
         bundle: Folder of a bundle; ``None`` for `artifacts/english-santext`.
@@ -51,7 +51,7 @@ class TokenRandomizer:
 
     Attributes:
         bundle: The opened bundle.
-        plan: Template rule, mechanism and privacy terms that the options select.
+        plan: Rules, mechanism and epsilon that the options select.
 
     Raises:
         BundleError, OptionError: For the same reasons as in ``Sanitizer.load`` and ``Sanitizer.sanitize``.
@@ -76,11 +76,11 @@ class TokenRandomizer:
 
     @property
     def unknown_id(self) -> int:
-        """Input id of the unknown word ``<unk>``, equal to the number of symbols; it is never an output."""
+        """Return the input id of ``<unk>``, which stands for all unknown words; it is never an output."""
         return self.bundle.symbol_count
 
     def tokenize(self, text: str) -> TokenizedText:
-        """Split a text into tokens and gaps."""
+        """Split a text into tokens and gaps (the text between two tokens)."""
         inputs: list[int] = []
         whole: list[bool] = []
         spellings: list[str] = []
@@ -109,7 +109,7 @@ class TokenRandomizer:
         """Randomize texts with the distribution of ``Sanitizer.sanitize``, and return each text's output ids.
 
         Privacy:
-            Each call is a release of every text.
+            Each call samples new outputs of every text, and so spends epsilon again if they are published.
         """
         if not texts:
             return []
@@ -125,7 +125,7 @@ class TokenRandomizer:
             whole: Whether each token is a whole word, not a part of one, shape ``(n,)``.
 
         Privacy:
-            Each call is a release of every token.
+            Each call samples a new output of every token, and so spends epsilon again if they are published.
         """
         return self.plan.mechanism.draw_symbols(
             inputs, IsolatedSlots(np.zeros(len(inputs), bool), whole), random_uint64
@@ -138,23 +138,27 @@ class TokenRandomizer:
 
     @cached_property
     def keepable_ids(self) -> NDArray[np.bool_]:
-        """For each input whether SanText+ may keep it, booleans of shape ``(symbols + 1,)``, ``<unk>`` last."""
+        """Return a boolean for each input id: whether SanText+ may leave the word unchanged on purpose.
+
+        The shape is ``(symbols + 1,)``; the last entry is for ``<unk>``, which stands for unknown words.
+        """
         kept = getattr(self.get_distribution(), "is_keepable", None) if self.has_distribution else None
         return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
 
     @property
     def release_terms(self) -> dict[str, Any]:
-        """Mechanism and privacy guarantee as a dictionary, for the record of a run."""
+        """Return mechanism and privacy guarantee as a dictionary, for the JSON record of a run."""
         return describe_release_terms(self.plan.terms, self.bundle)
 
     def spell_token(self, token: int) -> str:
-        """Return the vocabulary's spelling of a symbol; ``<unk>`` for the id of unknown words."""
+        """Return the spelling of a token id in the vocabulary; ``<unk>`` for the id of unknown words."""
         return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
 
     def get_distribution(self) -> Randomizer:
         """Return the mechanism's output distribution ``Pr[M(x) = y]``.
 
-        It is the distribution of whole words, including the probability with which SanText+ keeps a word.
+        The distribution is that of whole words. It includes the probability with which SanText+ leaves a word unchanged
+        on purpose.
 
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).

@@ -129,7 +129,7 @@ def test_lines_of_a_grid(
     assert np.average([part["present"], part["absent"]], weights=texts) == pytest.approx(one["levels"]["2"]["accuracy"])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_grid_is_taken_up_where_it_was(
     recipe: RepresentationRecipe,
     task: ClassificationTask,
@@ -179,7 +179,7 @@ def test_too_little_noise_is_told(
     assert exceeds()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_seed_gives_the_same_head(
     recipe: RepresentationRecipe, task: ClassificationTask, features: dict, clean: RepresentationClassifier
 ) -> None:

@@ -27,6 +27,7 @@ def ran(data: Path, *options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([*command, "-o", str(data / "records"), *options], capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_a_run(data: Path) -> None:
     first = ran(data, "--only", "capitals", "nothing")
     assert first.stderr.count("made-up") == 8
@@ -42,6 +43,7 @@ def test_a_run(data: Path) -> None:
     assert ran(data, "--only", "capitals", "--limit", "2").stderr.count("made-up") == 4
 
 
+@pytest.mark.slow
 def test_a_figure_of_another_rule_is_measured_anew(data: Path) -> None:
     ours = ("--only", "names", "--variants", "as is", "lower")
     assert ran(data, *ours).stderr.count("made-up") == 2

@@ -21,6 +21,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run(data: Path) -> None:
     command = [
         sys.executable,

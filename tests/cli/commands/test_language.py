@@ -104,6 +104,7 @@ def test_a_language_with_words_for_facts_keeps_those_of_plain_at_most(here: Call
     assert Sanitizer.load(language="qaa").terms().statement(0).to_dict()["facts"] == "plain"
 
 
+@pytest.mark.slow
 def test_several_processes_open_joined_packs(here: Callable, pack: Path, tmp_path: Path) -> None:
     table, output = tmp_path / "in.csv", tmp_path / "out.csv"
     table.write_text("note\n" + f"the {TEXT} can't\n" * 40, "utf-8")

@@ -86,6 +86,8 @@ WAYS = {
     "a file to a file": ["in.txt", "-o", "out.txt"],
     "a file as one document": ["in.txt", "--document", "file", "-o", "out.txt"],
 }
+#: The ways of the default run, one for each output.
+BRIEF_WAYS = ("a text to standard output", "a file to a file")
 
 
 def lost(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[str], before: str = "") -> tuple[int, int]:
@@ -100,7 +102,9 @@ def lost(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[str], b
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=() if way in BRIEF_WAYS else pytest.mark.full) for way in WAYS]
+)
 def test_no_text_is_left_without_its_mapping(
     forked: Callable[..., Any], tmp_path: Path, bundle: Path, way: str
 ) -> None:
@@ -110,7 +114,7 @@ def test_no_text_is_left_without_its_mapping(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["a file to standard output", "a file to a file"])
+@pytest.mark.parametrize("way", ["a file to a file"])
 def test_a_mapping_after_the_text_is_found(forked: Callable[..., Any], tmp_path: Path, bundle: Path, way: str) -> None:
     _, without = lost(forked, tmp_path / "cwd", bundle, WAYS[way], AFTER_THE_TEXT)
     assert without > 0

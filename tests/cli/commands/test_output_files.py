@@ -130,6 +130,7 @@ def test_outputs_that_cannot_be(
     assert sorted(os.listdir(tmp_path)) == before
 
 
+@pytest.mark.slow
 def test_an_input_is_not_overwritten(cli: Callable, note: Path, tmp_path: Path) -> None:
     content = note.read_bytes()
     symlink, hard_link, folder_link = tmp_path / "symlink", tmp_path / "hard", tmp_path / "folder"

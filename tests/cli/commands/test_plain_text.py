@@ -204,23 +204,23 @@ def test_errors_come_before_input_is_read(cli: Callable, note: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_hint_for_tags_of_several_lines(command: Callable, tmp_path: Path) -> None:
+def test_a_hint_for_tags_of_several_lines(command: Callable, here: Callable, tmp_path: Path) -> None:
     """Two persons of two lines are both [person 1], so a hint has the option with which they are not."""
     lines, table, out = tmp_path / "calls.txt", tmp_path / "calls.csv", tmp_path / "out.csv"
     lines.write_text("Anna Novak called.\nPeter Schulz left.\n")
     table.write_text("a,b\nAnna Novak,Peter Schulz\n")
     hint = "tags are numbered in each {0} anew, so [person 1] of two {0}s can be two persons: --document {1} "
-    ran = command("sanitize", "--style", "tag", lines)
+    ran = here("sanitize", "--style", "tag", lines)
     assert ran.out == b"[person 1] called.\n[person 1] left.\n"
     assert hint.format("line", "file") in ran.message
-    ran = command("sanitize", "--style", "tag", "--document", "file", lines)
+    ran = here("sanitize", "--style", "tag", "--document", "file", lines)
     assert ran.out == b"[person 1] called.\n[person 2] left.\n"
-    silent = [ran, command("sanitize", "--style", "tag", "--document", "line", lines), command("sanitize", lines)]
-    silent.append(command("sanitize", "--style", "tag", "--quiet", lines))
+    silent = [ran, here("sanitize", "--style", "tag", "--document", "line", lines), here("sanitize", lines)]
+    silent.append(here("sanitize", "--style", "tag", "--quiet", lines))
     silent.append(command("sanitize", "--style", "tag", stdin=b"Anna Novak called.\nThe end.\n"))
     both = ("sanitize", "--style", "tag", "--column", "a", "--column", "b", table, "-o")
-    silent += [command(*both[:5], table, "-o", out), command(*both, tmp_path / "b.csv", "--document", "row")]
+    silent += [here(*both[:5], table, "-o", out), here(*both, tmp_path / "b.csv", "--document", "row")]
     for ran in silent:
         assert ran.code == 0
         assert "numbered" not in ran.message
-    assert hint.format("cell", "row") in command(*both, tmp_path / "c.csv").message
+    assert hint.format("cell", "row") in here(*both, tmp_path / "c.csv").message

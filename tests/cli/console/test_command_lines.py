@@ -96,6 +96,7 @@ def own(modules: set[str]) -> set[str]:
     return {name for name in modules if name.startswith("textveil_cli")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MOST_MODULES)
 def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
     """Rewriting one sentence loads no tables or vectors, no ledger and no other command."""
@@ -108,6 +109,7 @@ def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
     assert "textveil_cli.commands.sanitize.tables" not in modules
 
 
+@pytest.mark.slow
 def test_no_option_of_a_sentence_or_a_table_imports_pydantic(tmp_path: Path) -> None:
     """Typer checks values with pydantic, whose import takes longer than sanitizing a sentence."""
     table, output = tmp_path / "notes.csv", tmp_path / "sent.csv"

@@ -34,6 +34,7 @@ def test_ctrl_c_while_a_command_is_imported_is_said_in_one_line(monkeypatch: pyt
     assert usage("info") == (130, "", "textveil: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "expected"),
     [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")]

@@ -64,6 +64,7 @@ def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:
     return written, unknown, again
 
 
+@pytest.mark.slow
 def test_runs_killed_at_random_write_nothing_that_the_ledger_does_not_know(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
     assert (written, unknown, again) == (6000, 0, 0)
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted fault: blocks of one row are not spent."""
     monkeypatch.setattr(sources, "_READ_BYTES", 16)

@@ -237,6 +237,7 @@ def test_an_upstream_that_is_not_there(tmp_path: Path) -> None:
     assert (status, said["error"]["message"]) == (502, "the upstream cannot be reached")
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_twice(small: Server, up: Upstream) -> None:
     before = len(up.asked)
     small.ask("POST", CHAT, chat(model="closed"))

@@ -50,6 +50,7 @@ def test_openai_chat(base: str) -> None:
         assert stream.get_final_completion().choices[0].message.content == TEXT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("places", [(), ("--restore-places", "json")])
 def test_openai_tools(up: Upstream, tmp_path: Path, places: tuple[str, ...]) -> None:
     with gateway(tmp_path, up.url, "--restore-tools", "find", *places) as server:

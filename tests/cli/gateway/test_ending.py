@@ -128,6 +128,7 @@ SPECIAL_FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 @pytest.mark.parametrize("kind", SPECIAL_FILES)
 def test_a_special_file_in_the_place_of_the_database_stops_named_conversations_alone(
@@ -163,6 +164,7 @@ def test_a_special_file_in_the_place_of_the_database_ends_the_start(
     assert "mappings.sqlite" in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2])
 def test_what_is_written_when_it_is_told_to_end_is_whole(
     up: Upstream, tmp_path: Path, folders: tuple[Path, Path], number: int
@@ -179,6 +181,7 @@ def test_what_is_written_when_it_is_told_to_end_is_whole(
     assert read_mappings(folders) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 @pytest.mark.parametrize(
     "signals",
@@ -208,6 +211,7 @@ def test_what_is_written_when_it_does_not_wait_is_whole_or_as_it_was(
         assert server.stop() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["silent", "endless"])
 def test_it_ends_while_an_upstream_does_not(
     up: Upstream, tmp_path: Path, folders: tuple[Path, Path], model: str
@@ -224,6 +228,7 @@ def test_it_ends_while_an_upstream_does_not(
     assert read_mappings(folders) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 @pytest.mark.parametrize("signals", [1, 2])
 def test_it_ends_while_a_thread_computes(up: Upstream, tmp_path: Path, signals: int) -> None:

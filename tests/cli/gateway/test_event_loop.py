@@ -302,6 +302,7 @@ def test_a_body_of_too_many_lists_is_not_parsed(nested: str) -> None:
     refuse_heavy_body(body[: len(body) // 2], 1 << 40)
 
 
+@pytest.mark.slow
 def test_the_mapping_of_a_large_request_is_freed_off_the_loop(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +346,7 @@ def test_a_full_garbage_collection_waits_for_large_requests_but_not_forever(
     assert len(collected) == 3
 
 
+@pytest.mark.slow
 def test_what_a_large_request_left_is_freed_in_steps_in_a_thread(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

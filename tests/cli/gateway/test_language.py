@@ -11,6 +11,7 @@ from upstreams import Upstream
 TEXT = f"{WORDS[60]} l'{WORDS[61]} Vrobelq"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 def test_the_gateway_reads_and_restores_in_the_language(
     up: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streamed: bool

@@ -167,6 +167,7 @@ def test_a_process_killed_in_the_middle_of_a_write_leaves_the_earlier_mapping(tm
     assert run_sql(tmp_path, "PRAGMA integrity_check") == [("ok",)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of file sizes")
 def test_a_disk_that_takes_no_more_leaves_the_earlier_mapping(tmp_path: Path) -> None:
     database = make_database(tmp_path)
@@ -265,6 +266,7 @@ def test_a_lock_of_another_process_is_waited_for_and_ends_with_it(tmp_path: Path
         process.communicate()
 
 
+@pytest.mark.slow
 def test_requests_of_one_process_share_a_lock_until_the_last_has_ended(tmp_path: Path) -> None:
     async def hold(locks: ConversationLocks, may_end: asyncio.Event) -> None:
         async with locks.hold_lock(NAME):

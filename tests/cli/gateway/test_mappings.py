@@ -48,6 +48,7 @@ def count_rows(mappings: Path) -> int:
     return run_sql(mappings, "SELECT COUNT(*) FROM conversations")[0][0]
 
 
+@pytest.mark.slow
 def test_a_conversation_with_a_name_outlives_the_gateway(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, key, options = folders
     named = {**KEY, "X-Textveil-Conversation": "Novak's"}
@@ -79,6 +80,7 @@ def test_a_conversation_with_a_name_outlives_the_gateway(up: Upstream, tmp_path:
         assert count_rows(mappings) == 2
 
 
+@pytest.mark.slow
 def test_a_reply_comes_where_its_mapping_cannot_be_written_any_more(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, _, options = folders
 
@@ -98,6 +100,7 @@ def test_a_reply_comes_where_its_mapping_cannot_be_written_any_more(up: Upstream
         assert len(up.asked) == before
 
 
+@pytest.mark.slow
 def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, _, options = folders
     named = {**KEY, "X-Textveil-Conversation": "one"}
@@ -120,6 +123,7 @@ def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: An
         assert server.ask("POST", CHAT, asked(CHAT, TEXT), named)[0] == 200
 
 
+@pytest.mark.slow
 def test_a_mapping_under_the_name_of_another_is_not_read(up: Upstream, tmp_path: Path, folders: Any) -> None:
     """Else a person who can write the database, without its key, could restore the words of one client for another."""
     mappings, _, options = folders
@@ -134,6 +138,7 @@ def test_a_mapping_under_the_name_of_another_is_not_read(up: Upstream, tmp_path:
         assert server.ask("POST", CHAT, asked(CHAT, TEXT), named)[1]["error"]["code"] == "key"
 
 
+@pytest.mark.slow
 def test_old_mappings_are_deleted_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, _, options = folders
     named = {**KEY, "X-Textveil-Conversation": "one"}
@@ -151,6 +156,7 @@ def test_old_mappings_are_deleted_at_the_start(up: Upstream, tmp_path: Path, fol
         assert sorted(others) == ["mappings.lock", "mine.txt"]
 
 
+@pytest.mark.slow
 def test_two_gateways_on_one_database_continue_one_conversation(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, _, options = folders
     (tmp_path / "link").symlink_to(mappings)
@@ -173,6 +179,7 @@ def test_two_gateways_on_one_database_continue_one_conversation(up: Upstream, tm
         assert two.ask("POST", RESPONSES, goes_on, named)[0] == 422  # no copy in memory is used
 
 
+@pytest.mark.slow
 def test_concurrent_requests_to_two_gateways_are_all_restored(up: Upstream, tmp_path: Path, folders: Any) -> None:
     """Requests of one conversation wait for each other; no mapping gets lost."""
     options = folders[2]
@@ -193,6 +200,7 @@ def test_concurrent_requests_to_two_gateways_are_all_restored(up: Upstream, tmp_
             assert (status, reply) == (200, text)
 
 
+@pytest.mark.slow
 def test_a_gateway_does_not_wait_forever_for_another(up: Upstream, tmp_path: Path, folders: Any) -> None:
     options = (*folders[2], "--timeout-seconds", "1")
     named = {**KEY, "X-Textveil-Conversation": "one"}
@@ -262,6 +270,7 @@ def test_a_key_in_the_folder_of_mappings_ends_it_at_the_start(up: Upstream, fold
     assert list(mappings.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_database_of_another_program_or_version_ends_it_at_the_start(up: Upstream, folders: Any) -> None:
     mappings, _, options = folders
     ours = f"PRAGMA application_id = {0x74766D70}"
@@ -288,6 +297,7 @@ def test_a_database_of_another_program_or_version_ends_it_at_the_start(up: Upstr
     assert "Novak" not in said
 
 
+@pytest.mark.slow
 def test_files_of_an_earlier_version_move_into_the_database(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, key, options = folders
     named = {**KEY, "X-Textveil-Conversation": "one"}
@@ -320,6 +330,7 @@ def test_a_missing_extra_ends_it_at_the_start(up: Upstream, tmp_path: Path, fold
     assert "cryptography" in fail_at_the_start(up, *folders[2], PYTHONPATH=str(package.parent))
 
 
+@pytest.mark.slow
 def test_mappings_under_another_key_are_one_line_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
     mappings, key, options = folders
     with started(tmp_path / "one", up, *options) as server:
@@ -331,6 +342,7 @@ def test_mappings_under_another_key_are_one_line_at_the_start(up: Upstream, tmp_
         assert count_rows(mappings) == 1
 
 
+@pytest.mark.slow
 def test_what_is_deleted_is_logged(up: Upstream, tmp_path: Path, folders: Any) -> None:
     named = {**KEY, "X-Textveil-Conversation": "Novak's"}
     with started(tmp_path / "one", up, *folders[2]) as server:

@@ -252,6 +252,7 @@ def test_hosts_of_the_command() -> None:
     assert options.parse_policy().hosts == {"ok.example"}
 
 
+@pytest.mark.slow
 def test_every_place_is_warned_of(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--restore-places", "all") as server:
         found = server.ask("POST", CHAT, asked(CHAT, f"![](https://e.example/?{NAME})"), KEY)[1]

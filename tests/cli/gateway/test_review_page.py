@@ -194,6 +194,7 @@ class EchoSteps:
         return []
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_nested_too_deeply_is_passed_on() -> None:
     review = ExchangeReview()
     review.add_request("r", CHAT, {"messages": []}, {"messages": []})

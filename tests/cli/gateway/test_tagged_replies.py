@@ -41,6 +41,7 @@ def test_invented_tags_are_counted_whole_and_streamed(tagging: Server, answering
     assert f"{counts}\n" in stream(tagging, path, body)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FILE.exists(), reason="no replies here")
 @pytest.mark.parametrize("path", PATHS)
 def test_replies_with_tags_come_back_whole_and_streamed(

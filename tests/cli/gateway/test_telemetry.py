@@ -107,6 +107,7 @@ def read_counts(server: Server) -> list[Any]:
     return [json.loads(line.removeprefix("counted ")) for line in lines]
 
 
+@pytest.mark.slow
 def test_a_gateway_counts_requests_and_never_a_text(metered: Server) -> None:
     named = {**KEY, "X-Textveil-Conversation": "Zqxwvina"}
     assert text_of(CHAT, metered.ask("POST", CHAT, asked(CHAT, TEXT), named)[1]) == TEXT
@@ -128,6 +129,7 @@ def test_a_gateway_counts_requests_and_never_a_text(metered: Server) -> None:
     assert not [options for *_, options in counted if options]
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_counted(up: Upstream, tmp_path: Path) -> None:
     with served(tmp_path, "-c", METERED, "gateway", "--port", "0", "--upstream", up.url) as server:
         assert server.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[0] == 200

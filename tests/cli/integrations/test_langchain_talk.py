@@ -142,6 +142,7 @@ ATTACKS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reply", "option", "reason"), ATTACKS)
 def test_replies_are_restored_in_running_text_alone(reply: str, option: dict[str, Any], reason: str) -> None:
     for given in ({}, option):

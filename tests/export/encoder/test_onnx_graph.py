@@ -32,6 +32,7 @@ def ids(tokens: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, len(VOCABULARY), tokens)
 
 
+@pytest.mark.slow
 def test_graph_and_torch_agree_at_every_length(checkpoint: Checkpoint, graph: Path) -> None:
     session, reference = DeviceSession(graph), TorchReference(checkpoint)
     for tokens in range(1, MAX_TOKENS + 1):

@@ -107,6 +107,7 @@ def test_a_line_is_written_once_and_never_without_a_side() -> None:
     assert build_opposites.format_file([(one, other), (other, one), (one, frozenset()), (one, one)]) == "up\tdown\n"
 
 
+@pytest.mark.slow
 def test_the_list_that_ships_is_the_one_of_the_card() -> None:
     card = (WORDS / "README.md").read_text(encoding="utf-8")
     assert hashlib.sha256(OPPOSITES.read_bytes()).hexdigest() in card
@@ -135,6 +136,7 @@ def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_
     assert 100 < alarming.sum() < 300
 
 
+@pytest.mark.slow
 def test_the_base_of_the_built_in_bundle_is_made_of_public_lists_alone() -> None:
     bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
     assert bundle.staircase_table is not None

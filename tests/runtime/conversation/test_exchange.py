@@ -5,6 +5,7 @@ import threading
 from itertools import count
 from pathlib import Path
 
+import pytest
 from textveil import Conversation, Sanitizer
 
 
@@ -110,6 +111,7 @@ def test_equal_texts_that_somebody_else_rewrites_are_drawn_apart(sanitizer: Sani
     assert conversation.start_exchange(exchange.history).outgoing([user("yes")])[0]["content"] == "yes 7"
 
 
+@pytest.mark.slow
 def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sanitizer, tmp_path: Path) -> None:
     """Eight threads send 120 requests each; another one saves and packs the conversation meanwhile."""
     conversation, wrong = Conversation(sanitizer), list[str]()

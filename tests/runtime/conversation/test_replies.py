@@ -24,6 +24,7 @@ def test_replies_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counts["in running text"] >= 0.9 * counts["in every place"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FILE.exists(), reason="no replies here")
 def test_replies_with_tags_are_restored_whole_and_streamed() -> None:
     """Tags are the default of a conversation; what they come back as does not depend on chance."""

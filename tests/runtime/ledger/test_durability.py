@@ -84,6 +84,7 @@ def test_an_output_that_leaves_first_is_found(small: Sanitizer, folder: Path) ->
     assert unknown(folder, small, killed_at(folder, small, 6, after=True, faulty=True)) == [8]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kills", "least"), [(10, 13), pytest.param(1000, 1500, marks=pytest.mark.full)])
 def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder: Path, kills: int, least: int) -> None:
     left, lost = killed_streams(folder, small, kills)

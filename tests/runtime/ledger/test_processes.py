@@ -29,6 +29,7 @@ def many(path: Path, processes: int, charges: int) -> None:
         assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("charges", [5, pytest.param(250, marks=pytest.mark.full)])
 def test_processes_lose_no_charge(path: Path, charges: int) -> None:
     many(path, 8, charges)

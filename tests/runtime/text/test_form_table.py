@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textveil.text import form_table
+from textveil.text import form_index, form_table
 from textveil.text.form_table import FormTable
 from textveil.text.inflections import TAG_NOTATIONS
 from textveil.text.restore import Restorer
@@ -93,3 +93,10 @@ def test_a_long_mapping_restores_what_a_short_one_does(
             streamed = "".join(stream.feed(reply[a:b]) for a, b in itertools.pairwise(places))
             found.append((whole, whole.report, streamed + stream.close(), stream.report))
     assert found[0] == found[1]
+
+
+@given(st.lists(st.text("ab]1", min_size=1, max_size=5), unique=True), st.text("ab]1", max_size=8))
+def test_forms_that_begin_a_text_are_found_by_binary_search(forms: list[str], text: str) -> None:
+    candidates = sorted(forms)
+    expected = sorted(filter(text.startswith, candidates), key=len)
+    assert form_index._find_beginnings(text, candidates) == expected

@@ -29,6 +29,7 @@ def test_numbers_do_not_depend_on_how_a_reply_is_cut(text: str, found: tuple[str
     assert all(find_in_pieces(text, size) == found for size in (1, 2, 3, 7, 100, 1000))
 
 
+@pytest.mark.slow
 def test_numbers_of_random_replies_do_not_depend_on_how_they_are_cut() -> None:
     chance = random.Random(1)
     parts = ["1", "23.", "4)", "\n", " ", "\t", "x" * 250, "(", ":", "-", ",", "٣", "a", "_", " " * 300, "\u2003"]

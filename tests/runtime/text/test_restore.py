@@ -235,12 +235,23 @@ def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: ascii(reply["reply"])[:60])
 def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> None:
+    assert_cuts_change_nothing(reply, 12)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: ascii(reply["reply"])[:60])
+def test_none_of_many_cuts_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> None:
+    assert_cuts_change_nothing(reply, 1_000)
+
+
+def assert_cuts_change_nothing(reply: dict[str, Any], most: int) -> None:
+    """Restore a reply whole, character by character, and in two parts that are cut at up to ``most`` places."""
     text = put_in(reply)
     if reply.get("reason") == SkipReason.ACTIVE:  # nothing is restored from there on; the words before are out
         text = put_in(reply, "x") + " Gomez"
         assert HIDDEN.restore(text) == text
     whole = HIDDEN.restore(text)
-    cuts = range(0, len(text), max(1, len(text) // 60))
+    cuts = range(0, len(text), max(1, len(text) // most))
     for deltas in ([*text], *((text[:cut], text[cut:]) for cut in cuts)):
         stream = HIDDEN.open_stream()
         assert "".join(map(stream.feed, deltas)) + stream.close() == whole

@@ -68,6 +68,7 @@ def count_leaks(policy: RestorePolicy, tag: str | None = None) -> tuple[int, int
     return restored, leaks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", [None, "[person 1]"])
 def test_no_original_comes_into_an_address(tag: str | None) -> None:
     restored, leaks = count_leaks(PROSE_POLICY, tag)
@@ -75,6 +76,7 @@ def test_no_original_comes_into_an_address(tag: str | None) -> None:
     assert leaks == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", [None, "[person 1]"])
 def test_the_reader_sees_originals_in_addresses(tag: str | None) -> None:
     assert count_leaks(EVERYWHERE_POLICY, tag)[1] > 40

@@ -53,6 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bundle"
 
 
+@pytest.mark.slow
 def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
     encoder = TextLabelEncoder.load(made)
     assert encoder.bundle.labels == ("Märkte", "Sport")
@@ -81,6 +82,7 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
     assert held_out.decisions.tolist() == wanted.tolist()
 
 
+@pytest.mark.slow
 def test_bad_rows_are_errors_counted_or_in_the_quarantine(
     run: Run, refused: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -166,7 +166,7 @@ def test_an_attack_that_is_not_defined_for_a_mode_names_another(refused: Refused
     for attack in undefined:
         said = refused(*ATTACK, "--protect", mode, "--attacks", attack, "--model", "lm", "--known-texts", "rows.tsv")
         assert said.startswith(f"setting: the attack {attack} cannot run: ")
-        assert f"in the mode {mode} " in said
+        assert f"in the mode '{mode}' " in said
         assert said.endswith(f"{others}\n")
 
 

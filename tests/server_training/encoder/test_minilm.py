@@ -76,6 +76,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bundle(
     assert not get_unfinished_folder(output).exists()
 
 
+@pytest.mark.slow
 def test_a_regression_that_is_interrupted_leaves_nothing_and_promises_nothing(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_regression_that_is_interrupted_leaves_nothing_and_promises_nothing(
     assert run(*given(data, output))[0] == 0
 
 
+@pytest.mark.slow
 def test_nothing_to_go_on_with_and_a_damaged_part(run: Run, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "b"
     assert "this bundle has no unfinished run: omit --resume" in run(*given(data, output, "--resume"))[2]

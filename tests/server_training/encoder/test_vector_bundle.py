@@ -99,6 +99,7 @@ def test_a_run_stopped_at_any_stage_is_resumed(place: Path, tmp_path: Path, stag
     assert models[0] == models[1]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_stopped_while_it_is_measured_can_be_exported(place: Path, tmp_path: Path) -> None:
     """All epochs are trained, the evaluation is cut off: the record has no result, but the networks are whole."""
     texts, chosen = read(place), settings(place)
@@ -171,6 +172,7 @@ def test_an_encoder_that_no_bundle_can_hold_is_refused_before_training(
         assert {path.name for path in tmp_path.iterdir()} == {"other"}
 
 
+@pytest.mark.slow
 def test_a_smaller_vocabulary_keeps_the_pieces_of_the_training_texts(place: Path, tmp_path: Path) -> None:
     texts = read(place)
     whole = (place / "encoder" / "vocab.txt").read_text("utf-8").splitlines()

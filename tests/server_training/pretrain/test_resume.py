@@ -30,6 +30,7 @@ def broken(pretraining: Path, name: str, **settings: Any) -> dict[str, Any]:
     raise AssertionError("no end")
 
 
+@pytest.mark.slow
 def test_an_interrupted_raw_run_goes_on_to_the_same_result(pretraining: Path) -> None:
     record = broken(pretraining, "broken", raw=True, dropout=0.1)
     whole = run(pretraining, "whole", raw=True, dropout=0.1)

@@ -73,6 +73,7 @@ def test_the_sample_is_varied_and_has_no_person() -> None:
     assert not re.search(r"\b(Mr|Mrs|Ms|Dr)\b|@|\d{5}", SAMPLE.read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_the_true_sensitivity_of_clipped_vectors_is_the_root_of_the_dimension(tmp_path: Path) -> None:
     found = measure_sensitivity(STUDIES["adept-figure1"], ReproductionInputs(work=tmp_path))
     factors = {int(row.name.split()[2][:-1]): row.figures["true sensitivity / claimed"] for row in found.rows}
@@ -163,6 +164,7 @@ def test_a_planted_figure_in_the_small_form_would_be_seen() -> None:
     assert make_table(found, {"a": "78.75"}) == [["", "accuracy", "the paper's"], ["a", "1", "78.75"]]
 
 
+@pytest.mark.slow
 def test_figures_from_the_readers_copy_stand_beside_ours(run: Run, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "paper.json").write_text(json.dumps({"n = 8: factor": "2.8"}))
     code, out, _ = run("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json")
@@ -296,6 +298,7 @@ def test_a_stopped_run_computes_only_the_rows_that_it_lacks(tmp_path: Path, monk
         assert FinishedParts(*subject).compute_once(["unsanitized"], dict) == {}
 
 
+@pytest.mark.slow
 def test_a_record_has_the_inputs_and_is_read_again(run: Run, tmp_path: Path) -> None:
     code, _, _ = run("reproduce", "adept-figure1", "-o", tmp_path, "--seeds", 2)
     assert code == 0

@@ -1,4 +1,7 @@
-"""Server side of the encoders: classify released vectors and class labels, and estimate their counts."""
+"""Server side of ``textveil encode``: evaluate the noisy vectors and randomized class labels that devices send.
+
+The server assigns a class to each vector or label, and estimates how many texts belong to each class.
+"""
 
 from typing import TYPE_CHECKING
 

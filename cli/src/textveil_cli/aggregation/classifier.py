@@ -1,6 +1,7 @@
-"""Classify released noisy vectors on a server, with numpy alone.
+"""Classify the noisy vectors that devices send to a server; numpy is the only dependency.
 
-The classifier is a file of the encoder bundle. The server needs the same bundle as the devices.
+The classifier is a file of the bundle (folder with the model and its settings). The server needs the same bundle as the
+devices.
 """
 
 import json
@@ -37,9 +38,9 @@ Layers = Sequence[tuple[Floats, Floats]]
 
 
 def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
-    """Return the layers of a classifier as pairs of weight and bias, in float32.
+    """Return the layers of a neural classifier as pairs of weight matrix and bias vector, in float32.
 
-    The result has the layer ``hidden``, if present, and then the layer ``out``.
+    The layer ``hidden``, which is optional, comes first; the layer ``out`` comes last.
 
     Example:
         >>> tensors = {"out.weight": np.ones((2, 3)), "out.bias": np.zeros(2)}
@@ -53,15 +54,15 @@ def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
 
 
 def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) -> Floats:
-    """Compute ``softmax(out(relu(hidden([vector, ln epsilon]))))``, the scores of all labels.
+    """Compute the score of every label for noisy vectors: ``softmax(out(relu(hidden([vector, ln epsilon]))))``.
 
-    Servers classify with these scores, and the evaluation of encoders measures them.
+    A server chooses the label with the highest score.
 
     Args:
         layers: Result of ``extract_layers``.
-        vectors: Released vectors, shape ``(n, k)``.
-        log_epsilons: Natural logarithm of the epsilon per text, shape ``(n, 1)``, or ``(1, 1)`` for one value for all
-            rows.
+        vectors: Noisy vectors from devices, shape ``(n, k)``.
+        log_epsilons: Natural logarithm of the epsilon of each text, shape ``(n, 1)``; shape ``(1, 1)`` if all texts
+            have the same epsilon.
 
     Returns:
         Scores of shape ``(n, labels)``; each row sums to 1.
@@ -84,7 +85,7 @@ def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) 
 
 @dataclass(frozen=True)
 class LabelDecision:
-    """Decision of the server about one released vector or class label.
+    """Class that the server assigns to one noisy vector or randomized class label from a device.
 
     Attributes:
         label: For a vector, the label with the highest score; for a class label, the received label.
@@ -106,15 +107,15 @@ class LabelDecision:
 
 
 class VectorClassifier:
-    """Classifier of vectors that devices with one encoder bundle release.
+    """Classifier of the noisy vectors that ``textveil encode`` computes on devices.
 
-    It needs neither the encoder model nor a training library.
+    The server needs neither the model of the devices nor a training library.
 
     Args:
-        bundle: The opened bundle.
+        bundle: The opened bundle (folder with the model and its settings); the same as on the devices.
 
     Attributes:
-        bundle: The bundle.
+        bundle: The opened bundle.
         labels: Names of the classes, in the order of the scores.
 
     Raises:
@@ -154,20 +155,20 @@ class VectorClassifier:
 
     @classmethod
     def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "VectorClassifier":
-        """Load the bundle in a folder, and return its classifier.
+        """Open the bundle in a folder, and return the classifier that it contains.
 
         Raises:
-            BundleError: The folder contains no bundle that releases vectors, or a damaged one.
+            BundleError: The folder contains no bundle for noisy vectors, or a damaged one.
             ReleaseError: The bundle has no classifier.
         """
         return cls(open_bundle(Path(folder), VectorBundle, **expected))
 
     def compute_scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
-        """Compute the scores of all labels, which are the softmax output of the classifier.
+        """Compute the score of every label for each vector, with softmax.
 
         Args:
-            vectors: Released vectors, shape ``(n, k)``.
-            epsilons: Epsilon per text of each vector, ``n`` numbers.
+            vectors: Noisy vectors from devices, shape ``(n, k)``.
+            epsilons: Epsilon with which the device sampled the noise of each vector, ``n`` numbers.
 
         Returns:
             Scores of shape ``(n, labels)``; each row sums to 1.
@@ -192,8 +193,8 @@ class VectorClassifier:
             number: Number of the line, for errors.
 
         Raises:
-            ReleaseError: The line has another format, was released with another bundle, or has an epsilon that this
-                bundle does not have.
+            ReleaseError: The line has another format, comes from a device with another bundle, or has an epsilon that
+                this bundle does not have.
         """
         try:
             record = json.loads(line, object_pairs_hook=make_unique_dict)

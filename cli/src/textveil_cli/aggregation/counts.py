@@ -1,11 +1,11 @@
-"""Estimated numbers of texts per class label, from released labels.
+"""Estimate how many texts belong to each class, from the randomized class labels that devices send.
 
 The estimate uses these quantities:
 
 - ``N``: number of texts of each true label.
 - ``M``: matrix with one row per true label: how probably the model assigns each class label to texts of that label.
 - ``P``: matrix of the randomizer, one row per class label.
-- ``c``: number of received releases of each label.
+- ``c``: how often the server received each label.
 
 The mean of ``c`` is ``N M P``. For a matrix ``W`` with ``(M P) W = I``, the estimate is ``c W``. Its error is, without
 any approximation,
@@ -46,13 +46,16 @@ _NO_HELD_OUT_MESSAGE = "the bundle has no decisions of its model on held-out tex
 
 @dataclass(frozen=True, kw_only=True)
 class CountEstimate:
-    """Estimated number of texts whose true label, or whose class label before the noise, is ``label``.
+    """Estimated number of texts that belong to one class.
+
+    Depending on the call, these are the texts whose true label is ``label``, or the texts that the model on the devices
+    assigned to ``label`` before the label was randomized.
 
     Attributes:
         label: Name of the label.
         count: Unbiased estimate. It is not a whole number, and may be negative or larger than ``texts``.
         standard_error: Standard error of the estimate for the received texts.
-        texts: Total number of received texts.
+        texts: Total number of received labels, one for each text.
 
     Example:
         >>> estimate = CountEstimate(label="Sports", count=120.5, standard_error=30, texts=500)
@@ -110,15 +113,15 @@ class CountEstimates:
 
 @dataclass(frozen=True)
 class AggregateCounts:
-    r"""Estimated counts over all received texts.
+    r"""Estimated number of texts of each class, over all received labels.
 
     Attributes:
-        texts: Number of received texts.
+        texts: Number of received labels, one for each text.
         by_class_label: Number of texts that the model on the devices assigned to each class label. The standard error
-            covers the noise.
-        by_true_label: Number of texts with each true label. The standard error covers the noise, the errors of the
-            model and the number of held-out texts. It assumes that the texts of a label resemble the held-out texts of
-            that label; the shares of the labels may differ.
+            covers the randomization of labels.
+        by_true_label: Number of texts with each true label. The standard error covers the randomization of labels, the
+            errors of the model and the number of held-out texts. It assumes that the texts of a label resemble the
+            held-out texts of that label; the shares of the labels may differ.
 
     Example:
         >>> from textveil.bundle import find_artifact
@@ -140,7 +143,8 @@ def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHisto
 
     Args:
         names: Name of every class label.
-        histograms: Pairs of a mechanism and its received releases of each label; each mechanism occurs at most once.
+        histograms: Pairs: a randomizer of labels, and an array with the number of received copies of each label that
+            this randomizer produced. Each randomizer occurs at most once.
 
     Example:
         >>> from decimal import Decimal
@@ -163,7 +167,8 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
 
     Args:
         held_out: Decisions of the model on texts that it was not trained on; ``None`` if the bundle has none.
-        histograms: Pairs of a mechanism and its received releases of each label; each mechanism occurs at most once.
+        histograms: Pairs: a randomizer of labels, and an array with the number of received copies of each label that
+            this randomizer produced. Each randomizer occurs at most once.
 
     Example:
         >>> from decimal import Decimal
@@ -205,8 +210,8 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
     """Compute a matrix ``W`` with ``R W = I``.
 
     The result is ``None`` if rounding errors would dominate its values. If ``R`` has more columns than rows, many such
-    matrices exist. The result is then the solution of weighted least squares, in which the weight of a column is its
-    mean. With this solution the estimates add up to the number of texts, as for a square matrix.
+    matrices exist. The result is then the solution of weighted least squares, in which the weight of a column is the
+    mean of the column. With this solution the estimates add up to the number of texts, as for a square matrix.
 
     Args:
         rows: Matrix ``R`` with one distribution per row, shape ``(n, labels)``.
@@ -225,9 +230,10 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
 
 def compute_correction(staircase: LabelStaircase) -> Floats:
-    """Compute the matrix ``W`` with ``P W = I``, where ``P`` is the matrix of the randomizer.
+    """Compute the matrix ``W`` that corrects label counts for the randomization: ``P W = I``.
 
-    ``W`` corrects counts for the randomizer. Its shape is ``(released labels, labels)``.
+    ``P`` is the matrix of the randomizer: the entry in row i and column j is the probability that the device sends
+    label j for a text of label i. The shape of ``W`` is ``(sent labels, labels)``.
 
     Raises:
         ReleaseError: The rank of ``P`` is not clearly the number of class labels.
@@ -265,13 +271,13 @@ def compute_condition_number(staircase: LabelStaircase) -> float:
 def _estimate_by_mechanism(
     weights: Sequence[Floats], histograms: Sequence[MechanismHistogram]
 ) -> tuple[list[Floats], Floats]:
-    """Compute the estimated counts of each mechanism, and the variance that noise causes in their sum.
+    """Compute the estimated counts for each randomizer, and the variance of their sum due to randomization.
 
-    The variance of each mechanism is itself an unbiased estimate, but clipped to at least 0.
+    The variance for each randomizer is an unbiased estimate, except that a negative value becomes 0.
 
     Args:
-        weights: Matrix that converts the histogram of each mechanism to estimated counts.
-        histograms: For each mechanism the number of received releases of each label.
+        weights: For each randomizer the matrix that converts its histogram to estimated counts.
+        histograms: For each randomizer the number of received copies of each label.
     """
     estimates, variances = [], np.zeros(weights[0].shape[1])
     for weight, (_, histogram) in zip(weights, histograms, strict=True):

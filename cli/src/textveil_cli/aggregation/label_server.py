@@ -1,4 +1,4 @@
-"""Server for released class labels: parse lines, compute probabilities, and estimate counts.
+"""Server for randomized class labels from devices: parse lines, compute probabilities, and estimate counts.
 
 numpy is the only numerical library that it needs.
 """
@@ -30,19 +30,19 @@ from textveil_cli.errors import ReleaseError
 
 @dataclass(frozen=True)
 class ReceivedLabel:
-    """A released line after parsing: the id of the class label, and the mechanism that randomized it."""
+    """A parsed line from a device: the id of the class label, and the mechanism that randomized the label."""
 
     label_id: int
     staircase: LabelStaircase
 
 
 class LabelServer:
-    r"""Server for the class labels that devices with one bundle release.
+    r"""Server that evaluates the randomized class labels that ``textveil encode`` computes on devices.
 
-    It needs no model.
+    The server does not need the model of the devices.
 
     Args:
-        bundle: The opened bundle, which must be the same as on the devices.
+        bundle: The opened bundle (folder with the model and its settings), which must be the same as on the devices.
 
     Attributes:
         bundle: The bundle.
@@ -67,10 +67,10 @@ class LabelServer:
 
     @classmethod
     def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "LabelServer":
-        """Load the bundle in a folder, and return its server.
+        """Open the bundle in a folder, and return a server for the labels that devices with this bundle send.
 
         Raises:
-            BundleError: The folder contains no bundle that releases a class label, or a damaged one.
+            BundleError: The folder contains no bundle for randomized class labels, or a damaged one.
         """
         return cls(open_bundle(Path(folder), LabelBundle, **expected))
 
@@ -85,8 +85,8 @@ class LabelServer:
             number: Number of the line, for errors.
 
         Raises:
-            ReleaseError: The line has another format, was released with another bundle, or has a randomizer, epsilon or
-                class label that this bundle does not have.
+            ReleaseError: The line has another format, comes from a device with another bundle, or has a randomizer,
+                epsilon or class label that this bundle does not have.
         """
         if not isinstance(line, str):
             raise ReleaseError(f"line {number}: must be a string")
@@ -114,9 +114,9 @@ class LabelServer:
     def classify_label(self, received: ReceivedLabel) -> LabelDecision:
         """Return the received class label, and the probability of each true label.
 
-        The probabilities are ``P(true label | released label)``, measured on the calibration texts of the randomizer.
-        If the bundle has no calibration texts, the received label has the probability 1. If the received texts have
-        other shares of the labels than the calibration texts, the probabilities are not correct.
+        The probabilities are ``P(true label | received label)``, measured on calibration texts when the bundle was
+        built. If the bundle has no calibration texts, the received label has the probability 1. The probabilities are
+        correct only if the labels are as frequent among the texts of the devices as among the calibration texts.
         """
         staircase, labels = received.staircase, self.bundle.labels
         table = self._probabilities.get(_format_table_name(staircase))

@@ -1,8 +1,8 @@
-"""Views of the difference between texts and their rewritten forms, for the owner of the device.
+"""Compare texts with their sanitized outputs, and show the differences to the owner of the device.
 
 Privacy:
-    All views contain original text. It is printed on the terminal, or written to files that only their owner can read,
-    never to a log.
+    All results contain original text. The text is printed on the terminal, or written to files that only their owner
+    can read, never to a log.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
-"""Alignment of a text with its rewritten form.
+"""Align a text with its sanitized output: find which part of the output replaces which original words.
 
-``Sanitizer.preview`` states exactly which parts of the original are replaced. This module finds the position of each
-replacement in the output. Kept text occurs unchanged in the output, so a replacement lies between two kept parts. If
-several positions are possible, the module chooses the one at which replacement and original are most similar, for
-instance in the number of words.
+``Sanitizer.preview`` lists the parts of the original that are replaced. This module finds the position of each
+replacement in the output. The other parts occur unchanged in the output, so a replacement lies between two unchanged
+parts. If several positions are possible, the module chooses the one at which replacement and original are most similar,
+for instance in the number of words.
 """
 
 import re
@@ -31,11 +31,14 @@ _MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
 
 
 class _AlignedPlace(NamedTuple):
-    """A position in the output, with the assignment of all earlier replacements to their originals.
+    """A candidate position in the output during the search for the replacements of words.
+
+    It is one of several ways to assign the output up to this position to the replaced words of the text.
 
     Attributes:
-        cost: Sum of the differences between these replacements and their originals.
-        ends: Start and end of each earlier replacement, as nested pairs with the last replacement first.
+        cost: Sum of the differences between the replacements so far and the words that they replace; see
+            ``_compute_difference``.
+        ends: Start and end of each replacement so far, as a linked list of tuples with the last replacement first.
     """
 
     cost: int
@@ -45,12 +48,13 @@ class _AlignedPlace(NamedTuple):
 def align_pieces(
     pieces: Sequence[ExplainedPiece], output: str, spans: Sequence[tuple[int, int]] | None = None
 ) -> list[MarkedPiece]:
-    """Split an output into parts, each with its original text and its treatment.
+    """Split a sanitized text into parts, and pair each part with the original words in its place.
 
     Args:
-        pieces: Tokens and gaps of the original text, with their treatments. A gap is the text between two tokens.
-        output: The rewritten text.
-        spans: Start and end of each replacement in the output; ``None`` to search for them.
+        pieces: Tokens of the original text, and gaps (the text between two tokens), each with its treatment, such as
+            unchanged or replaced.
+        output: The sanitized text.
+        spans: Start and end of each replacement in the output, if the caller knows them; ``None`` to search for them.
 
     Privacy:
         The result contains the original text.
@@ -66,7 +70,7 @@ def align_pieces(
 
 
 def compare_words(original: str, output: str) -> list[MarkedPiece]:
-    """Split an output into parts, each with its original text, by a comparison word by word."""
+    """Split a sanitized text into parts, and pair each part with original words, by comparing word by word."""
     parts = iterate_word_changes(original, output)
     return [MarkedPiece(new) if is_equal else MarkedPiece(new, CHANGED, old) for old, new, is_equal in parts]
 
@@ -76,11 +80,13 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 
 
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
-    """Yield groups of tokens: adjacent kept tokens form one group, and each replaced token is a group of its own.
+    """Yield the tokens of a text in groups: adjacent unchanged tokens form one group.
+
+    Each replaced token is a group of its own, unless ``joined`` is true.
 
     Args:
-        pieces: Tokens and gaps of the original text, with their treatments.
-        joined: Whether adjacent replaced tokens form one group instead.
+        pieces: Tokens of the original text, and gaps (the text between two tokens), each with its treatment.
+        joined: Whether adjacent replaced tokens form one group.
     """
     for is_unchanged, group in groupby(pieces, _is_unchanged):
         if is_unchanged or joined:
@@ -92,12 +98,12 @@ def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterat
 def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
     """Return whether the given positions of replacements are consistent with the output.
 
-    The positions are consistent if the kept groups occur unchanged in the output, exactly between the replacements.
+    The positions are consistent if the output between the replacements is exactly the unchanged text.
 
     Args:
-        groups: Groups of kept or replaced tokens of the original text.
+        groups: Groups of tokens of the original text, each unchanged or replaced in the output.
         spans: Start and end of each replacement in the output.
-        output: The rewritten text.
+        output: The sanitized text.
     """
     remaining, position = iter(spans), 0
     for group in groups:
@@ -113,14 +119,14 @@ def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple
 
 
 def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) -> list[tuple[int, int]] | None:
-    """Find the start and end of the replacement of each group that is not kept.
+    """Find where in the output the replacement of each replaced group starts and ends.
 
     Args:
-        groups: Groups of kept or replaced tokens of the original text.
-        output: The rewritten text.
+        groups: Groups of tokens of the original text, each unchanged or replaced in the output.
+        output: The sanitized text.
 
     Returns:
-        Start and end of each replacement in the output; ``None`` if the kept groups do not occur in the output in
+        Start and end of each replacement in the output; ``None`` if the output does not contain all unchanged groups in
         order.
     """
     places: dict[int, _AlignedPlace] = {0: _AlignedPlace(0, None)}
@@ -147,14 +153,14 @@ def _extend_places(
 ) -> dict[int, _AlignedPlace]:
     """Return the positions in the output at which a replacement may end.
 
-    A replacement ends where the kept text after it begins. If that text occurs several times in the output, there are
-    several possible positions.
+    A replacement ends where the next unchanged text begins. If the unchanged text occurs several times in the output,
+    there are several possible positions.
 
     Args:
         places: Positions at which the replacement may begin.
         original: The replaced text.
-        following: Kept text after the replacement; ``None`` at the end of the text.
-        output: The rewritten text.
+        following: Unchanged text after the replaced text; ``None`` at the end of the text.
+        output: The sanitized text.
     """
     extended: dict[int, _AlignedPlace] = {}
     for start, (cost, ends) in places.items():
@@ -181,7 +187,7 @@ def _iterate_ends(start: int, original: str, following: str | None, output: str)
 
 
 def _compute_difference(original: str, replacement: str) -> int:
-    """Return a penalty for the differences between a replacement and an original, such as in the number of words."""
+    """Return a penalty for the differences between a replacement and an original, e.g. in the number of words."""
     if _TAG.fullmatch(replacement):
         return 0
     words = len(replacement.split())

@@ -1,4 +1,4 @@
-"""Treatment of each token of a text in a run, with the reason as a readable phrase."""
+"""Explain why each token (word, number or punctuation mark) of a text is left unchanged or replaced."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ _DETAILS = {
 
 
 def describe_reason(reason: str) -> str:
-    """Return a readable phrase for a reason in the result of ``Sanitizer.preview``.
+    """Convert a reason in the result of ``Sanitizer.preview`` to a readable phrase.
 
     >>> describe_reason("list: given-abroad, family")
     'on a public list: given names (abroad), family names'
@@ -88,7 +88,7 @@ def describe_reason(reason: str) -> str:
 
 
 class TextExplainer:
-    """Object that finds how each token of a text is treated in a run.
+    """Object that computes how one run of a command treats each token of a text: unchanged, replaced or randomized.
 
     Args:
         sanitizer: The sanitizer of the run.
@@ -99,26 +99,26 @@ class TextExplainer:
         self._sanitizer, self._options = sanitizer, options
 
     def list_pieces(self, text: str) -> "list[ExplainedPiece]":
-        """Return the tokens and gaps (text between tokens) of a text, with their treatments and reasons."""
+        """Return the tokens and gaps (text between tokens) of a text, each with its treatment and the reason."""
         return self._sanitizer.preview(text, explain=True, **self._options)
 
     def iterate_treatments(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield each token of a text with its treatment; gaps are omitted, and ``1,240`` is one token."""
+        """Yield each token of a text with its treatment, such as unchanged or replaced; ``1,240`` is one token."""
         pieces = ((token, state, "") for token, state in self._sanitizer.preview(text, **self._options))
         return (
             (token, "randomized" if state == "unknown" else state) for token, state, _ in _iterate_joined_tokens(pieces)
         )
 
     def iterate_reasons(self, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield each token of a text with its treatment and reason; gaps are omitted, and ``1,240`` is one token."""
+        """Yield each token of a text with its treatment and the reason; ``1,240`` is one token."""
         return _iterate_joined_tokens((piece.text, piece.state, piece.reason) for piece in self.list_pieces(text))
 
     def align(self, text: str, output: str) -> list[MarkedPiece]:
-        """Split an output into parts, each with its original text and its treatment."""
+        """Split a sanitized text into parts, and pair each part with the original words in its place."""
         return align_pieces(self.list_pieces(text), output)
 
     def align_result(self, text: str, result: Result) -> list[MarkedPiece]:
-        """Split the text of a result into parts, each with its original text and its treatment."""
+        """Split the text of a sanitizer's result into parts, and pair each part with the original words."""
         replaced = result.spans
         spans = None if replaced is None else [(span.start, span.end) for span in replaced]
         return align_pieces(self.list_pieces(text), result.text, spans)

@@ -1,4 +1,8 @@
-"""HTML report of a run: kept words with reasons, replaced types, counts by column, sample of rows."""
+"""HTML report about one run of a command, for the owner of the device.
+
+The report lists the unchanged words with reasons, the types of the replaced words (such as ``person``), counts for each
+column, and a sample of rows.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,16 +31,16 @@ def _format_time() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFacts:
-    """Facts about a run that its report states besides the texts.
+    """Data about a run for the heading of its HTML report.
 
     Attributes:
         inputs: Names of the inputs.
-        statement: The privacy statement of the run, one line.
+        statement: The privacy statement of the run: one line about what the output still reveals.
         column_option: The option that selects a column: ``--column`` or ``--key``; empty for plain text.
         unit: Word for a row in the report: ``row`` or ``line``.
         output: Name of the output; empty if there is none.
         options: The options of the run, one line, without words of the user's lists.
-        bundle: Content hash of the bundle.
+        bundle: Hash of the bundle (folder with word lists and settings) that the run used.
         written: Date and time of the report.
     """
 
@@ -56,7 +60,7 @@ def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
     Args:
         path: The file.
         review: Counts and sample of the run.
-        facts: Facts about the run.
+        facts: Data about the run for the heading.
 
     Raises:
         OutputError: The file cannot be written.
@@ -107,7 +111,7 @@ def _describe_run(facts: ReportFacts) -> str:
 
 
 def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
-    """Return why the report shows fewer rows than the run has, as a sentence for the report.
+    """Return a sentence for the report about why it shows fewer rows than the run had.
 
     Args:
         review: Counts and sample of the run.

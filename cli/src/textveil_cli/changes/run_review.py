@@ -1,4 +1,7 @@
-"""Counts over all texts of a run, and a random sample of rows with their originals, in bounded memory."""
+"""Collect counts over all texts of a run, and a random sample of rows with their originals, for a report.
+
+The collector needs bounded memory.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +21,7 @@ _MAX_SAMPLE_CHARACTERS = 4_000_000
 
 
 class ReviewedCell(NamedTuple):
-    """A text of the sample: its column, its original and its rewritten form."""
+    """One text in the sample of a report: its column, the original and the sanitized text."""
 
     column: str
     original: str
@@ -26,7 +29,7 @@ class ReviewedCell(NamedTuple):
 
 
 class ReviewedRow(NamedTuple):
-    """A row of the sample.
+    """One row in the sample of a report, with original and sanitized texts.
 
     Attributes:
         file: Name of the input file.
@@ -41,13 +44,13 @@ class ReviewedRow(NamedTuple):
 
 @dataclass(kw_only=True)
 class ColumnCounts:
-    """Counts of the texts of one column, or of plain text.
+    """Counts of texts and words in one column of a table, or in plain text.
 
     Attributes:
         texts: Number of texts.
-        changed: Number of texts in which at least one token is not kept.
-        kept: Number of occurrences of each kept word, in lower case.
-        replaced: Number of replaced tokens of each entity type, and number of randomized tokens.
+        changed: Number of texts in which at least one token was replaced.
+        kept: Number of occurrences of each unchanged word, in lower case.
+        replaced: Number of replaced tokens of each entity type (such as ``person``), and number of randomized tokens.
     """
 
     texts: int = 0
@@ -57,7 +60,7 @@ class ColumnCounts:
     _kept_total: int = 0
 
     def add_text(self, explainer: TextExplainer, text: str) -> None:
-        """Count the tokens of a text."""
+        """Add the tokens of a text to the counts."""
         self.texts += 1
         has_changed = False
         for token, state in explainer.iterate_treatments(text):
@@ -73,7 +76,7 @@ class ColumnCounts:
 
     @property
     def kept_total(self) -> int:
-        """Return the number of kept words."""
+        """Return the number of words that were left unchanged."""
         return self._kept_total
 
 
@@ -82,10 +85,10 @@ class RunReview:
 
     Every row is in the sample with the same probability: each row gets a random priority, and the rows with the largest
     priorities stay in the sample (reservoir sampling). Taking every k-th row could repeat the same kind of row, if a
-    table has a periodic order. If the rows have many characters, the sample has fewer rows.
+    table has a periodic order. The longer the rows, the fewer rows the sample has.
 
     Args:
-        explainer: Finds how each token of a text is treated.
+        explainer: Computes whether each token of a text is left unchanged or replaced.
         max_rows: Maximum number of rows in the sample.
         counts_words: Whether to count words and entity types. To count them, every text is analyzed a second time.
 
@@ -122,7 +125,7 @@ class RunReview:
 
     @property
     def explainer(self) -> TextExplainer:
-        """Return the object that finds how each token of a text is treated."""
+        """Return the object that computes whether each token of a text is left unchanged or replaced."""
         return self._explainer
 
     def add_text(self, file: str, row: int, column: str, original: str, output: str) -> None:
@@ -133,7 +136,7 @@ class RunReview:
             row: Number of the row in the file.
             column: Name of the column; empty for plain text.
             original: The original text.
-            output: The rewritten text.
+            output: The sanitized text.
         """
         if self._counts_words:
             self.columns.setdefault(column, ColumnCounts()).add_text(self._explainer, original)
@@ -163,7 +166,7 @@ class RunReview:
             self._forget_row(removed[2])
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the texts of a rewritten block of rows; see ``files.BlockReview`` for the arguments."""
+        """Add the original and sanitized texts of a block of rows; see ``files.BlockReview`` for the arguments."""
         rows_before = self.rows
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
             if isinstance(output, str):  # otherwise the text is withheld

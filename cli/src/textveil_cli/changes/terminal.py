@@ -1,4 +1,4 @@
-"""Differences between texts on a terminal, with or without color.
+"""Print the differences between a text and its sanitized output on a terminal, with or without color.
 
 A text and its output are side by side on a wide terminal, otherwise one above the other.
 """
@@ -36,7 +36,8 @@ class TerminalStyle:
     def detect(cls, stream: TextIO | None = None) -> "TerminalStyle":
         """Detect the style of an output stream.
 
-        It has no color for pipes, for dumb terminals, and with the environment variable ``NO_COLOR`` (no-color.org).
+        The style has no color for pipes, for dumb terminals, and if the environment variable ``NO_COLOR`` is set
+        (no-color.org).
 
         Args:
             stream: The stream; ``None`` for standard output.
@@ -104,7 +105,7 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
 
 
 def _iterate_side(pieces: Iterable[MarkedPiece], side: str) -> Iterable[tuple[str, bool]]:
-    """Yield the parts of the original or of the output, each with a flag: whether to mark the part as changed."""
+    """Yield the parts of the original or of the output, each with a flag that is true for a changed part."""
     for piece in pieces:
         is_marked = piece.treatment != KEPT_TEXT
         text = piece.original if is_marked and side == "original" else piece.output

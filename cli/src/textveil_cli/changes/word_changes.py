@@ -1,8 +1,8 @@
 """Comparison of two texts word by word, in time proportional to their length.
 
-Rewriting changes single words and keeps their order. The comparison therefore follows both texts at the same time;
-after a difference, it continues at the nearest position at which both agree again. Common diff algorithms search for
-the best of all alignments instead, which takes minutes for long texts with repeated words.
+Sanitizing replaces single words and preserves their order. The comparison therefore reads both texts in parallel. After
+a difference, the comparison continues at the nearest position at which both texts agree again. Common diff algorithms
+search for the best of all alignments instead, which takes minutes for long texts with repeated words.
 """
 
 import re
@@ -12,7 +12,7 @@ _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
 def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the parts of two texts in order, each with a flag: whether the part is equal in both texts.
+    """Compare two texts word by word, and yield the equal and the changed parts in order.
 
     Equal and changed parts alternate.
 
@@ -42,10 +42,10 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
 
 
 def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
-    """Return the nearest positions after a difference at which the next two words agree in both texts.
+    """Return the nearest position in each text, after a difference, from which the next two words are equal.
 
-    The result is the ends of both texts if there are no such positions. One equal word is not enough, since it may be
-    the blank inside a name.
+    If there is no such position, return the end of each text. One equal word is not enough, since that word may be the
+    blank inside a name.
 
     Args:
         words: Words, punctuation marks and blanks of the first text.

@@ -1,4 +1,4 @@
-"""``textveil classify``: classify or count, on a server, the labels and vectors that devices released."""
+"""``textveil classify``: classify or count, on a server, the labels and vectors that devices sent."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def classify(
         typer.Option("--json", help="Print one JSON object per line, with the probabilities or scores of all labels."),
     ] = False,
 ) -> None:
-    """Classify released labels or vectors, or estimate counts.
+    """Classify labels or vectors that devices sent, or estimate counts.
 
     For a class label, print the most probable label of the text, with its probability among texts like those from which
     the bundle was built. For a vector, print a label and its score; scores rank labels and are not probabilities. Use

@@ -1,4 +1,4 @@
-"""``textveil compare``: sanitize one text in every mode that the given bundles support."""
+"""``textveil compare``: sanitize one text in every protection mode, such as 'names', to choose one."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def compare(
     """Sanitize one text in every mode, with the privacy statement of each.
 
     All input lines are one text; tables are refused. Use this command to choose a mode. Pass a text that resembles your
-    texts, but that you will never release. The command records nothing in a ledger and writes no file.
+    texts, but that you will never publish. The command records nothing in a ledger and writes no file.
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text
@@ -75,8 +75,8 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
     """Yield the lines of plain text.
 
     Raises:
-        LooksStructured: An input is a table or looks like one. As plain text, its keys and identifiers would be treated
-            as words.
+        LooksStructured: An input is a table or looks like one. If it were read as plain text, its keys and identifiers
+            would be treated as words.
     """
     for path, name in name_inputs(paths):
         refuse_tables_by_name(path, name, _REMEDY)
@@ -88,15 +88,16 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple[Sanitizer, TextLabelEncoder | None]:
-    """Open the bundles, and return the sanitizer and the label encoder.
+    """Open the bundles (folders with word lists or a model), and return the sanitizer and the label encoder.
 
     Args:
-        folders: Folders of the bundles. Without a text bundle among them, the sanitizer has the built-in one.
+        folders: Folders of the bundles. If none of them is for text, the sanitizer uses the built-in bundle.
         expected_bundle: Requirements on the bundles. At least one bundle must have the expected content hash; the
             expected signer must have signed every bundle.
 
     Returns:
-        The sanitizer, and the label encoder (``None`` without a bundle that releases a class label).
+        The sanitizer, and the object that encodes a text as a randomized class label (``None`` if no bundle contains
+        its model).
 
     Raises:
         ContentHashMismatch: No bundle has the expected content hash.
@@ -122,13 +123,13 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
 def _make_releases(
     text: str, sanitizer: Sanitizer, encoder: TextLabelEncoder | None, names_options: dict[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield for each mode its name, its privacy statement, and a release of the text.
+    """Yield for each protection mode its name, its privacy statement, and the text sanitized in that mode.
 
     Args:
         text: The text.
         sanitizer: The sanitizer of the text bundle.
-        encoder: The encoder of the bundle that releases a class label; ``None`` without such a bundle.
-        names_options: Further options of the mode ``names``.
+        encoder: Object that encodes a text as a randomized class label; ``None`` if no bundle contains its model.
+        names_options: Further options of the mode 'names'.
     """
     text_bundle = sanitizer.bundle
     list_modes = {mode: options | names_options for mode, options in _LIST_MODES.items()}

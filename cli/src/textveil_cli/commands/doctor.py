@@ -35,8 +35,8 @@ class CheckResult:
         name: Subject of the check.
         state: ``ok``, ``failed`` for a problem, or ``missing`` for an optional package that is not installed or too
             old.
-        found: What the check found.
-        advice: What the user can do; an empty string if nothing is wrong.
+        found: Observation of the check, such as an installed version.
+        advice: What the user can do about a problem; an empty string if nothing is wrong.
     """
 
     name: str
@@ -138,7 +138,7 @@ def _check_entropy() -> CheckResult:
 
 
 def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
-    """Check the hashes of the files of the bundle, and sanitize a trial text with it."""
+    """Check the file hashes of the bundle (folder with word lists and settings), and sanitize a trial text."""
     try:
         sanitizer = bundle.load_sanitizer()
     except TextveilError as error:
@@ -169,7 +169,7 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
 
 
 def _check_extras() -> Iterator[CheckResult]:
-    """Check the packages of each extra of the command, which are optional."""
+    """Check the optional packages: those of each extra (optional dependency group) of the command."""
     for extra in _list_extras("textveil-cli"):
         requirements = [*_list_requirements("textveil-cli", extra)]
         problems = [f"{one.name}: {problem}" for one in requirements if (problem := one.find_problem())]
@@ -244,8 +244,9 @@ def _list_extras(package: str) -> list[str]:
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
     """Yield the packages that an extra of a package requires.
 
-    If ``extra`` is empty, yield the packages that the package itself requires. If a requirement is an extra of another
-    package of this project, the requirements of that extra replace it.
+    If ``extra`` is empty, yield the packages that the package itself requires. A requirement such as
+    ``textveil[crypto]``, an extra of another package of this project, is replaced by the packages that this extra
+    requires.
     """
     try:
         lines = metadata.requires(package) or []

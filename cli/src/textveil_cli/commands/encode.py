@@ -23,7 +23,7 @@ from textveil_cli.options import (
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """Options for the releases of an encoder: epsilon, word dropout, randomizer, and sentences as output."""
+    """Options for encoding texts: epsilon, word dropout, randomizer, and sentences as output."""
 
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[
@@ -54,7 +54,7 @@ class ReleaseOptions:
     def open_encoder(
         self, bundle: EncoderOptions
     ) -> tuple[Encoder | TextLabelEncoder, dict[str, Any], ReleaseStatement]:
-        """Open a bundle, and prepare its encoder.
+        """Open a bundle (folder with the model and its settings), and prepare its encoder for these options.
 
         Returns:
             The encoder, the keyword arguments of ``encode``, and the privacy statement.

@@ -59,7 +59,7 @@ _MAX_CONNECTIONS = 450
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamOptions:
-    """Options for the upstream: address, certificates, and request fields that are sent unchanged."""
+    """Options for the upstream (language model server): address, certificates, and fields to send unchanged."""
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
@@ -95,7 +95,7 @@ class UpstreamOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayProtectionOptions(ProtectionOptions):
-    """Options that decide which parts of a text are kept, with the defaults of the gateway."""
+    """Options that decide which parts of a text are sent unchanged, with the defaults of the gateway."""
 
     protect: Annotated[
         Literal["names", "words", "all"] | None,
@@ -119,15 +119,15 @@ class GatewayProtectionOptions(ProtectionOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayTextOptions(TextOptions):
-    """All options for text rewriting in the gateway."""
+    """All options for replacing names and words in the requests that the gateway forwards."""
 
     protection: GatewayProtectionOptions
 
     def make_options(self) -> "Options":
         """Return the options of ``Sanitizer.sanitize``, with the gateway's defaults.
 
-        In the mode ``names``, the result contains the defaults of ``Conversation`` for all missing options, since a
-        stored conversation can only continue with the same options.
+        In the mode 'names', options that the user did not give get the defaults of ``Conversation``. A stored
+        conversation can only continue with equal options, so the result has to list all of them.
 
         Raises:
             InputError: A word list cannot be read.
@@ -169,7 +169,8 @@ class LimitOptions:
         """Return the limits of requests.
 
         Args:
-            waits_for_disk: Whether requests wait for a disk. Several threads may then work at the same time.
+            waits_for_disk: Whether requests wait for a disk, because conversations are stored there. Several threads
+                may then handle requests at the same time.
         """
         # Rewriting holds the interpreter lock: with two rewriting threads everything else waits for both. A wait for a
         # disk does not hold it.
@@ -181,7 +182,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MappingOptions:
-    """Options for stored conversations: how long, how many and in which folder."""
+    """Options for stored conversations: for how long, how many, and in which folder."""
 
     heading: ClassVar[str] = "Stored conversations"
     expire_hours: Annotated[
@@ -223,14 +224,15 @@ class MappingOptions:
     def open_database(
         self, load: Callable[[Path, Path], Conversation], report: Callable[[str], None]
     ) -> tuple[MappingDatabase | None, bytes]:
-        """Open the database of the mappings; create it if it does not exist.
+        """Open or create the database of the mappings (from replacements to original words).
 
         Args:
             load: Function that loads a conversation from a file of an earlier version, given the file and the key file.
             report: Function that prints a notice, such as about mappings that the key does not decrypt.
 
         Returns:
-            The database (``None`` without ``--mappings``) and its key (random for this run without ``--mappings-key``).
+            The database (``None`` without ``--mappings``), and the encryption key (without ``--mappings-key`` a random
+            key for this run).
 
         Raises:
             CryptoUnavailable: The package ``cryptography`` is not installed.
@@ -284,7 +286,7 @@ class ObservationOptions:
     ] = False
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the keyword argument of ``Gateway`` that counts requests.
+        """Return keyword arguments of ``Gateway``: the function that counts requests for OpenTelemetry.
 
         The result is an empty dictionary if the user did not give ``--telemetry``.
 
@@ -296,7 +298,7 @@ class ObservationOptions:
     def make_review_page(
         self, address: "ServiceAddress", sanitizer: "Sanitizer", options: "Options"
     ) -> tuple[ReviewPage | None, dict[str, Any]]:
-        """Return the review page, and the keyword argument of ``Gateway`` that records requests for it.
+        """Return the page with the last requests, and the keyword argument of ``Gateway`` that records these requests.
 
         Without ``--review-page``, return ``None`` and an empty dictionary.
 
@@ -315,16 +317,16 @@ class ObservationOptions:
 def _make_conversation_options(
     restore_options: dict[str, Any], options: dict[str, Any], guesses: tuple[int, int], run_ledger: object
 ) -> dict[str, Any]:
-    """Return the options of ``Conversation``.
+    """Combine the options for new conversations, and return them as keyword arguments of ``Conversation``.
 
     Args:
-        restore_options: Options of ``Conversation`` that do not depend on the mode.
+        restore_options: Options for restoring original words in replies.
         options: Options of ``Sanitizer.sanitize``.
         guesses: Value of the option ``tool_guesses``.
-        run_ledger: The ledger; ``None`` without one.
+        run_ledger: The privacy ledger (record of spent epsilon); ``None`` if the user did not give ``--ledger``.
 
     Raises:
-        OptionError: The user gave ``--ledger`` in the mode ``names``, which has no epsilon to spend.
+        OptionError: The user gave ``--ledger`` in the mode 'names', which has no epsilon to record.
     """
     if options["protect"] != "names":
         return restore_options
@@ -404,7 +406,10 @@ def _open_store(
     store_options: dict[str, Any],
     limits: LimitOptions,
 ) -> tuple[ConversationStore, bytes]:
-    """Open the database of the mappings, and return the conversation store and the key with which it hashes."""
+    """Open the database of replaced words, and return the store of conversations and its hash key.
+
+    The store computes a hash with this key to find the conversation that a request continues.
+    """
     database, secret = storage.open_database(
         lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options), _print_notice
     )
@@ -424,9 +429,9 @@ def _open_store(
 def _make_reporting_app(
     service: Gateway, review_page: ReviewPage | None, description: str, access: "AccessRule"
 ) -> Any:
-    """Print the mode of the gateway, configure the interpreter, and return the ASGI application.
+    """Print the protection mode of the gateway, configure the interpreter, and return the ASGI application.
 
-    The server calls this function after it has checked the address.
+    The server calls this function once it has checked the address to listen on.
     """
     _print_notice(description)
     tune_interpreter()
@@ -434,7 +439,7 @@ def _make_reporting_app(
 
 
 def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
-    """Return a line with the mode of the gateway, its options, and the kinds of words that it keeps."""
+    """Return a line with the protection mode, its options, and the types of words that are sent unchanged."""
     terms = sanitizer.terms(**options)
     if terms.mechanism != "names":
         kept_parts = ", ".join(terms.revealed_parts)
@@ -451,12 +456,13 @@ def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> in
 def _make_rewriter(
     sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
-    """Return a function that rewrites a text as a separate document, for the modes ``words`` and ``all``.
+    """Return a function that sanitizes one text, independently of others, for the modes 'words' and 'all'.
 
-    With a ledger, the returned function spends the epsilon of each text.
+    If the run has a privacy ledger, the returned function records the spent epsilon of each text there.
 
     Raises:
-        OptionError: The user gave ``--replay-cache``, with which the upstream would see which texts are equal.
+        OptionError: The user gave ``--replay-cache``. Equal texts would then get equal outputs, so the upstream would
+            learn which texts are equal.
     """
     if uses_replay_cache:
         raise OptionError("a gateway cannot use --replay-cache: the upstream would see which texts are equal")

@@ -1,4 +1,4 @@
-"""``textveil ledger``: show, export, rotate and delete the contents of a privacy ledger."""
+"""``textveil ledger``: show, export, rotate and delete the contents of a privacy ledger (record of spent epsilon)."""
 
 import json
 from pathlib import Path
@@ -108,7 +108,7 @@ def _open_ledger(file: Path, ledger_key: Path | None) -> Ledger:
 
 
 def _require_file(file: Path, ledger_key: Path | None) -> None:
-    """Raise ``LedgerError`` if neither the ledger nor its key file exists.
+    """Raise ``LedgerError`` if neither the file of the privacy ledger nor its key file exists.
 
     If only the key file exists, opening the ledger reports the missing ledger.
     """

@@ -1,4 +1,4 @@
-"""``textveil preview``: show which parts of a text are kept, without randomizing any word."""
+"""``textveil preview``: show which parts of a text a run would leave unchanged, without replacing any word."""
 
 import json
 import sys

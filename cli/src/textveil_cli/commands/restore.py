@@ -1,4 +1,8 @@
-"""``textveil restore``: replace surrogates in a reply by the original words, on this device."""
+"""``textveil restore``: put the original words back into a reply, on this device.
+
+The reply, for instance of a language model, contains the surrogates (replacements of original words) of a sanitized
+text.
+"""
 
 import json
 import re
@@ -95,10 +99,9 @@ def _join_lines(block: LineBatch) -> str:
 
 
 def _check_ahead(check_text: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
-    """Check all parts of a reply, then yield them.
+    """Call ``check_text`` on all parts of a reply, then yield the parts.
 
-    If a reply is longer than 2**26 characters, only that many are checked in advance and the rest is yielded unchecked,
-    to limit memory.
+    Only the first 2**26 characters of a reply are checked. The rest is yielded unchecked, to limit memory.
     """
     checked, length = [], 0
     for text in texts:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedEncoderOptions:
-    """Options for the encoder that the service offers in addition to the sanitizer."""
+    """Options for the encoder (of texts as vectors or class labels) that the service offers besides the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
     encoder: Annotated[
@@ -115,7 +115,8 @@ def _make_releases(
 ) -> ServedReleases:
     """Return the functions that sanitize and encode the texts of a request.
 
-    With a ledger, each function spends the epsilon of a release before it returns the release.
+    If the user gave ``--ledger``, each function records the spent epsilon in the privacy ledger before it returns an
+    output.
     """
     statement = sanitizer.terms(**options).statement(1)  # checks the options before the server starts
     encoder_options = encoder.release_options

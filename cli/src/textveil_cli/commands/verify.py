@@ -1,4 +1,4 @@
-"""``textveil verify``: check a bundle and its bounds again, or check a receipt."""
+"""``textveil verify``: check the hashes and privacy bounds of a bundle, or check a receipt."""
 
 from pathlib import Path
 from typing import Annotated

@@ -9,8 +9,8 @@ An option group is a dataclass whose fields are options. A command takes the who
 
     def sanitize(*, output: Output) -> None: ...
 
-A group may contain other groups as fields. The help prints all options of a group under its ``heading``. If the group
-has no heading, the help prints the options of the contained groups under their own headings.
+A group may contain other groups as fields. ``--help`` lists all options of a group under the ``heading`` of the group.
+If the group has no heading, ``--help`` lists the options of the contained groups under their own headings.
 """
 
 import functools
@@ -79,7 +79,7 @@ def _make_value_converter(option: Any) -> Any:
 
 
 def _convert_plain_value(value: Any, descriptor: Any) -> Any:
-    """Convert a value of the command line in the same way as typer, for types that need no pydantic.
+    """Convert a typed value to the type of its option, as typer does, but without importing pydantic.
 
     Args:
         value: A value of the command line, not ``None``.
@@ -111,18 +111,17 @@ def _convert_plain_value(value: Any, descriptor: Any) -> Any:
 
 
 class _StrictCommandMixin:
-    """Mixin for commands that rejects repeated options, and prints a message after Ctrl-C.
+    """Mixin for commands that rejects repeated options, and describes the remaining output after Ctrl-C.
 
-    If an option that takes one value is given twice, click would silently use the last value; this mixin raises
-    ``RepeatedOption``. Options that take a list of values, and flags without an off switch, may be repeated. The
-    message after Ctrl-C describes the output that remains.
+    If the user gives an option twice that takes one value, click would silently use the last value; this mixin raises
+    ``RepeatedOption``. Options that take a list of values, and flags without an off switch, may be repeated.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; after Ctrl-C print which output remains, and raise the interrupt again.
+        """Run the command; after Ctrl-C print which output files remain, and raise ``KeyboardInterrupt`` again.
 
-        The message consists of the notes that the command attached to the ``KeyboardInterrupt``. Without notes, the
-        options determine the message.
+        The printed message consists of the notes that the command attached to the exception. Without notes, the message
+        follows from the options, such as ``--output``.
         """
         try:
             return cast(Any, super()).invoke(ctx)
@@ -168,7 +167,7 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
     """A command whose help lists its options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the help of arguments, then of options without a group, then of each option group."""
+        """Write the lines of ``--help``: arguments, then options without a group, then each option group."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -184,7 +183,7 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
 
 
 def _describe_remaining_output(options: dict[str, Any]) -> str:
-    """Return which output an interrupted command leaves, according to its options."""
+    """Return a sentence about which output files remain after a command was interrupted, from its options."""
     output = options.get("output")
     remarks = ["the epsilon of every sampled output is spent"] if options.get("ledger") else []
     if output is not None and "resume" in options and Path(output).is_dir():
@@ -235,7 +234,7 @@ class _LazyCommandGroup(_StrictCommandMixin, TyperGroup):
         self.commands = cast(Any, _LazyCommands(self.package, self.table))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the name and purpose of each command without importing it."""
+        """Write the name and purpose of each command for ``--help``, without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.table.items()))
 
@@ -281,7 +280,7 @@ def make_command_line(
 
 @dataclass(frozen=True)
 class OptionsFor:
-    """Annotation that renames the bundle options of a group, so that the group can describe another bundle.
+    """Annotation that renames the options of a group, so that a command can take the same options for two bundles.
 
     ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
     example, ``--encoder-signer`` and ``--max-encoder-bytes``.
@@ -312,7 +311,7 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 def _expand_parameter(
     name: str, annotation: Any, default: Any, heading: str | None, options_for: OptionsFor | None
 ) -> tuple[list[inspect.Parameter], Callable[[OptionValues], Any]]:
-    """Return the single options that replace a parameter, and a function that builds its value from them.
+    """Replace a parameter of a command, such as an option group, by single options for typer.
 
     Args:
         name: Name of the parameter.
@@ -322,7 +321,8 @@ def _expand_parameter(
         options_for: Annotation that renames the options; ``None`` to keep their names.
 
     Returns:
-        The parameters of the single options, and a function from their values by name to the value of the parameter.
+        The single options as parameters, and a function that builds the value of the replaced parameter from the values
+        of the single options (a dictionary by name).
     """
     base_type, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     options_for = next((mark for mark in metadata if isinstance(mark, OptionsFor)), options_for)

@@ -107,8 +107,8 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
 def _get_help_command(command: Any, name: str, arguments: list[str] | None) -> str:
     """Return the help command to recommend, such as ``textveil ledger --help``.
 
-    It contains the longest sequence of command names at the start of the arguments. An unknown word may be private
-    text, so the result never contains it.
+    The result contains the longest sequence of command names at the start of the arguments. The result never contains
+    an unknown word, since that word may be private text.
     """
     for word in sys.argv[1:] if arguments is None else arguments:
         command = getattr(command, "commands", {}).get(word)

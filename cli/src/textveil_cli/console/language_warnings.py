@@ -14,21 +14,21 @@ _FIRST_CHARACTERS = 20_000
 
 
 class KeptWordsTally:
-    """Counter of the kept and the replaced words of a run in the mode ``names``.
+    """Counter of the unchanged and the replaced words of a run in the mode 'names', for a warning about the language.
 
     Privacy:
-        The output of each document reveals these counts.
+        The sanitized texts reveal these counts anyway, so a message may contain them.
     """
 
     def __init__(self) -> None:
         self._documents = self._mostly_replaced = self._kept = self._replaced = self._foreign = 0
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Add the kept and the replaced words of some documents to the counts."""
+        """Add the numbers of unchanged and of replaced words in some results to the counts."""
         self.add_words(words for result in results if (words := result.kept_words) is not None)
 
     def add_words(self, documents: Iterable[KeptWords]) -> None:
-        """Add the word counts of some documents to the counts of the run."""
+        """Add the word counts of some documents, one ``Result.words`` each, to the counts of the run."""
         for words in documents:
             self._documents += 1
             self._mostly_replaced += words.may_be_foreign
@@ -37,7 +37,7 @@ class KeptWordsTally:
             self._foreign += words.foreign
 
     def describe_language(self, *, is_english: bool, option: str) -> str:
-        """Return a hint that the texts may be in another language; see ``describe_language``."""
+        """Return a hint that the texts may be in another language than the word lists; see ``describe_language``."""
         return describe_language(
             KeptWords(self._kept, self._replaced, self._foreign),
             documents=self._documents,
@@ -50,14 +50,14 @@ class KeptWordsTally:
 def describe_language(
     words: KeptWords, *, documents: int, mostly_replaced: int, is_english: bool, option: str = "--language"
 ) -> str:
-    """Return a hint that the texts of a run may be in another language.
+    """Return a hint that the texts of a run may be in another language than the word lists.
 
-    The hint is an empty string if the run kept enough words.
+    The hint is an empty string unless the run replaced most words.
 
     Args:
-        words: Counts of kept and of replaced words in all documents.
+        words: Counts of unchanged and of replaced words in all documents.
         documents: Number of documents.
-        mostly_replaced: Number of documents with at least 12 words of which less than half are kept.
+        mostly_replaced: Number of documents with at least 12 words of which less than half are left unchanged.
         is_english: Whether the bundle is the built-in English one.
         option: Name of the option that selects another language.
     """
@@ -68,10 +68,10 @@ def describe_language(
 
 
 class UnknownWordsWarning:
-    """Warning about texts with many unknown words.
+    """Warning about texts with many words that the bundle (folder with word lists and settings) does not contain.
 
-    It is printed once if the bundle lacks more than half of the randomized words of the first texts. Only the staircase
-    mechanism has this warning.
+    The warning is printed once if the bundle lacks more than half of the randomized words of the first texts. Only the
+    staircase mechanism (the default of the modes 'words' and 'all') has this warning.
     """
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
@@ -90,7 +90,7 @@ class UnknownWordsWarning:
 
 
 def warn_about_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, mostly_replaced: int) -> None:
-    """Print one warning if a run kept few words, since its texts may be in another language.
+    """Print one warning if a run replaced most words, since the texts may be in another language.
 
     For the arguments see ``describe_language``.
     """

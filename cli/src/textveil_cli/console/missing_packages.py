@@ -11,7 +11,7 @@ def describe_missing_package(error: ImportError) -> str | None:
         error: The error of the import.
 
     Returns:
-        The message, or ``None`` if the error names no package, or names a module of textveil.
+        The message; ``None`` if the error does not name a package, or names a module of textveil.
     """
     package = (error.name or "").partition(".")[0]
     if not package or package.startswith(_OWN_PREFIX):

@@ -1,4 +1,4 @@
-"""Options for the user's own entity types: regular expressions, and a file of known persons."""
+"""Options for entity types that the user defines: regular expressions, and a file of known persons."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,7 +11,7 @@ MAX_KNOWN_BYTES = 1 << 24
 
 
 def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[str, str]:
-    """Return the regular expression of each entity type, from arguments of the form ``NAME=REGEX``.
+    """Parse arguments of the form ``NAME=REGEX``, and return a dictionary from entity type to regular expression.
 
     Raises:
         OptionError: An argument has another form, or two arguments have the same name.
@@ -33,7 +33,7 @@ def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[
 
 
 def read_known_persons(path: Path, option: str = "--known") -> list[str]:
-    """Return all lines of a file of known persons.
+    """Return all lines of a file with the names of persons that the user wants to replace.
 
     Blank lines and comments are included, so that a later error can give the correct line number.
 

@@ -1,4 +1,4 @@
-"""Summary of a restored reply in one line: how many surrogates were restored, and why others were not."""
+"""Summary of ``textveil restore`` in one line: how many replacements became original words again."""
 
 from textveil.formatting import format_count
 from textveil.text import RestoreReport, SkipReason
@@ -14,7 +14,7 @@ _OPTIONS = {
 
 
 def describe_restore_report(report: RestoreReport) -> str:
-    """Return how many surrogates were restored, why others were not, and which options help."""
+    """Return one line: how many replacements were restored, why others were not, and which options help."""
     description = f"{format_count(len(report.restored), 'surrogate')} restored"
     reasons = report.count_reasons()
     if reasons:

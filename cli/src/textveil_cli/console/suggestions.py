@@ -87,7 +87,7 @@ def suggest_option(typed: str, options: Iterable[str]) -> str:
 
 
 def _find_similar_options(name: str, options: list[str]) -> list[str]:
-    """Return the options that share a prefix with ``name``; if there are none, those with a similar spelling.
+    """Return the options that begin like ``name``; if there are none, the options with a similar spelling.
 
     The suggestions of click itself are not used, since click also compares the leading dashes.
     """

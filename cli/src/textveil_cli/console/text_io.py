@@ -140,7 +140,7 @@ def open_input(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def read_inputs(paths: Sequence[str]) -> Iterator[Iterator[LineBatch]]:
-    """Yield for each input an iterator over its lines, as ``read_lines`` returns it."""
+    """Open the inputs one after the other, and yield for each input the iterator of ``read_lines`` over its lines."""
     for path, name in name_inputs(paths):
         with open_input(path, name) as (descriptor, _):
             yield read_lines(descriptor, name)

@@ -1,11 +1,11 @@
-"""Streaming rewrite of CSV, TSV, JSON lines and Parquet files, compressed or not.
+"""Sanitize CSV, TSV, JSON lines, Parquet and plain text files as streams, compressed or not.
 
-Inputs are files or folders. Cells outside the selected columns keep their bytes. Each output file is written completely
-or not at all.
+Inputs are files or folders. Cells outside the selected columns are copied byte by byte. Each output file is written
+completely or not at all.
 
-- ``ColumnSelection`` has the format and the columns to rewrite.
+- ``ColumnSelection`` has the format and the columns to sanitize.
 - ``find_source_files`` lists the input files and their output paths.
-- ``BlockSanitizer`` rewrites texts.
+- ``BlockSanitizer`` sanitizes blocks of rows.
 - ``sanitize_files`` runs over all files.
 - ``RunManifest`` records the finished files.
 """

@@ -1,6 +1,7 @@
-"""Rows of tables, and blocks of rows that are rewritten together; their counts.
+"""Classes for rows of tables, for blocks of rows that are sanitized together, and for counts of a run.
 
-A row consists of bytes to copy and cells to rewrite. A block consists of complete rows and complete documents.
+A row consists of bytes to copy and cells to sanitize. A document is a cell, a line, or several of them. A block
+consists of complete rows and complete documents.
 """
 
 import codecs
@@ -22,10 +23,10 @@ LONG_TEXT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class WithheldDocument:
-    """Placeholder for a document that must not be released, in place of its rewritten text.
+    """Placeholder for the text of a document that must not be written to the output, e.g. for lack of budget.
 
     Attributes:
-        reason: Why the document is withheld.
+        reason: Why the document must not be written.
         error: Class of the error to raise if the run has no file for rejected rows.
     """
 
@@ -39,15 +40,17 @@ NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
 
 @dataclass(frozen=True, slots=True)
 class RewrittenDocuments:
-    """Rewritten texts of several documents, with counts for each document.
+    """Sanitized texts of several documents, with counts for each document.
 
     Attributes:
-        texts: New texts of all documents, one document after the other. Each text of a withheld document is replaced by
-            a ``WithheldDocument``.
-        tokens: For each document the number of tokens whose epsilon it spends, or a ``WithheldDocument``.
-        randomized_words: In the mode ``names``, how many words of each document were randomized; otherwise empty.
-        replaced_words: In the mode ``names``, the number of replaced words of each document that are on no list.
-        foreign_words: In the mode ``names``, the number of kept words of other languages in each document.
+        texts: New texts of all documents, one document after the other. A ``WithheldDocument`` takes the place of each
+            text that must not be written to the output.
+        tokens: For each document the number of randomized tokens, each of which spends epsilon; or a
+            ``WithheldDocument``.
+        randomized_words: In the mode 'names', how many words of each document were randomized; otherwise empty.
+        replaced_words: In the mode 'names', the number of words of each document that were replaced because no public
+            word list contains them.
+        foreign_words: In the mode 'names', the number of unchanged words of other languages in each document.
     """
 
     texts: Sequence[str | WithheldDocument]
@@ -59,7 +62,7 @@ class RewrittenDocuments:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all documents may be released, so that none is withheld."""
+        """Return whether all documents may be written to the output."""
         return not any(isinstance(tokens, WithheldDocument) for tokens in self.tokens)
 
 
@@ -68,13 +71,13 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents that are released together: if one of them is withheld, all are.
+    """Documents that are written to the output together, or not at all if one of them must not be written.
 
-    They are the documents of one row, or of all rows with the same document key.
+    A group has the documents of one row, or of all rows with the same document key.
 
     Attributes:
-        privacy_units: Names of the privacy units in which each document spends epsilon. The name "" stands for a row
-            whose unit is empty, and ``None`` for the privacy unit of the run.
+        privacy_units: Names of the privacy units (persons or groups for whom the ledger adds up epsilon) of each
+            document. The name "" stands for a row whose unit is empty, and ``None`` for the privacy unit of the run.
         documents: Number of documents in the group.
     """
 
@@ -83,7 +86,7 @@ class DocumentGroup(NamedTuple):
 
 
 class DocumentBlock(Protocol):
-    """Protocol of a block of documents that are rewritten together and released in groups."""
+    """Protocol of a block of documents that are sanitized together and written in groups."""
 
     @property
     def texts(self) -> list[str]:
@@ -97,13 +100,13 @@ class DocumentBlock(Protocol):
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents with their privacy units. Documents of a group are released together."""
+        """Return the groups of documents; either all documents of a group are written to the output, or none."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class TableRow:
-    """A row of a table, split into parts; some parts are cells to rewrite.
+    """A row of a table, split into parts; some parts are cells to sanitize.
 
     Headings and blank lines are rows without texts, with the number 0.
 
@@ -112,13 +115,14 @@ class TableRow:
         line: Number of the first line of the row in its file, from 1.
         parts: All bytes of the row except the line end. Joined by the ``separator`` of the ``RowLayout``, they are the
             row.
-        text_positions: Indices in ``parts`` of the cells to rewrite, without empty cells and nulls.
-        texts: Decoded text of each cell to rewrite.
-        columns: Column or key of each cell to rewrite; empty for plain text.
+        text_positions: Indices in ``parts`` of the cells to sanitize, without empty cells and nulls.
+        texts: Decoded text of each cell to sanitize.
+        columns: Column or key of each cell to sanitize; empty for plain text.
         end: Bytes of the line end.
-        key: Value of the document key; ``None`` if the run has no document key.
-        privacy_unit: Value of the column that names the privacy unit, "" for an empty cell; ``None`` if the run has no
-            such column.
+        key: Value in the column of ``--document-key``: rows with equal values form one document. ``None`` if the run
+            has no such column.
+        privacy_unit: Value in the column that names the person or group for whom the privacy ledger adds up epsilon; ""
+            for an empty cell, ``None`` if the run has no such column.
     """
 
     number: int
@@ -134,9 +138,9 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedRow:
-    """A row that the run cannot rewrite: its position, the reason, its bytes, and the class of the error.
+    """A row that the run cannot sanitize: its position, the reason, its bytes, and the class of the error.
 
-    It contains text of the file, so it is as private as the file.
+    The bytes of the row are as private as the file.
     """
 
     number: int
@@ -156,22 +160,22 @@ class RowLayout(Protocol):
 
         Args:
             lines: The next lines of the file, with their line ends.
-            last: Whether these are the last lines of the file. Otherwise an incomplete row at their end is kept, and
-                the next call yields it.
+            last: Whether these are the last lines of the file. Otherwise an incomplete row at their end is stored, and
+                the next call yields the complete row.
         """
         ...
 
     def encode_cell(self, text: str) -> bytes:
-        """Return the bytes of a rewritten cell, with the quotes and escapes of the format."""
+        """Encode the text of a sanitized cell, with the quotes and escapes of the file format."""
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Begin to count at the given numbers of earlier rows and lines, for a shard in the middle of a file."""
+        """Set the numbers of the rows and lines before the first one, for a shard in the middle of a file."""
         ...
 
 
 def encode_long_text(text: str, encode: Callable[[str], bytes], enclosing: bytes) -> bytes:
-    """Encode a long text part by part, since encoding all of it at once needs memory for two more copies.
+    """Encode a long text part by part; encoding the whole text at once would need memory for two more copies.
 
     Args:
         text: The text.
@@ -187,7 +191,7 @@ def encode_long_text(text: str, encode: Callable[[str], bytes], enclosing: bytes
 
 @dataclass(kw_only=True)
 class TextBlock:
-    """Rows of complete documents that are rewritten together.
+    """Rows of a text file that form complete documents and are sanitized together.
 
     Attributes:
         rows: The rows, including headings and blank lines.
@@ -209,7 +213,7 @@ class TextBlock:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts to rewrite of all rows."""
+        """Return the texts of all cells to sanitize."""
         return [text for row in self.rows for text in row.texts]
 
     def iterate_cells(self) -> Iterator[tuple[int, str]]:
@@ -219,7 +223,7 @@ class TextBlock:
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents in order. If one document of a group is withheld, all are."""
+        """Return the groups of documents in order; either all documents of a group are written, or none."""
         rows = [row for row in self.rows if row.texts]
         if self._document == "key":
             documents = (of_key for _, of_key in groupby(rows, lambda row: row.key))
@@ -228,9 +232,9 @@ class TextBlock:
         return [DocumentGroup((row.privacy_unit,), len(row.texts) if per_cell else 1) for row in rows]
 
     def insert_texts(self, rewritten: RewrittenDocuments) -> list[bytes]:
-        """Return the bytes of the rows with their rewritten texts.
+        """Return the bytes of the rows, with each original text replaced by its sanitized text.
 
-        Rows with a withheld text are moved to ``rejected``.
+        Rows with a text that must not be written (a ``WithheldDocument``) are moved to ``rejected``.
 
         Returns:
             A list with one byte string, which has all rows. If a text has at least ``LONG_TEXT`` characters, the list
@@ -255,7 +259,7 @@ class TextBlock:
         return output if has_long_text else [b"".join(output)]
 
     def _reject_withheld_rows(self, texts: Sequence[str | WithheldDocument]) -> list[str]:
-        """Move the rows with a withheld text to ``rejected``, and return the texts of the other rows."""
+        """Move the rows with a ``WithheldDocument`` to ``rejected``, and return the texts of the other rows."""
         remaining, released, released_rows = iter(texts), list[str](), list[TableRow]()
         for row in self.rows:
             row_texts = [*islice(remaining, len(row.text_positions))]
@@ -279,14 +283,15 @@ class RunCounts:
     Attributes:
         rows: Number of rows in the output.
         documents: Number of documents (a document is a cell or line, or several of them; see ``ColumnSelection``).
-        tokens: Number of tokens that spend epsilon. With the staircase mechanism these are the randomized words.
+        tokens: Number of randomized tokens, each of which spends epsilon.
         max_tokens: Largest number of these tokens in one document.
-        rejected_rows: Number of rejected rows.
-        randomized_words: In the mode ``names``, how often a word of the option ``randomize`` was randomized.
-        replaced_words: In the mode ``names``, the number of words that are on no list and are therefore replaced.
-        foreign_words: In the mode ``names``, the number of kept words of other languages.
-        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept and
-            belong to no other language.
+        rejected_rows: Number of rows that the run could not sanitize.
+        randomized_words: In the mode 'names', how often a word of the option ``randomize`` was randomized.
+        replaced_words: In the mode 'names', the number of words that were replaced because no public word list contains
+            them.
+        foreign_words: In the mode 'names', the number of unchanged words of other languages.
+        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are unchanged
+            words of the language of the bundle.
     """
 
     rows: int = 0
@@ -307,8 +312,9 @@ class RunCounts:
 def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
     """Sanitize several documents, each of one or more texts.
 
-    A document that is too long for consistent replacement is withheld. The first such document ends the common
-    attempt; its results are discarded without a release. Each document is then sanitized again on its own.
+    All documents are first sanitized in one call. If one of them is too long for consistent replacement, all results of
+    the call are discarded, and each document is sanitized in a separate call. A ``WithheldDocument`` takes the place of
+    each document that is too long.
 
     Args:
         sanitizer: The sanitizer.
@@ -317,7 +323,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
         options: Options of ``Sanitizer.sanitize``.
 
     Privacy:
-        Releases every document once, with the guarantee of ``Sanitizer.sanitize``.
+        At most one sanitized form of each document is returned, with the guarantee of ``Sanitizer.sanitize``.
     """
     if not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)
@@ -341,10 +347,10 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Return the texts and counts of sanitized documents, one result per document.
+    """Combine the results of sanitized documents, one for each, into one ``RewrittenDocuments``.
 
     Args:
-        texts: Rewritten texts of each document.
+        texts: Sanitized texts of each document.
         results: Result of each document, with its counts.
     """
     return RewrittenDocuments(
@@ -398,8 +404,8 @@ def read_blocks(
         name: Name of the file in errors.
 
     Raises:
-        TextveilError: The rest of the file cannot be read. A row that cannot be rewritten raises no error here; it is
-            in ``rejected`` of its block.
+        TextveilError: The rest of the file cannot be read. A row that cannot be sanitized raises no error here; the row
+            is in ``rejected`` of its block.
     """
     open_document: list[TableRow] = []  # rows of a document that the next lines may continue
     earlier_keys: set[int] = set()
@@ -450,7 +456,8 @@ def _split_last_document(
 ) -> tuple[list[TableRow], list[TableRow]]:
     """Split off the rows of the last document, since the next lines of the file may continue it.
 
-    A row is rejected if rows of other documents separate it from earlier rows with its document key.
+    All rows of a document, which have the same document key, must be adjacent. A row is rejected if earlier rows have
+    its key, but rows of other documents are between.
 
     Args:
         rows: Rows of the file, in order.

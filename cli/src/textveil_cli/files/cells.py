@@ -16,7 +16,7 @@ from textveil_cli.files.sources import InputStream
 def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iterator[LineBatch]:
     """Yield the texts of a column in batches, as soon as they arrive, in the same form as ``read_lines``.
 
-    An empty cell is yielded as an empty text.
+    An empty cell becomes an empty text.
 
     Args:
         file: The open file.

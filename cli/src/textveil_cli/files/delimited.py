@@ -1,4 +1,4 @@
-"""CSV and TSV files (RFC 4180): split lines into rows, encode rewritten cells, and copy other bytes."""
+"""CSV and TSV files (RFC 4180): split lines into rows, encode sanitized cells, and copy other bytes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -86,11 +86,11 @@ class DelimitedLayout:
             raise ColumnError(f"{self._name}: the file is empty: the header is missing")
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Begin to count at the given numbers of earlier rows and lines; see ``RowLayout.set_position``."""
+        """Set the numbers of the rows and lines before the first one; see ``RowLayout.set_position``."""
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return the bytes of a rewritten cell, in quotes only if the text contains special characters.
+        """Encode the text of a sanitized cell, with quotes only if the text contains special characters.
 
         Characters that the file's encoding lacks become ``?``.
         """
@@ -118,7 +118,7 @@ class DelimitedLayout:
         return cells if is_complete else None
 
     def _split_quoted_row(self, raw: bytes, quoted_row: "_QuotedRow") -> str | None:
-        """Split more of a row with quotes into cells, from the position that the previous call reached.
+        """Continue to split a row with quotes into cells, after more lines of the row have arrived.
 
         Args:
             raw: Bytes of the row that have arrived.
@@ -162,7 +162,7 @@ class DelimitedLayout:
     def _make_row(
         self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
     ) -> TableRow | RejectedRow:
-        """Return the row that consists of ``cells``: the header, a row with texts to rewrite, or a rejected row.
+        """Return the row that consists of ``cells``: the header, a row with texts to sanitize, or a rejected row.
 
         Args:
             cells: Bytes of each cell, with quotes.
@@ -292,9 +292,9 @@ _BARE_RETURN_ERROR = "a carriage return outside quotes"
 
 
 class _QuotedRow:
-    """State of a row with quotes, which may extend over many lines.
+    """State of splitting a row with quotes, which may extend over many lines.
 
-    The state makes it possible to scan each byte only once.
+    With this state, each byte is scanned only once.
 
     Attributes:
         lines: Lines of the row that have arrived; empty between two rows.
@@ -313,7 +313,7 @@ class _QuotedRow:
         self.is_open = False
 
     def start(self, line: bytes, number: int) -> None:
-        """Begin a row with its first line; ``number`` is the number of that line in the file."""
+        """Begin a new row, with its first line and the number of that line in the file."""
         self.lines, self.cells, self.first_line, self.size = [line], [], number, len(line)
         self.position = self.quotes = 0
 

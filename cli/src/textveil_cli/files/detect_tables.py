@@ -1,6 +1,6 @@
 """Detection of tables in inputs that the user declared as plain text.
 
-Sanitizing a table as plain text would rewrite its headings and keys.
+Sanitizing a table as plain text would also replace words in headings and keys.
 """
 
 import csv
@@ -24,7 +24,7 @@ _FORMAT_OPTIONS = {
 
 
 def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
-    """Raise ``LooksStructured`` if a path ends like the name of a table, such as ``.csv``.
+    """Raise ``LooksStructured`` if a path has the ending of a table, such as ``.csv``.
 
     Args:
         path: The path.

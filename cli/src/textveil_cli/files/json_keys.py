@@ -1,4 +1,4 @@
-"""Keys of JSON lines: find the byte ranges of the strings at selected keys, and read values of a row."""
+"""Parse the keys that a user selects in JSON lines, and find the strings at these keys in each line."""
 
 import json
 import re
@@ -47,9 +47,9 @@ def parse_key(key: str) -> tuple[str | None, ...]:
 
 
 def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
-    """Merge keys, each given by its steps, into a tree of nested dictionaries.
+    """Merge keys such as ``("messages", EACH, "content")`` into a tree of nested dictionaries.
 
-    A leaf of the tree is an empty dictionary.
+    The keys ``("a", "b")`` and ``("a", "c")`` become ``{"a": {"b": {}, "c": {}}}``: a leaf is an empty dictionary.
 
     Raises:
         OptionError: Two keys are equal, or one key is a prefix of another.
@@ -65,11 +65,11 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
 
 
 def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Sequence[str]) -> dict[int, str]:
-    """Return a dictionary from the ``id()`` of each leaf of a key tree to the key that the user typed.
+    """Return a dictionary from the ``id()`` of each leaf of a key tree to the key that the user typed, for errors.
 
     Args:
         tree: Result of ``build_key_tree``.
-        paths: Steps of each key.
+        paths: The parsed keys; results of ``parse_key``.
         keys: The keys as typed, in the same order as ``paths``.
     """
     names = dict[int, str]()
@@ -100,22 +100,22 @@ def _refuse_many_values(text: str) -> None:
 
 
 class RowMismatch(Exception):
-    """Error for a row that does not have the structure of a key; the message has no content of the row."""
+    """Error for a JSON line without the structure of a selected key; the message has no content of the line."""
 
 
 class KeyParser:
-    """Parser of one JSON line that finds the strings at the selected keys.
+    """Parser of one JSON line that finds the start and end of the strings at the selected keys.
 
     Args:
         text: The line.
         without: Top-level keys that the output omits.
-        only: Whether the output omits all top-level keys except the rewritten ones.
+        only: Whether the output omits all top-level keys except the selected ones.
         allow_missing: Whether the line may lack selected keys.
 
     Attributes:
-        strings: Start, end and value of each string to rewrite; the range includes the quotes. For each omitted member
-            of the object, its start, its end, and ``None``.
-        has_leaf: Whether the line has a value, possibly null, at one of the keys.
+        strings: Start, end and value of each string to sanitize; start and end include the quotes. For each pair of key
+            and value that the output omits: start, end and ``None``.
+        has_leaf: Whether the line has a value, possibly null, at one of the selected keys.
 
     Raises:
         RowMismatch: The line has too many values.
@@ -154,13 +154,13 @@ class KeyParser:
         self.strings.sort(key=lambda found: found[0])
 
     def _mark_left_out(self, tree: KeyTree, position: int) -> None:
-        """Add the omitted members of the line's object to ``strings``.
+        """Add the pairs of key and value that the output omits to ``strings``.
 
-        A member is omitted together with the comma after it, or, if it is the last member, with the comma before it.
+        The comma after a pair is omitted too; for the last pair, it is the comma before the pair.
 
         Args:
             tree: Tree of the selected keys, which are never omitted.
-            position: Position of the first member in the line.
+            position: Position of the first pair of key and value in the line.
         """
         names, kept_end = set[str](), position
         while self._text[position] != "}":
@@ -186,9 +186,9 @@ class KeyParser:
             )
 
     def _parse_value(self, node: KeyTree, position: int) -> int:
-        """Parse the value that starts at ``position``, and return its end.
+        """Parse the value that starts at ``position``, and return the position after the value.
 
-        ``node`` is the node of the key tree that belongs to the value.
+        ``node`` is the part of the key tree for keys below the value.
         """
         text = self._text
         if text.startswith("null", position):
@@ -248,7 +248,7 @@ class KeyParser:
         return position + 1
 
     def _skip_separator(self, position: int, close: str) -> int:
-        """Return the position of the next member, or of the closing bracket ``close``."""
+        """Return the position of the next element after a comma, or of the closing bracket ``close``."""
         match = _SEPARATOR.match(self._text, position)
         if match is None:
             raise ValueError
@@ -277,10 +277,10 @@ def _describe_missing(missing: Iterable[str | None], names: Sequence[str]) -> st
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object from pairs of key and value, as ``object_pairs_hook`` of ``json.loads``.
+    """Build a dictionary from pairs of key and value, and reject equal keys; ``object_pairs_hook`` of ``json.loads``.
 
-    JSON parsers differ in which of two equal keys they use. A row with duplicate keys could therefore spend epsilon in
-    another privacy unit than the one that its reader sees.
+    JSON parsers differ in which of two equal keys they use. With two keys ``user``, for example, the privacy ledger
+    could record the spent epsilon for another user than readers of the output see.
 
     Raises:
         RowMismatch: A key appears twice.
@@ -300,7 +300,7 @@ def _iterate_leaves(node: KeyTree) -> Iterator[KeyTree]:
 
 
 def _get_value(row: Any, path: tuple[str | None, ...]) -> Any:
-    """Return the value of a row at a key, given by its steps.
+    """Return the value of a parsed row at a key such as ``("user", "id")``.
 
     Raises:
         KeyError: The row has no such value.
@@ -313,10 +313,10 @@ def _get_value(row: Any, path: tuple[str | None, ...]) -> Any:
 
 
 def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
-    """Return the value of the document key as JSON, so that the number 1 differs from the text "1".
+    """Return the value of the key that names the document of a row, as JSON: the number 1 differs from the text "1".
 
     Raises:
-        RowMismatch: The row lacks the key.
+        RowMismatch: The row has no value at the key.
     """
     try:
         return json.dumps(_get_value(row, path))
@@ -325,7 +325,10 @@ def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
 
 
 def get_privacy_unit(row: Any, path: tuple[str | None, ...]) -> str:
-    """Return the privacy unit of a row: the text or number (as JSON) at the key ``path``, otherwise ""."""
+    """Return the name of the person or group for whom the epsilon of a row is recorded; "" if there is none.
+
+    The name is the text or number (as JSON) at the key ``path``.
+    """
     try:
         value = _get_value(row, path)
     except KeyError:

@@ -1,4 +1,4 @@
-"""JSON lines files: split into rows, and encode the rewritten strings; other bytes are copied."""
+"""JSON lines files: split into rows, encode the sanitized strings, and copy other bytes."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -82,11 +82,11 @@ class JsonLinesLayout:
             raise ColumnError(f"{self._name}: no row has any of the keys: check --key")
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Begin to count at the given numbers of earlier rows and lines; see ``RowLayout.set_position``."""
+        """Set the numbers of the rows and lines before the first one; see ``RowLayout.set_position``."""
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return a text as the bytes of a JSON string, with quotes."""
+        """Encode a text as a JSON string, with quotes."""
         try:
             if len(text) >= LONG_TEXT:
                 return encode_long_text(text, lambda piece: json.dumps(piece, ensure_ascii=False)[1:-1].encode(), b'"')

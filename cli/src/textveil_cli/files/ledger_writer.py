@@ -1,4 +1,4 @@
-"""Privacy ledger for tables: every document spends its epsilon before the run writes it."""
+"""Record the spent epsilon of each document of a table in the privacy ledger, before the output is written."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -27,21 +27,22 @@ from textveil_cli.files.blocks import (
 
 
 class BlockLedger:
-    """Ledger access for a file run: all documents of a block spend their epsilon in one transaction.
+    """Writer that records the spent epsilon of all documents of a block in the privacy ledger, in one transaction.
 
-    Only the process that writes the output uses the ledger. Worker processes rewrite texts, and the run writes their
-    results after the ledger has recorded the spends.
+    Only the process that writes the output uses the ledger. Worker processes sanitize texts. The main process writes
+    their results once the ledger contains the spent epsilon.
 
     Args:
         ledger: The open ledger.
         sanitizer: The sanitizer of the documents.
         options: Options of ``Sanitizer.sanitize``.
-        privacy_unit: The privacy unit of rows that name no unit of their own.
+        privacy_unit: Name of the privacy unit (person or group for whom the ledger adds up epsilon) of rows that name
+            no unit of their own.
         budget: Budget of every privacy unit of the run. A unit that already has a budget can only get a smaller one.
 
     Attributes:
         documents: Number of documents that spent epsilon. A document with several privacy units counts once.
-        released_before: Number of those documents that equal a document of an earlier release.
+        released_before: Number of those documents that equal a document for which the ledger already had an entry.
     """
 
     def __init__(
@@ -60,18 +61,19 @@ class BlockLedger:
         self.documents = self.released_before = 0
 
     def spend(self, block: DocumentBlock, rewritten: RewrittenDocuments, *, all_or_nothing: bool) -> RewrittenDocuments:
-        """Spend the epsilon of all documents of a block; return the block's texts with withheld documents marked.
+        """Record the spent epsilon of a block's documents, and return the texts that may be written.
 
-        Documents that exceed the budget, and documents without a privacy unit, are withheld and spend nothing.
+        A ``WithheldDocument`` takes the place of documents that would exceed the budget, and of documents without a
+        privacy unit (person or group for whom the ledger adds up epsilon). They spend nothing.
 
         Args:
             block: The block.
-            rewritten: The rewritten texts of the block.
-            all_or_nothing: Whether the whole block spends nothing if one document is withheld; the caller must then
-                release none of its documents.
+            rewritten: The sanitized texts of the block.
+            all_or_nothing: Whether no document spends epsilon if one of them must not be written; the caller must then
+                write none of them.
 
         Raises:
-            LedgerError: The ledger cannot be written. The caller must release no document of the block.
+            LedgerError: The ledger cannot be written. The caller must then write no document of the block.
         """
         requests, token_counts = self._make_requests(block), iter(rewritten.tokens)
         groups = block.groups
@@ -105,14 +107,15 @@ class BlockLedger:
     def _make_entries(
         self, group: DocumentGroup, requests: Iterator[bytes], token_counts: list[int | WithheldDocument]
     ) -> list[SpendEntry] | WithheldDocument:
-        """Return the ledger entries of a group, one for each pair of document and privacy unit.
+        """Return the ledger entries of a group of documents: one for each pair of document and privacy unit.
 
-        If a document is already withheld or has no privacy unit, return the reason as a ``WithheldDocument`` instead.
+        If one of the documents must not be written, or has no privacy unit, return a ``WithheldDocument`` with the
+        reason instead.
 
         Args:
             group: The group of documents.
             requests: Serialized documents of the block, in order; this method consumes those of the group.
-            token_counts: For each document of the group the number of tokens whose epsilon it spends.
+            token_counts: For each document of the group the number of randomized tokens, each of which spends epsilon.
         """
         group_requests = [*islice(requests, group.documents)]
         if "" in group.privacy_units:
@@ -135,7 +138,7 @@ class BlockLedger:
 def _get_withheld_reason(
     entries: list[SpendEntry] | WithheldDocument, posted: list[SpendOutcome] | BudgetError
 ) -> WithheldDocument | None:
-    """Return why a group of documents is withheld; ``None`` if the group may be released.
+    """Return why a group of documents must not be written to the output; ``None`` if it may be written.
 
     Args:
         entries: Ledger entries of the group, or the reason why it has none.
@@ -152,13 +155,13 @@ def _withhold_groups(
     groups: Sequence[DocumentGroup],
     withheld: Sequence[WithheldDocument | None],
 ) -> RewrittenDocuments:
-    """Return the rewritten texts, in which a ``WithheldDocument`` replaces each text of a withheld group.
+    """Replace each text of a group that must not be written by a ``WithheldDocument``, and return all texts.
 
     Args:
-        rewritten: The rewritten texts of a block.
+        rewritten: The sanitized texts of a block.
         document_sizes: Number of texts in each document.
         groups: Groups of documents.
-        withheld: For each group the reason why it is withheld; ``None`` for a group that may be released.
+        withheld: For each group the reason why it must not be written; ``None`` for a group that may be written.
     """
     randomized_words = rewritten.randomized_words or [0] * len(document_sizes)
     remaining_texts, documents = (

@@ -1,4 +1,4 @@
-"""Parquet files: rewrite text columns batch by batch with pyarrow, and copy other columns."""
+"""Parquet files: sanitize text columns batch by batch with pyarrow, and copy other columns."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _BATCH_ROWS = 65_536
 class ParquetBlock:
     """``DocumentBlock`` of the rows of one record batch.
 
-    If a text of a row is withheld, the whole row is removed from the batch.
+    If a text of a row must not be written to the output, the whole row is removed from the batch.
     """
 
     batch: Any
@@ -51,7 +51,7 @@ class ParquetBlock:
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents in order. If one document of a group is withheld, all are."""
+        """Return the groups of documents in order; either all documents of a group are written, or none."""
         text_counts = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
         return [
             DocumentGroup((scope,), 1 if self.is_row_document else texts)
@@ -60,9 +60,9 @@ class ParquetBlock:
         ]
 
     def insert_texts(self, rewritten: RewrittenDocuments) -> Any:
-        """Return the record batch with its rewritten texts.
+        """Return the record batch, with each original text replaced by its sanitized text.
 
-        Rows with a withheld text are moved to ``rejected``.
+        Rows with a text that must not be written (a ``WithheldDocument``) are moved to ``rejected``.
         """
         import pyarrow
 
@@ -80,7 +80,7 @@ class ParquetBlock:
         return batch if self.output_columns is None else batch.select(self.output_columns).replace_schema_metadata()
 
     def _reject_withheld_rows(self, rows: list[list[Any]]) -> list[list[Any]]:
-        """Move the rows with a withheld text to ``rejected``, and return the texts of the other rows."""
+        """Move the rows with a ``WithheldDocument`` to ``rejected``, and return the texts of the other rows."""
         is_released: list[bool] = []
         for number, row in enumerate(rows):
             withheld = next((text for text in row if isinstance(text, WithheldDocument)), None)
@@ -108,7 +108,7 @@ class ParquetTable:
     Args:
         file: The file, open for binary reading and seekable.
         name: Name of the file in errors.
-        selection: The columns to rewrite, and those to omit.
+        selection: The columns to sanitize, and those to omit.
         row_groups: Indices of the row groups to read, from 0; ``None`` for all.
 
     Raises:
@@ -253,16 +253,16 @@ class ParquetTable:
         return positions[0]
 
     def _read_privacy_units(self, batch: Any) -> list[str | None]:
-        """Return the privacy unit of each row of a batch, "" for a null.
+        """Return for each row of a batch the person or group for whom its epsilon is recorded; "" for a null.
 
-        Without a column that names the privacy unit, the result is ``None`` for each row.
+        If the run has no column with such names, the result is ``None`` for each row.
         """
         if self._privacy_unit_column is None:
             return [None] * batch.num_rows
         return ["" if value is None else str(value) for value in batch.column(self._privacy_unit_column).to_pylist()]
 
     def _compute_batch_rows(self) -> int:
-        """Return the number of rows for which a batch has about ``_BATCH_BYTES`` bytes."""
+        """Return how many rows to read per batch, so that a batch has about ``_BATCH_BYTES`` bytes."""
         size = sum(size for _, size in self.row_groups)
         return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, size)))
 

@@ -1,4 +1,4 @@
-"""Pipeline that sanitizes files: read, split into blocks, rewrite the blocks in order, and write.
+"""Pipeline that sanitizes files: read, split into blocks of rows, sanitize the blocks in order, and write.
 
 Each output file is written completely or not at all.
 """
@@ -57,44 +57,44 @@ BlockReview = Callable[[str, ReviewedBlock, RewrittenDocuments], None]
 
 
 class FinishedFileRecorder(Protocol):
-    """Protocol of objects that record finished files, such as ``RunManifest``."""
+    """Protocol of objects that record which output files are finished, such as ``RunManifest``."""
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
-        """Record a file just before its output is renamed to its final path.
+        """Record a file as finished, just before its temporary output is renamed to the final path.
 
         Args:
             source: The input file.
             status: Result of ``os.stat`` for the input file.
             size: Bytes of the output.
-            counts: Counts of the output.
+            counts: Numbers of rows, documents and words in the output.
         """
         ...
 
 
 class ReceiptSink(Protocol):
-    """Protocol of objects that collect output and token counts for a receipt, such as ``ReceiptFile``."""
+    """Protocol of objects that collect the data for a signed receipt of a run, such as ``ReceiptFile``."""
 
     def update(self, part: bytes) -> None:
-        """Add a part of the output to the hash of the output."""
+        """Include the next part of the output in the hash of the output."""
         ...
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add documents to the receipt.
+        """Add the token counts of further documents.
 
         Args:
-            tokens: For each document the number of tokens whose epsilon it spends.
+            tokens: For each document the number of randomized tokens, each of which spends epsilon.
         """
         ...
 
 
 @dataclass(kw_only=True)
 class RunStep:
-    """One step of a run: the start of a file, a block, the end of a file, or an error that ends the run.
+    """One step of a run: the start of a file, a block of rows, the end of a file, or an error that ends the run.
 
     Attributes:
         file: The input file; set only in the first step of a file.
         table: The Parquet table; set only in the first step of a Parquet file.
-        block: The block to rewrite; ``None`` in all other steps.
+        block: The block to sanitize; ``None`` in all other steps.
         consumed: Bytes of the file read so far.
         error: The error that ends the run; ``None`` in all other steps.
     """
@@ -122,9 +122,9 @@ class BlockSanitizer:
     def sanitize_blocks(
         self, steps: Iterable[tuple[Step, DocumentBlock | None]]
     ) -> Generator[tuple[Step, RewrittenDocuments], None, None]:
-        """Yield every step with the rewritten texts of its block, in the order of ``steps``.
+        """Sanitize the block of each step, and yield the step with the sanitized texts, in order.
 
-        Worker processes rewrite blocks in advance, at most two per process.
+        Worker processes sanitize blocks ahead of the output, at most two per process.
 
         Args:
             steps: Steps of the run, each with its block; ``None`` for a step without a block.
@@ -185,24 +185,25 @@ def sanitize_files(
     Args:
         sources: The input files and the paths of their outputs.
         selection: Format, columns and documents.
-        block_sanitizer: Rewrites the texts.
-        manifest: The run manifest of the output folder; ``None`` without one.
-        rejected_rows: Receives the rejected rows; ``None`` to raise an error for the first rejected row.
+        block_sanitizer: Sanitizer of the texts.
+        manifest: The list of finished files of the output folder, for ``--resume``; ``None`` without one.
+        rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.
         report: Called with the bytes and rows that are finished, to show progress.
         check_texts: Called with the name and the first texts of each file.
         check_copied_columns: Called with the names of the columns that are copied unchanged from each file.
-        block_ledger: Spends the epsilon of every block before it is written; ``None`` without a ledger.
-        receipt: Receives the written bytes, for a receipt.
+        block_ledger: Writer that records the spent epsilon of every block before the block is written; ``None`` without
+            a privacy ledger.
+        receipt: Object that receives the written bytes, for the signed receipt.
         layout: Constructor of the ``RowLayout``; ``None`` for that of the selection's format.
-        review_block: Called with each block and its rewritten texts, to show changes to the owner of the device.
+        review_block: Called with each block and its sanitized texts, to show changes to the owner of the device.
 
     Raises:
         TextveilError: A file cannot be read or written, or is malformed.
         KeyboardInterrupt: The user pressed Ctrl-C.
 
     Privacy:
-        Releases every document once, with the guarantee of ``Sanitizer.sanitize``. All other columns, and the number
-        and order of rows, are copied unchanged.
+        Every document is sanitized once, with the guarantee of ``Sanitizer.sanitize``. All other columns, and the
+        number and order of rows, are copied unchanged.
     """
     done: dict[str, RunCounts] = {}
     finished_bytes = 0
@@ -249,7 +250,8 @@ def _iterate_steps(
 ) -> Iterator[RunStep]:
     """Yield the steps of all files.
 
-    An error becomes the last step instead of being raised, so that the rows before it are still written.
+    If reading fails, the error is yielded as the last step instead of being raised, so that the rows before the error
+    are still written.
     """
     try:
         for source in sources:
@@ -303,17 +305,18 @@ def write_file(
     receipt: ReceiptSink | None = None,
     review_block: BlockReview | None = None,
 ) -> RunCounts:
-    """Write the output of one file, from its first step to its last.
+    """Write the output of one file from the steps of the run.
 
     Args:
         source: The input file, with the path of the output.
-        steps: Steps of the run, each with its rewritten texts; the function consumes those of this file.
-        recorder: Records the finished output, just before it is renamed to its final path.
-        rejected_rows: Receives the rejected rows; ``None`` to raise an error for the first rejected row.
+        steps: Steps of the run, each with its sanitized texts; the function consumes those of this file.
+        recorder: Object that records the output as finished, just before the temporary output file is renamed.
+        rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.
         report_rows: Called with the bytes read so far and the number of rows just written.
-        block_ledger: Spends the epsilon of every block before it is written; ``None`` without a ledger.
-        receipt: Receives the written bytes, for a receipt.
-        review_block: Called with each block and its rewritten texts.
+        block_ledger: Writer that records the spent epsilon of every block before the block is written; ``None`` without
+            a privacy ledger.
+        receipt: Object that receives the written bytes, for the signed receipt.
+        review_block: Called with each block and its sanitized texts.
 
     Returns:
         The counts of the output.
@@ -405,7 +408,7 @@ def open_output_file(source: SourceFile, receipt: ReceiptSink | None = None) -> 
 
     Args:
         source: The input file, with the path of its output.
-        receipt: Receives the written bytes, for a receipt.
+        receipt: Object that receives the written bytes, for the signed receipt.
 
     Raises:
         OutputError: The output cannot be written.
@@ -428,7 +431,7 @@ def _wrap_file(file: BinaryIO, receipt: ReceiptSink | None) -> BinaryIO:
 
 
 class _HashedFile:
-    """Binary file for writing that passes each block of bytes to a receipt before writing it."""
+    """Binary file for writing that includes each block of bytes in the hash of a receipt before writing the block."""
 
     closed = False
 

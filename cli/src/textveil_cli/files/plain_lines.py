@@ -41,7 +41,7 @@ class LinesLayout:
             yield self._make_row(b"".join(self._file_lines), 1)
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Begin to count at the given number of earlier lines; see ``RowLayout.set_position``."""
+        """Set the number of the lines before the first one; see ``RowLayout.set_position``."""
         self._line = lines
 
     def encode_cell(self, text: str) -> bytes:

@@ -1,4 +1,7 @@
-"""The file of rejected rows. It is as private as the input files, so only its owner may read it."""
+"""Write rows that a run cannot sanitize to a file (option ``--rejected-rows``).
+
+The file is as private as the input files, so only its owner may read it.
+"""
 
 import base64
 import json
@@ -17,7 +20,7 @@ _FIRST_BYTES = b'{"file": "'
 
 
 class RejectedRowsFile:
-    """Writer of rejected rows to a file with permissions 600, one JSON object per line.
+    """Writer of rows that a run cannot sanitize, to a file with permissions 600, one JSON object per line.
 
     Each object has the input file, the numbers of row and line, the reason, and the row itself. The rows of an input
     file are written when that file is finished, so that a run that is interrupted and resumed writes each row only
@@ -28,7 +31,7 @@ class RejectedRowsFile:
         resume: Whether to append to the rows of an earlier run.
 
     Raises:
-        OutputError: The file cannot be written, exists although ``resume`` is false, or is no file of rejected rows.
+        OutputError: The file cannot be written, is not a file of rejected rows, or exists although ``resume`` is false.
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
@@ -54,7 +57,7 @@ class RejectedRowsFile:
         self.saved_rows = self.waiting_rows = 0
 
     def add_row(self, file: str, rejected: RejectedRow) -> None:
-        """Store a rejected row until ``save_waiting_rows`` writes it at the end of its input file.
+        """Store a row in memory until ``save_waiting_rows`` writes it at the end of the input file.
 
         Args:
             file: Name of the input file.
@@ -69,7 +72,7 @@ class RejectedRowsFile:
         self.waiting_rows += 1
 
     def save_waiting_rows(self) -> None:
-        """Append the rejected rows of the current input file to this file; call it when the input file is finished.
+        """Write the rows that ``add_row`` has stored; call this method when the current input file is finished.
 
         Raises:
             OutputError: The rows cannot be written. The file is then unchanged.
@@ -90,12 +93,12 @@ class RejectedRowsFile:
         self.discard_waiting_rows()
 
     def discard_waiting_rows(self) -> None:
-        """Discard the rejected rows of the current input file, if that file could not be finished."""
+        """Discard the rows that ``add_row`` has stored, after an error in the current input file."""
         self._waiting_file.close()
         self._waiting_file, self.waiting_rows = self._make_temporary_file(), 0
 
     def close(self) -> None:
-        """Close the file, and delete it if it is empty."""
+        """Close the file, and delete the file if it is empty."""
         self._waiting_file.close()
         status = os.fstat(self._descriptor)
         os.close(self._descriptor)

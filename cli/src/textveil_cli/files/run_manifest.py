@@ -36,10 +36,10 @@ def hash_settings(
 
     Args:
         selection: Format, columns and documents.
-        terms: Parameters of the privacy statement.
+        terms: Parameters of the privacy statement, such as the mode and epsilon.
         options: Options of ``Sanitizer.sanitize``.
-        privacy_unit: The privacy unit of the ledger; ``None`` without a ledger. It is a part of the hash so that a run
-            with a ledger cannot resume a run without one.
+        privacy_unit: Name of the person or group for whom the privacy ledger adds up epsilon; ``None`` without a
+            ledger. The name is a part of the hash so that a run with a ledger cannot resume a run without one.
     """
     word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "randomize")]
     if options.get("patterns") or options.get("known"):
@@ -53,7 +53,7 @@ def _to_json_value(value: object) -> object:
 
 
 class RunManifest:
-    """The run manifest of an output folder, created if it does not exist.
+    """The list of finished files of an output folder, in a file that is created if it does not exist.
 
     Args:
         folder: The output folder.
@@ -111,8 +111,8 @@ class RunManifest:
             target: Path of its output.
 
         Raises:
-            FileChanged: The input file was changed after its output was written. The run does not rewrite it, since its
-                unchanged parts would be released a second time.
+            FileChanged: The input file was changed after its output was written. A second output of its unchanged parts
+                would spend epsilon again, so the run ends.
             ResumeError: The existing output was not written by this run, or was modified.
         """
         if not os.path.lexists(target):
@@ -136,7 +136,7 @@ class RunManifest:
         return RunCounts(**entry["counts"])
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
-        """Record a file just before its output is renamed to its final path; see ``FinishedFileRecorder``."""
+        """Record a file as finished, just before its temporary output is renamed; see ``FinishedFileRecorder``."""
         entry = {
             "file": source.name,
             "input_version": get_file_version(status),
@@ -146,17 +146,17 @@ class RunManifest:
         self._append(entry)
 
     def add_statement(self, description: dict[str, Any]) -> None:
-        """Record the privacy statement of the run."""
+        """Write the privacy statement (what the output reveals) of the finished run to the manifest."""
         self._append({"run": description})
 
     def close(self) -> None:
-        """Close the manifest, and release the lock of the folder."""
+        """Close the manifest file, and unlock the folder for other processes."""
         os.close(self._descriptor)
         if self._lock is not None:
             os.close(self._lock)
 
     def _read_entries(self) -> list[dict[str, Any]]:
-        """Return the complete entries of an existing manifest, without changing the file.
+        """Read the entries of an existing manifest (list of finished files), without changing the file.
 
         Raises:
             ResumeError: The file is not a manifest, or is damaged.

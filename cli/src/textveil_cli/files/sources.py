@@ -1,7 +1,7 @@
-"""Files of a run: find inputs, derive output paths, and read and write compressed files.
+"""Find the input files of a run, derive the output paths, and read and write compressed files.
 
-No command converts formats. An output name with the ending of another format would therefore mislead its reader, and
-raises an error. Supported compressions are gzip, and zstd if the library zstandard is installed.
+No command converts formats, so an output name with the ending of another format raises an error. Supported compressions
+are gzip, and zstd if the library zstandard is installed.
 """
 
 import gzip
@@ -118,7 +118,7 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
 
 
 def get_manifest_path(folder: Path) -> Path:
-    """Return the path of the run manifest, which is a file beside the output folder.
+    """Return the path of the run manifest: the list of finished files, in a file beside the output folder.
 
     Args:
         folder: The output folder.
@@ -257,7 +257,7 @@ def check_output_ending(
     can_pack: bool = False,
     into_folder: bool = False,
 ) -> None:
-    """Raise an error if the ending of an output's name belongs to another format than the output.
+    """Raise an error if the name of the output ends like another format than the one that will be written.
 
     A name without a known ending is allowed. So is a name with the same ending as the inputs.
 
@@ -344,7 +344,7 @@ class InputStream:
                 yield chunk
 
     def read_window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
-        """Yield the first ``head`` bytes of an uncompressed file, then the bytes from ``start`` to ``stop``.
+        """Yield the first ``head`` bytes of an uncompressed file, then the bytes ``start`` to ``stop``.
 
         Raises:
             InputError: The file cannot be read.
@@ -405,7 +405,7 @@ class InputStream:
 
 
 def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small byte strings to strings of about 1 MiB, since large blocks are rewritten faster."""
+    """Join small byte strings to strings of about 1 MiB, since large blocks are processed faster."""
     gathered: list[bytes] = []
     size = 0
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Sanitizing of blocks in several processes, with results in order.
+"""Sanitize blocks of rows in several processes, with results in order.
 
 Privacy:
     Each worker process starts as a new interpreter, not as a fork, and receives no random state. All randomness comes
@@ -33,9 +33,9 @@ SanitizingJob = tuple[Path | None, ExpectedBundle, Options]
 def sanitize_in_processes(
     steps: Iterable[tuple[Step, DocumentBlock | None]], job: SanitizingJob, workers: int
 ) -> Iterator[tuple[Step, RewrittenDocuments]]:
-    """Sanitize blocks in several processes, and yield every step with its rewritten texts, in order.
+    """Sanitize blocks in several processes, and yield every step with its sanitized texts, in order.
 
-    Worker processes rewrite blocks in advance, at most two per process.
+    Worker processes sanitize blocks ahead of the output, at most two per process.
 
     Args:
         steps: Steps of the run, each with its block; ``None`` for a step without a block.

@@ -1,8 +1,8 @@
-"""Gateway between apps and a language model.
+"""Gateway (HTTP proxy) between apps and a language model, which hides names from the model.
 
-The gateway replaces names in requests and restores them in replies; docs/gateway.md describes its use. It needs the
-extra ``gateway`` (Starlette, uvicorn and httpcore2). It listens for clients in the same way as ``serve``, and opens
-connections only to its upstream, the language model.
+The gateway replaces names in requests, and puts the original names back into replies; docs/gateway.md describes its
+use. The gateway needs the extra ``gateway`` (Starlette, uvicorn and httpcore2). It listens for clients in the same way
+as ``serve``, and opens connections only to the upstream, which is the server of the language model.
 """
 
 from textveil_cli.errors import ExtraMissing

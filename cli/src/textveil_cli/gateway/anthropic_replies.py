@@ -1,4 +1,4 @@
-"""Restore originals in replies of Anthropic's Messages API."""
+"""Put original words back into replies of Anthropic's Messages API."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -12,7 +12,7 @@ from textveil_cli.gateway.sse import ServerSentEvent
 
 
 class AnthropicReplyRestorer(ApiReplyRestorer):
-    """Restorer of originals in a reply of Anthropic's Messages API."""
+    """Object that puts original words back into one reply of Anthropic's Messages API."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -21,7 +21,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._index_by_key: dict[Any, Any] = {}
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete message with its content restored."""
+        """Return a complete (not streamed) message, with original words in place of their surrogates (replacements)."""
         if isinstance(reply.get("content"), list):
             reply["content"] = self._restore_value(
                 reply["content"], record=True, other_parts=drop_fields(reply, "content")
@@ -31,15 +31,16 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         return reply
 
     def _restore_stop_sequence(self, reply: dict[str, Any]) -> None:
-        """Restore the ``stop_sequence`` of a reply, which repeats a text of the request."""
+        """Put original words back into the field ``stop_sequence`` of a reply, which repeats a text of the request."""
         if isinstance(reply.get("stop_sequence"), str):
             reply["stop_sequence"] = self._restore_value(reply["stop_sequence"], False)
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored.
+        """Yield an event of a stream, with original words in place of their surrogates (replacements).
 
-        The end of a delta is held back if it could be the beginning of a surrogate whose rest is in the next delta.
-        Held-back text is yielded at the latest before the end of its content block.
+        If the text of an event ends with the possible beginning of a surrogate, such as ``Mar`` of ``Maria``, this end
+        is held back until the next event arrives. The text that is held back is yielded at the latest before the end of
+        its content block.
         """
         data = event.data
         event_type, index = data.get("type"), make_index_key(data.get("index", 0))
@@ -75,10 +76,10 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Track the values of an event that are not restored but that a client may display.
+        """Store the values of an event that this class does not change but that a client may display.
 
-        Such a value may begin a link. Surrogates that would be inside the link are not restored, since the host of the
-        link would receive the originals.
+        A stored value may begin a link. No original word is put back inside that link, since the host of the link would
+        receive the word.
         """
         rest = dict(data)
         for name in ("content_block", "delta"):
@@ -91,7 +92,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._track_unchanged(rest)
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the text that is still held back of all content blocks whose end did not arrive."""
+        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent."""
         for index in list(self._calls):
             yield from self._end_block(index)
         self.restored_messages = [[{"role": "assistant", "content": self._restored_blocks}]]

@@ -1,6 +1,6 @@
-"""Base class for restoring originals in replies of an API, complete or as an event stream.
+"""Base class of objects that put original words back into replies of an API, complete or streamed.
 
-Restorers change only the texts of a reply. All other values pass unchanged.
+The objects change only the texts of a reply. All other values stay unchanged.
 """
 
 import json
@@ -20,20 +20,22 @@ _COUNT_NAMES = ("restored", "not_restored_words", "ambiguous", "tools", "skipped
 
 
 class ApiReplyRestorer:
-    """Base class of objects that restore originals in one reply.
+    """Base class of objects that put original words back into one reply of a language model.
 
-    They replace the surrogates that the request contained. Values of unknown types are not changed.
+    The request contained surrogates (replacements) of original words. Where the reply repeats a surrogate, the object
+    inserts the original word again. Values of unknown types are not changed.
 
     Args:
-        exchange: The conversation state of the request.
-        tools: Names of tools whose arguments are restored. In a stream, such arguments are sent in one event.
+        exchange: The conversation at the time of the request, which knows the original of each surrogate.
+        tools: Names of tools that are called with original words. In a stream, their arguments are sent in one event.
 
     Attributes:
-        restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
-        counts: How many surrogates were restored, and how many were not. ``unshared_results`` counts the tool results
-            that were sent with new surrogates, not those of the conversation. ``unknown_tags`` counts tags that are not
-            in the mapping, such as ``[person 99]``.
-        reason_counts: Number of surrogates not restored, by reason.
+        restored_messages: The reply with original words, as messages that the client may send again; one list for each
+            alternative reply.
+        counts: How many surrogates became original words again, and how many did not. ``unshared_results`` counts tool
+            results whose names were sent with new surrogates instead of those in the rest of the conversation.
+            ``unknown_tags`` counts tags that the request did not contain, such as ``[person 99]``.
+        reason_counts: Number of surrogates that did not become original words, by reason.
         reply_ids: Ids that the provider gave to the reply, and that later requests may contain.
     """
 
@@ -57,7 +59,8 @@ class ApiReplyRestorer:
         """Set the role of every message in a reply, or in an event of a stream, to that of the model.
 
         If the reply contains results of tools, the model may have written them itself. In later requests, the names in
-        these results are replaced by new surrogates, never by the surrogates of the conversation.
+        these results are replaced by new surrogates (replacements), so that the model cannot test guesses of hidden
+        names.
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.
@@ -68,23 +71,27 @@ class ApiReplyRestorer:
             raise make_upstream_refusal("sent an item of an unknown type, or one nested too deeply") from None
 
     def note_unclear(self, count: int) -> None:
-        """Store the number of tool calls with ambiguous arguments, for the log line."""
+        """Store the number of tool calls with ambiguous arguments in ``counts``, for the log line."""
         if count:
             self.counts["unclear_calls"] = count
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete (not streamed) reply with its texts restored."""
+        """Return a complete (not streamed) reply, with original words in place of their surrogates (replacements)."""
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored, after the text that was held back from earlier events.
+        """Yield an event of a stream, with original words in place of their surrogates (replacements).
 
-        A text is held back while it may be the beginning of a surrogate.
+        If the text of an event ends with the possible beginning of a surrogate, such as ``Mar`` of ``Maria``, this end
+        is held back, and yielded with the next event.
         """
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the text that is still held back at the end of a stream, even if the upstream sent no end event."""
+        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent.
+
+        The text is yielded even if the upstream (language model server) sent no end event.
+        """
         yield from ()
 
     def _restore_value(
@@ -99,7 +106,7 @@ class ApiReplyRestorer:
         return result.reply
 
     def _restores_arguments(self, call: Mapping[str, Any]) -> bool:
-        """Return whether a tool call belongs to a tool whose arguments are restored."""
+        """Return whether the tool of a call gets original words in its arguments."""
         name = call.get("name")
         return isinstance(name, str) and name in self._tools
 
@@ -117,9 +124,10 @@ class ApiReplyRestorer:
         return None
 
     def _get_view(self, group: Any = None) -> ReplyView:
-        """Return the object that tracks the text that a client displays for a group of texts.
+        """Return the object that stores the text that a client displays for a group of texts.
 
-        Restoring depends on it: no original is put into a link that began earlier in the displayed text.
+        With this object, the next text of the group gets no original word inside a link that began earlier in the
+        displayed text.
         """
         if group not in self._views:
             self._views[group] = view = self._exchange.make_reply_view()
@@ -128,9 +136,9 @@ class ApiReplyRestorer:
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track an unchanged value that a client may display next to any text of the reply.
+        """Store a value that is sent unchanged and that a client may display next to any text of the reply.
 
-        If the value begins a link, surrogates that would be inside the link are not restored.
+        If the value begins a link, no original word is put back inside that link.
         """
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):
@@ -139,8 +147,8 @@ class ApiReplyRestorer:
     def _refuse_late_text(self, place: Any) -> None:
         """Raise ``Refusal`` if a text continues although the next text of its group has begun.
 
-        The surrogates of the next text are already restored. The late part could begin a link in front of them, which
-        would send the originals to the host of the link.
+        The next text already contains original words. If the late part begins a link in front of these words, a client
+        that opens the link would send the words to the host of the link.
         """
         if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
             raise make_upstream_refusal("continued a text after the next text had begun")
@@ -155,11 +163,11 @@ class ApiReplyRestorer:
         return self._streams[place].feed(delta) if delta else ""
 
     def _close_text(self, place: Any) -> tuple[str, str, str]:
-        """End the text at the position ``place`` of the reply.
+        """Finish the text at the position ``place`` of a streamed reply, and return the rest of the text.
 
         Returns:
-            The end of the text, which was held back as a possible surrogate; the whole restored text; and the text as
-            the model wrote it.
+            The end of the text, which was held back as the possible beginning of a surrogate (replacement); the whole
+            text with original words; and the text as the model wrote it.
         """
         stream = self._streams.pop(place, None)
         if stream is None:
@@ -182,12 +190,12 @@ def list_other_values(value: Any) -> list[Any]:
 
 
 def drop_fields(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return a copy of an object without the named fields."""
+    """Return a copy of a JSON object without the named fields."""
     return {name: entry for name, entry in value.items() if name not in names}
 
 
 def get_index(value: Mapping[str, Any], name: str = "index") -> int:
-    """Return the index in a field of an object; 0 if the field is not a number."""
+    """Return the integer in the field ``name`` of a JSON object; 0 if the field has no integer."""
     found = value.get(name)
     return found if isinstance(found, int) else 0
 

@@ -1,9 +1,10 @@
-"""Audit of tool calls that a client may run although the record of the reply lacks them.
+"""Find tool calls that a client may run although the gateway did not recognize them in the reply.
 
-Clients differ in how they parse a reply that violates its API. Examples are a call whose events do not end, a field
-that the API does not define, and two events that contradict each other about one call. The audit therefore counts every
-value in a field for arguments, and every tool name, as written by the model. If the arguments of a call are ambiguous,
-all later tool results get new surrogates, never those of the conversation.
+Clients differ in how they parse a reply that violates the API. Examples are a call whose events do not end, a field
+that the API does not define, and two events that contradict each other about one call. The module therefore counts
+every value in a field for arguments, and every tool name, as the model wrote them. If the arguments of a call are
+ambiguous, the names in all later tool results get new surrogates (replacements), never those in the rest of the
+conversation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,10 +28,10 @@ _EMPTY_VALUES: tuple[Any, ...] = (None, "", {}, [])
 
 
 class CallAudit:
-    """Audit of the tool calls of one reply, in the form that the upstream sent.
+    """Collector of all possible tool calls in one reply of the upstream (language model server).
 
     Args:
-        exchange: The conversation state of the request.
+        exchange: The conversation at the time of the request.
 
     Attributes:
         unclear_count: Number of times that the arguments of a call were ambiguous.
@@ -54,7 +55,10 @@ class CallAudit:
         self._provider_places: set[Any] = set()
 
     def observe(self, data: Any) -> None:
-        """Record a complete reply, or the next event of a stream; call this before any of it is restored."""
+        """Record the tool calls in a complete reply, or in the next event of a stream.
+
+        Call this method before original words are put back into the reply or the event.
+        """
         if not isinstance(data, Mapping):
             return
         event_type = data.get("type")
@@ -75,9 +79,9 @@ class CallAudit:
             self.has_ended_part = True
 
     def count_unrecorded(self, *, is_end: bool = False) -> None:
-        """Count the arguments and names of tool calls that the conversation's record of the reply lacks.
+        """Count, in the conversation, the tool calls that ``Conversation.record_reply`` did not recognize.
 
-        Call this method after the conversation has recorded the reply.
+        Call this method after ``record_reply``.
 
         Args:
             is_end: Whether the reply has ended, even without an event that ends it.
@@ -133,13 +137,14 @@ class CallAudit:
     def _add_name(self, call: str | None, name: str) -> None:
         """Record a tool name of a call, given the id of the call.
 
-        Nothing is recorded for a call without an id: its results never get the surrogates of the conversation.
+        Nothing is recorded for a call without an id. Names in the results of such a call always get new surrogates
+        (replacements), so a guess in its arguments reveals nothing.
         """
         if call is not None:
             self._names_by_call.setdefault(call, {})[name] = None
 
     def _observe_choice(self, choice: Any) -> Any:
-        """Record the partial tool calls in a choice of a chat completion.
+        """Record the partial tool calls in one choice (alternative reply) of a chat completion.
 
         Returns:
             The choice without the arguments of these calls.
@@ -254,7 +259,7 @@ class CallAudit:
 
 
 def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
-    """Return the id of a tool call, from an object in the call or from the object that contains it.
+    """Return the id of a tool call: from an object in the call, or else from the object that contains the first.
 
     The result is ``None`` if neither has an id.
     """

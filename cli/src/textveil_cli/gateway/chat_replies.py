@@ -1,4 +1,4 @@
-"""Restore originals in replies of OpenAI's Chat Completions API."""
+"""Put original words back into replies of OpenAI's Chat Completions API."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _DETAILS_FIELD = "reasoning_details"
 
 
 class ChatReplyRestorer(ApiReplyRestorer):
-    """Restorer of originals in a reply of OpenAI's Chat Completions API."""
+    """Object that puts original words back into one reply of OpenAI's Chat Completions API."""
 
     _last_chunk: Mapping[str, Any] = {}
 
@@ -35,15 +35,16 @@ class ChatReplyRestorer(ApiReplyRestorer):
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the key of the group to which the text at ``place`` belongs.
+        """Return the key of the group of texts to which the text at ``place`` belongs.
 
-        All parts of an answer have the index of their choice as key. Reasoning text has its own key, since clients
-        display it before the answer or apart from it.
+        A client may display all texts of a group as one text. The key of an answer is the index of its choice
+        (alternative reply). Reasoning text is a group of its own, since clients display reasoning before the answer or
+        apart from it.
         """
         return place if place[1] in _THOUGHT_FIELDS else place[0]
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete reply with the messages of its choices restored."""
+        """Return a complete (not streamed) reply, with original words in place of their surrogates (replacements)."""
         outer_values = [*list_other_values(reply.get("choices")), drop_fields(reply, "choices")]
         for choice in list_objects(reply.get("choices")):
             message = choice.get("message")
@@ -55,10 +56,11 @@ class ChatReplyRestorer(ApiReplyRestorer):
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield a chunk of a stream with the texts of its choices restored.
+        """Yield a chunk of a stream, with original words in place of their surrogates (replacements).
 
-        A text is held back while it may be the beginning of a surrogate. The last chunk of a choice contains the text
-        held back from earlier chunks, too.
+        If a text ends with the possible beginning of a surrogate, such as ``Mar`` of ``Maria``, this end is held back,
+        and sent with a later chunk. The last chunk of a choice (alternative reply) sends all text that is still held
+        back.
         """
         self._last_chunk = event.data
         self._track_unchanged([*list_other_values(event.data.get("choices")), drop_fields(event.data, "choices")])
@@ -74,7 +76,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield chunks with the text that is still held back of all choices whose end did not arrive."""
+        """Yield, at the end of a stream, the text that earlier chunks have held back and that was not yet sent."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish_choice(index, delta)
@@ -83,9 +85,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Track an unchanged value that a client may display next to the texts of a choice.
+        """Store a value that is sent unchanged and that a client may display next to the texts of a choice.
 
-        If the value begins a link, surrogates that would be inside the link are not restored.
+        If the value begins a link, no original word is put back inside that link.
         """
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
@@ -114,16 +116,16 @@ class ChatReplyRestorer(ApiReplyRestorer):
                     part["arguments"] = ""
 
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """Update the state of a choice before a new part of one of its texts is restored.
+        """Prepare a choice (alternative reply) for the next part of one of its texts.
 
-        If the text starts now, other texts of the choice end, and the parts of them that were held back are added to
-        ``restored``.
+        If the part begins a new text, all other texts of the choice end, and the ends of these texts that were held
+        back are added to ``restored``.
 
         Args:
             index: Index of the choice.
             name: Field of the text, such as ``content``.
             text: The new part.
-            restored: Restored parts of the current chunk, by field.
+            restored: Parts of the current chunk with original words, by field.
         """
         place = (index, name)
         if name in _ANSWER_FIELDS:
@@ -137,7 +139,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """End a text, and return the part that was held back; the text may continue later."""
+        """Return the end of a text that was held back as the possible beginning of a surrogate (replacement).
+
+        The text may continue later.
+        """
         rest, restored, written = self._close_text(place)
         earlier = self._ended_texts.get(place, ("", ""))
         self._ended_texts[place] = earlier[0] + restored, earlier[1] + written

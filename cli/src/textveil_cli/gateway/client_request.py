@@ -1,4 +1,4 @@
-"""State of one request of a client: its response, and the counts for its log line."""
+"""State of one request of a client while the gateway handles the request."""
 
 import secrets
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ from textveil_cli.gateway.upstream import UpstreamReply
 
 @dataclass(eq=False, kw_only=True)
 class ClientRequest:
-    """State of one request of a client.
+    """State of one request of a client: conversation, response, and counts for the log line.
 
     Attributes:
         request: The request.
         send: Function of the server that sends a message to the client.
         request_id: Identifier of the request in the log.
         status: Status of the response; 0 before the response begins.
-        exchange: State of the conversation for this request; ``None`` before the request is rewritten.
+        exchange: The conversation at the time of this request; ``None`` before names in the request are replaced.
         work_size: Estimated number of characters of the request and of its conversation.
-        restorer: Restorer of the reply; ``None`` before the reply arrives.
+        restorer: Object that puts original words back into the reply; ``None`` before the reply arrives.
         restored_bytes: Number of bytes of a streamed reply that have arrived.
-        has_sent_end: Whether the event that ends a streamed reply was sent, or is being sent.
+        has_sent_end: Whether the gateway has started to send the event that ends a streamed reply.
         is_complete: Whether the whole response was sent.
-        kept_words: Counts of kept and of replaced words in the request (``Conversation.language_words``).
+        kept_words: Numbers of unchanged and of replaced words in the request (``Conversation.language_words``).
     """
 
     request: Request
@@ -52,7 +52,7 @@ class ClientRequest:
         return path if path in FIELDS_BY_PATH else "/v1/models"
 
     async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
-        """Send the status and the headers of an upstream reply to the client.
+        """Send the status and the headers of a reply of the upstream (language model server) to the client.
 
         Args:
             reply: The reply of the upstream.
@@ -76,18 +76,18 @@ class ClientRequest:
 
     @property
     def formatted_reasons(self) -> str:
-        """Return the number of surrogates not restored, by reason, in the format of the log line."""
+        """Format, for the log line, how many replaced words did not get their original back in the reply, by reason."""
         counts = {} if self.restorer is None else self.restorer.reason_counts
         return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return the counts of the restored reply."""
+        """Return how many replaced words of the request got their original back in the reply, and similar counts."""
         return {} if self.restorer is None else self.restorer.counts
 
     @property
     def formatted_counts(self) -> str:
-        """Return the counts of the restored reply in the format of the log line."""
+        """Format the result of ``counts`` for the log line."""
         return " ".join(f"{name}={count}" for name, count in self.counts.items())
 
     def format_log_line(self) -> str:
@@ -97,7 +97,7 @@ class ClientRequest:
 
     @property
     def language_hint(self) -> str:
-        """Return a hint for the log line that the text may be in another language; "" if there is no reason.
+        """Return a hint for the log line that the text may be in another language than the word lists; "" for no hint.
 
         The hint depends only on counts of words that the sent request reveals, so it may be logged.
         """

@@ -11,7 +11,7 @@ _MAX_MEMBERS = 4_096
 
 
 def join_encodings(values: list[bytes]) -> bytes:
-    """Return the values of all ``Content-Encoding`` headers of a reply, joined into one encoding."""
+    """Join the values of all ``Content-Encoding`` headers of a reply into one value."""
     return b",".join(value.strip().lower() for value in values)
 
 
@@ -21,7 +21,7 @@ def is_known_encoding(encoding: bytes) -> bool:
 
 
 class Decompressor:
-    """Incremental decompressor of one body.
+    """Incremental decompressor of the body of one reply.
 
     A body in gzip may consist of several members, each followed by zero bytes.
 

@@ -1,4 +1,4 @@
-"""Keyed hashes by which the gateway finds the conversation that a request continues."""
+"""Compute keyed hashes of messages, with which the gateway finds the conversation that a request continues."""
 
 import hmac
 import json
@@ -22,7 +22,7 @@ class ConversationHasher:
 
     Args:
         key: Key of all hashes.
-        options: Options of text rewriting. They are a part of each hash, so that a conversation cannot continue with
+        options: Options for replacing words. They are a part of each hash, so that a conversation cannot continue with
             other options.
     """
 
@@ -31,13 +31,13 @@ class ConversationHasher:
         self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
 
     def hash_client(self, credentials: Iterable[bytes]) -> bytes:
-        """Return a keyed hash of the client's credentials for the upstream; it identifies the client."""
+        """Return a keyed hash that identifies a client, computed from its credentials for the language model."""
         return self._hash(b"client", *credentials)
 
     def hash_messages(self, previous: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """Return for each message the hash of all messages up to this one.
+        """Return for each message a hash of the whole conversation up to and including this message.
 
-        Such a hash identifies the conversation of a later request that begins with the same messages.
+        If a later request begins with the same messages, it gets the same hash, and so continues this conversation.
 
         Args:
             previous: Hash of the earlier messages; for the first messages the hash of the client.
@@ -53,7 +53,7 @@ class ConversationHasher:
         return hashes
 
     def hash_replies(self, previous: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
-        """Return for each reply the hash of the conversation that ends with this reply.
+        """Return for each reply a hash of the whole conversation up to and including this reply.
 
         Args:
             previous: Hash of the earlier messages, or the hash of the client.
@@ -62,15 +62,15 @@ class ConversationHasher:
         return [self.hash_messages(previous, reply)[-1] for reply in replies if reply]
 
     def hash_name(self, client: bytes, name: str) -> bytes:
-        """Return the hash of a conversation that a client names in a header; it differs for each client."""
+        """Return the hash of a conversation name from a header; equal names of two clients get different hashes."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return the hash of a provider's reply id, with which the same client can continue the conversation."""
+        """Return the hash of a reply id from the provider, with which this client may continue the conversation."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:
-        """Return the hash of a reply id, which is the same for all clients."""
+        """Return a hash of a reply id from the model's provider that does not depend on the client."""
         return self._hash(b"any", reply_id.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:

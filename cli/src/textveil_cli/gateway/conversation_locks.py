@@ -45,7 +45,7 @@ class ConversationLocks:
 
     @contextlib.asynccontextmanager
     async def hold_lock(self, name_hash: bytes) -> AsyncIterator[None]:
-        """Hold the lock of a conversation inside the ``async with`` block.
+        """Lock a conversation against other gateways inside the ``async with`` block.
 
         Args:
             name_hash: Hash of the name of the conversation.

@@ -1,8 +1,9 @@
-"""Store of conversations: find the conversation of each request, and delete expired mappings.
+"""Store of conversations: find the conversation that a request continues, and delete old conversations.
 
-Mappings are in memory. If the operator gives a folder, those of named conversations are also in a database. A client
-can name a conversation in a header. Otherwise the messages of a request identify the conversation, if they continue an
-earlier request and its reply. Neither way finds a conversation of another client.
+Each conversation has a mapping from original words to surrogates (replacements), in memory. If the operator gives a
+folder, the mappings of named conversations are also in a database. A client can name a conversation in a header.
+Otherwise the messages of a request identify the conversation, if they continue an earlier request and its reply.
+Neither way finds a conversation of another client.
 """
 
 import asyncio
@@ -39,10 +40,10 @@ MAX_LOOKED_UP = 4_096
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionSettings:
-    """How long, and how many, mappings are stored.
+    """Settings: how long conversations are stored, how many, and in how much memory.
 
     Attributes:
-        seconds: Time after the last request of a conversation at which its mapping is deleted.
+        seconds: Time after the last request of a conversation at which the conversation is deleted.
         max_conversations: Maximum number of conversations. Above it, the least recently used ones are deleted first.
         max_bytes: Maximum estimated memory of all conversations. Above it, the least recently used ones are deleted
             first.
@@ -55,20 +56,20 @@ class RetentionSettings:
 
 @dataclass(eq=False, repr=False, kw_only=True, slots=True)
 class StoredConversation:
-    """A conversation with its state in the store.
+    """A conversation, with the data by which ``ConversationStore`` finds and deletes it.
 
-    To *pack* an idle conversation means to serialize and compress it in memory, which needs about a tenth of the space.
+    To *pack* an idle conversation means to serialize and compress it in memory; it then needs about a tenth of the
+    memory.
 
     Attributes:
         conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
         name_hash: Hash of its name in the database; ``None`` for a conversation in memory only.
-        version: Version of the mapping in the database that this process has read or written last.
-        lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests of
-            the conversation wait for the lock.
+        version: Version of the conversation in the database that this process has read or written last.
+        lock: Lock of the request whose names are being replaced. Other requests of the conversation wait for this lock.
         packed: The packed conversation.
         active_requests: Number of active requests. A conversation with an active request is not packed.
         latest_bytes: Bytes of the last request.
-        estimated_bytes: Estimated memory of the conversation: its hashes and, if packed, its state.
+        estimated_bytes: Estimated memory of the hashes and, if the conversation is packed, of the packed form.
         unpacked_bytes: Estimated memory of an idle conversation that could not be packed; a part of
             ``estimated_bytes``.
         last_used: Time of the last request.
@@ -95,12 +96,12 @@ class ConversationStore:
 
     Args:
         make: Function that creates a conversation.
-        unpack: Function that restores a packed conversation.
-        retention: How long, and how many, mappings are stored.
-        database: Database of the mappings of named conversations; ``None`` for memory only.
+        unpack: Function that recreates a conversation from its packed (compressed) form.
+        retention: How long, and how many, conversations are stored.
+        database: Database of named conversations; ``None`` for memory only.
         locks: Locks against other gateways that use the database; ``None`` without a database.
         key: Key of the hashes.
-        options: Options of text rewriting. A named conversation cannot continue with other options.
+        options: Options for replacing words. A named conversation cannot continue with other options.
         clock: Monotonic clock in seconds.
 
     Attributes:
@@ -157,8 +158,8 @@ class ConversationStore:
             request_bytes: Bytes of the request.
 
         Returns:
-            The conversation; and, if ``reply_ids`` identify it, the earlier messages, which the provider stores and the
-            request does not repeat (otherwise ``None``).
+            The conversation, and earlier messages. If ``reply_ids`` identify the conversation, the earlier messages are
+            those that the provider stores and that the request does not repeat. Otherwise they are ``None``.
         """
         self.expire_conversations()
         earlier = self._find_by_reply_ids(client, [*reply_ids])
@@ -187,15 +188,16 @@ class ConversationStore:
         return stored, earlier[1] if earlier is not None and earlier[0] is stored else None
 
     def open_conversation(self, stored: StoredConversation) -> Conversation:
-        """Return a conversation, unpacked or read from the database if necessary.
+        """Return the conversation of an entry of the store, after unpacking it or reading it from the database.
 
-        The caller must hold the lock of the conversation. If another gateway has changed or deleted the mapping in the
-        database, the copy in memory is discarded.
+        The caller must hold the lock of the conversation. If another gateway has changed or deleted the conversation in
+        the database, the copy in memory is discarded.
 
         Raises:
             OutputError: The database cannot be opened, is damaged or has another version.
-            KeyFileError: The mapping was written with another key.
-            ContentHashMismatch: The mapping belongs to texts that were rewritten with another bundle.
+            KeyFileError: The conversation was written with another key.
+            ContentHashMismatch: The words of the conversation were replaced with another bundle (folder with word lists
+                and settings).
         """
         if self._database is not None and stored.name_hash is not None:
             version = self._database.read_version(stored.name_hash)
@@ -209,7 +211,7 @@ class ConversationStore:
         return stored.conversation
 
     def save_conversation(self, stored: StoredConversation) -> None:
-        """Write the mapping of a conversation to the database; do nothing for a conversation in memory only.
+        """Write a conversation to the database; do nothing for a conversation that is stored in memory only.
 
         The caller must hold the lock of the conversation.
         """
@@ -220,11 +222,11 @@ class ConversationStore:
         self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
         reply_hashes: Iterable[bytes], reply_ids: Iterable[str],
     ) -> None:  # fmt: skip
-        """Store the hashes and ids by which the next request finds the conversation.
+        """Store the hashes and reply ids with which the next request can continue the conversation.
 
         Args:
             stored: The conversation.
-            exchange: State of the conversation after the reply.
+            exchange: The conversation after the reply.
             client: Hash of the client.
             reply_hashes: Hashes of all messages up to and including the reply.
             reply_ids: The provider's ids of the reply.
@@ -239,7 +241,7 @@ class ConversationStore:
     def _find_by_reply_ids(
         self, client: bytes, reply_ids: Sequence[str]
     ) -> tuple[StoredConversation, ExchangeHistory | None] | None:
-        """Find the conversation to which reply ids belong.
+        """Find the conversation in which the model's provider gave the given ids to its replies.
 
         Returns:
             The conversation, and the messages before the first known id. ``None`` if no id is known, if an id belongs
@@ -252,7 +254,7 @@ class ConversationStore:
         return entries[0] if len({id(entry[0]) for entry in entries}) == 1 else None
 
     def _forget_reply_id(self, stored: StoredConversation, id_hash: bytes) -> None:
-        """Remove a reply id from a conversation.
+        """Remove an id of a reply from a conversation.
 
         As long as the id is among the most recently removed ones, it is not assigned to another conversation.
         """
@@ -263,7 +265,7 @@ class ConversationStore:
                 self._forgotten_ids.popitem(last=False)
 
     def _store_reply_id(self, stored: StoredConversation, exchange: Conversation, client: bytes, reply_id: str) -> None:
-        """Assign a reply id of the provider to a conversation, unless the id already belongs to another one."""
+        """Store that the provider gave a reply id in a conversation, unless another conversation has the same id."""
         id_hash = self.hasher.hash_reply_id_of_any_client(reply_id)
         owner = self._owner_by_reply_id.get(id_hash)
         if id_hash in self._forgotten_ids or (owner is not None and owner is not stored):
@@ -279,15 +281,15 @@ class ConversationStore:
 
     @contextlib.asynccontextmanager
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
-        """Mark a request as active inside the ``async with`` block, and pack idle conversations at its end.
+        """Mark a request as active inside the ``async with`` block; at its end, compress idle conversations.
 
-        While the request is active, no other gateway can handle a request of this conversation. Otherwise one of the
-        gateways would overwrite what the other counted about the model's guesses. Some idle conversations stay
-        unpacked, so that their next requests need not wait.
+        While the request is active, no other gateway can handle a request of this conversation. Otherwise one gateway
+        could overwrite a count of the other: the number of original words that the model tried to guess. Some idle
+        conversations stay uncompressed, so that their next requests need not wait.
 
         Args:
             stored: The conversation.
-            run: Function that runs a job in a worker thread; it is used for packing.
+            run: Function that runs a job in a worker thread; it is used for compression.
 
         Raises:
             Refusal: Another gateway handles a request of the conversation for too long.
@@ -324,14 +326,14 @@ class ConversationStore:
                 del self._active_by_name[name_hash]
 
     def _exceeds_idle_limits(self) -> bool:
-        """Return whether the number or the total size of unpacked idle conversations is above its limit."""
+        """Return whether too many idle conversations are uncompressed, by their number or total size."""
         return len(self._idle) > _MAX_IDLE or sum(one.latest_bytes for one in self._idle) > _MAX_IDLE_BYTES
 
     async def _pack_idle(self, run: RunJob) -> None:
-        """Pack idle conversations until those that remain unpacked are within the limits.
+        """Compress idle conversations in memory until the uncompressed ones are within the limits.
 
-        Conversations with a large last request are packed first, then those that are idle longest. If packing fails,
-        the estimated unpacked size of all idle conversations counts toward the memory limit.
+        Conversations with a large last request are compressed first, then those that are idle longest. If compression
+        fails, the estimated uncompressed size of all idle conversations counts toward the memory limit.
         """
         while self._exceeds_idle_limits():
             large = (one for one in self._idle if one.latest_bytes > _MAX_IDLE_BYTES)
@@ -364,9 +366,9 @@ class ConversationStore:
             self._total_bytes += more
 
     async def delete_conversation(self, client: bytes, name: str, run: RunJob) -> bool:
-        """Delete a conversation and its mapping, and return whether it existed.
+        """Delete a conversation from memory and from the database, and return whether the conversation existed.
 
-        The method first waits for active requests of the conversation, since they could write the mapping again.
+        The method first waits for active requests of the conversation, since they could write the conversation again.
 
         Args:
             client: Hash of the client.
@@ -396,7 +398,7 @@ class ConversationStore:
         return existed
 
     def forget_conversation(self, stored: StoredConversation) -> None:
-        """Remove a conversation from memory; its mapping in the database stays."""
+        """Remove a conversation from memory, but not from the database."""
         for known_hash in stored.hashes:
             self._remove_hash(stored, known_hash)
         for known_hash in [*stored.reply_id_hashes]:
@@ -423,7 +425,7 @@ class ConversationStore:
             self.forget_conversation(oldest)
 
     def delete_expired_mappings(self) -> None:
-        """Delete the mappings of the database whose conversations were idle too long.
+        """Delete all conversations of the database that were idle too long.
 
         Any thread may call this method, since it changes no state besides the database.
         """

@@ -1,4 +1,4 @@
-"""Differences between a request and its rewritten form, for the owner of the device, never for a log."""
+"""List the words that the gateway replaced in a request, for the owner of the device, never for a log."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
     ``system`` or ``developer``.
 
     Args:
-        body: The body of a request, original or rewritten.
+        body: The body of a request, before or after names were replaced.
     """
     values = [body.get("system"), body.get("instructions")]
     for name in ("messages", "input"):
@@ -33,7 +33,7 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
 
 
 def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield every value of a request, and every changed key, with its rewritten form.
+    """Yield every value of a request, and every changed key, each with the value or key that is sent in its place.
 
     Args:
         original: A JSON value of the request.
@@ -41,7 +41,7 @@ def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tu
         path: Keys and indices that lead to the value, joined by full stops.
 
     Yields:
-        The path of a value, the value, and its rewritten form.
+        The path of a value, the value, and the value that is sent in its place.
 
     Privacy:
         The values are original texts.

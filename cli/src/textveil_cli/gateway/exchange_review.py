@@ -1,7 +1,7 @@
-"""The last requests and replies of a gateway with their originals, for the page of ``--review-page``.
+"""Store the last requests and replies of a gateway with their originals, for the page of ``--review-page``.
 
-For each request the module stores its texts before and after rewriting, and the texts of its reply before and after
-restoring. Number and length of these texts are bounded.
+For each request the module stores the texts before and after words were replaced. For each reply it stores the texts
+before and after original words were put back. Number and length of these texts are bounded.
 
 Privacy:
     The texts are stored in memory only, never in a file or a log.
@@ -30,7 +30,7 @@ _MESSAGE_LISTS = ("messages", "input")
 
 @dataclass(kw_only=True)
 class ReviewedText:
-    """One text of a request or a reply, with its rewritten or restored form.
+    """One text of a request or a reply, before and after the gateway changed words in it.
 
     Attributes:
         place: Path of its field, such as ``messages.0.content``.
@@ -54,9 +54,9 @@ class ReviewedExchange:
     Attributes:
         request_id: Identifier of the request in the log.
         path: Path of its route.
-        seconds: Time at which it was rewritten, in seconds since the epoch.
-        sent: Texts of the request, before and after rewriting.
-        received: Texts of the reply, before and after restoring, by the path of their field.
+        seconds: Time of the request, in seconds since the epoch.
+        sent: Texts of the request, before and after words were replaced.
+        received: Texts of the reply, before and after original words were put back, by the path of their field.
         status: HTTP status of the response; ``None`` until the response has ended, 0 if the client disconnected before.
         left_out: Number of characters of the request that are not stored.
         left_out_of_reply: Number of characters of the reply that are not stored.
@@ -73,21 +73,21 @@ class ReviewedExchange:
 
 
 class ReplySteps(Protocol):
-    """Protocol of objects that restore a reply, such as ``ApiReplyRestorer``.
+    """Protocol of objects that put original words back into a reply, such as ``ApiReplyRestorer``.
 
-    A review can wrap such an object.
+    ``ExchangeReview`` wraps such an object to store the texts of the reply.
     """
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete (not streamed) reply with its texts restored."""
+        """Return a complete (not streamed) reply, with original words in place of their replacements."""
         ...
 
     def restore_event(self, event: ServerSentEvent) -> Iterable[ServerSentEvent]:
-        """Return the restored events for one event of a stream."""
+        """Return the events to send to the client for one event of a stream, with original words."""
         ...
 
     def end_stream(self) -> Iterable[ServerSentEvent]:
-        """Return the remaining events at the end of a stream."""
+        """Return the events that remain to be sent to the client at the end of a stream."""
         ...
 
 
@@ -95,10 +95,10 @@ class RequestObserver:
     """Observer of the requests of a gateway; this base class stores nothing."""
 
     def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
-        """Observe a request with its original and its rewritten body."""
+        """Observe a request: the original body, and the body that is sent to the language model."""
 
     def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
-        """Return the object that restores the reply, wrapped if the observer needs the texts of the reply."""
+        """Return ``restorer``, or a wrapper around it that gives the texts of the reply to this observer."""
         return restorer
 
     def end_request(self, request_id: str, status: int) -> None:
@@ -118,13 +118,13 @@ class ExchangeReview(RequestObserver):
         self._exchanges: OrderedDict[str, ReviewedExchange] = OrderedDict()
 
     def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
-        """Store a request with its rewritten form; remove the oldest request if there are too many.
+        """Store the original and the sent texts of a request; remove the oldest request if there are too many.
 
         Args:
             request_id: Identifier of the request in the log.
             path: Path of its route.
             original: Its original body.
-            sent: Its rewritten body.
+            sent: The body that is sent to the language model.
         """
         texts, left_out = _limit_texts(_list_in_depth(_iterate_request_texts(original, sent)))
         exchange = ReviewedExchange(
@@ -156,7 +156,7 @@ class ExchangeReview(RequestObserver):
 
 
 class _ObservedReply:
-    """Wrapper around a restorer that adds the texts of a reply to a ``ReviewedExchange``."""
+    """Wrapper around an ``ApiReplyRestorer`` that adds the texts of a reply to a ``ReviewedExchange``."""
 
     def __init__(self, lock: Lock, exchange: ReviewedExchange, restorer: ReplySteps) -> None:
         self._lock, self._exchange, self._restorer = lock, exchange, restorer
@@ -205,7 +205,7 @@ class _ObservedReply:
 
 
 def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
-    """Keep the last texts of a request within the limits of a review, and shorten long texts.
+    """Select the last texts of a request, as many as the review page may show, and shorten long texts.
 
     Returns:
         The stored texts in their order, and the number of characters that are not stored.
@@ -223,7 +223,7 @@ def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
 
 
 def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any]) -> Iterator[ReviewedText]:
-    """Yield the texts of a request, and all other values that the rewriting changed."""
+    """Yield the texts of a request, and all other values in which the gateway replaced words."""
     earlier_counts = {name: _count_earlier(original.get(name)) for name in _MESSAGE_LISTS}
     for place, value, other in iterate_values(original, sent):
         if value == other and not (isinstance(value, str) and _is_text_place(place)):
@@ -242,9 +242,9 @@ def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any])
 
 
 def _count_earlier(messages: Any) -> int:
-    """Return the number of messages that an earlier request contained too.
+    """Return how many messages of a request an earlier request of the conversation contained too.
 
-    They are the messages up to the last message of the model.
+    These are the messages up to the last message of the model.
     """
     roles = [message.get("role") if isinstance(message, Mapping) else "" for message in messages or ()]
     return len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
@@ -259,7 +259,7 @@ def _is_text_place(place: str) -> bool:
 def _list_in_depth(values: Iterator[Any]) -> list[Any]:
     """Return the values of an iterator, up to the first value that is nested too deeply for Python.
 
-    The error about the nesting is suppressed, so that a review never ends a request.
+    The error about the nesting is suppressed, so that the review page never makes a request fail.
     """
     found = []
     with suppress(RecursionError):

@@ -1,4 +1,4 @@
-"""State and options of the gateway that all requests share."""
+"""Class with the options and objects of a gateway that all requests share."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -12,26 +12,26 @@ from textveil_cli.serve.limits import RequestLimits
 
 @dataclass(frozen=True, kw_only=True)
 class Gateway:
-    """State and options of the gateway that all requests share.
+    """Options and objects of a gateway that all requests share.
 
     Attributes:
-        upstream: Client of the upstream API.
+        upstream: HTTP client for the server of the language model.
         conversations: Store of the conversations.
         limits: Limits of a request.
         reply_limits: Limits of a reply.
         pass_through: Content types, roles and fields that the gateway sends unchanged.
-        restore_tools: Names of tools whose arguments are restored.
-        work_bytes: Maximum memory for rewriting a request, estimated from its bytes.
+        restore_tools: Names of tools that are called with original words; all others get replaced words.
+        work_bytes: Maximum memory for replacing words in a request, estimated from the bytes of the request.
         key: Key of the hashes that replace ids of users.
         report: Function that receives one log line per request, without content.
         is_field_name: Function that takes the name of an unknown field of a request, and returns whether an error may
             contain it.
-        show_request: In a dry run, which sends nothing, the function that receives each rewritten request; otherwise
-            ``None``.
+        show_request: In a dry run, which sends nothing, the function that receives each request after words were
+            replaced; otherwise ``None``.
         shows_changes: Whether a dry run also shows each change with the original words.
         count_replaced: Function that returns how many tokens of a text are replaced or randomized.
         count_request: Function that receives the path, the status and the counts of each request.
-        observer: Observer of requests and replies.
+        observer: Object that receives the texts of requests and replies, for ``--review-page``.
     """
 
     upstream: UpstreamClient

@@ -1,4 +1,4 @@
-"""Headers and paths of requests and replies; the gateway forwards only those on its lists.
+"""Select the headers and check the paths that the gateway forwards; all others are removed or refused.
 
 The module also identifies the client and the conversation of a request.
 """
@@ -54,7 +54,7 @@ def get_conversation_name(request: Request) -> str | None:
 
 
 def build_target(request: Request) -> str:
-    """Return the path and the query to request from the upstream, built from checked parts.
+    """Build the path and query for the request to the upstream (language model server) from checked parts.
 
     A path of ``FIELDS_BY_PATH`` is sent unchanged. After ``/v1/models`` the segments of a model id may follow; each
     segment is decoded once. A segment is refused if it then contains a percent sign, a backslash or a semicolon, or is
@@ -80,7 +80,7 @@ def build_target(request: Request) -> str:
 
 
 def select_request_headers(request: Request) -> Headers:
-    """Return the headers of a request that are forwarded to the upstream.
+    """Return the headers of a request that are forwarded to the upstream (language model server).
 
     Raises:
         Refusal: One of these headers occurs twice.
@@ -92,7 +92,7 @@ def select_request_headers(request: Request) -> Headers:
 
 
 def select_reply_headers(headers: Headers, **own: str) -> Headers:
-    """Return the headers to send to the client: allowed ones of the upstream, and ``own`` of the gateway."""
+    """Return the headers to send to the client: the allowed headers of the reply, and the gateway's ``own``."""
     own_headers = {name.replace("_", "-").encode(): value.encode() for name, value in own.items()}
     forwarded = [
         (key, value) for key, value in headers if key in _REPLY_HEADERS or key.startswith(_REPLY_HEADER_PREFIXES)

@@ -1,4 +1,4 @@
-"""Process settings of a gateway: thread switching, garbage collection, and release of freed memory."""
+"""Process settings of a gateway: thread switching, garbage collection, and return of freed memory."""
 
 import contextlib
 import gc
@@ -21,8 +21,8 @@ _M_MMAP_THRESHOLD, _MIN_MAPPED_BYTES = -3, 1 << 17
 def tune_interpreter() -> None:
     """Configure thread switching, garbage collection and memory allocation for a gateway.
 
-    The thread switch interval becomes shorter. Permanent objects are excluded from garbage collection, so that no
-    collection scans them. Freed memory blocks are returned to the operating system.
+    The thread switch interval becomes shorter. All objects that exist at the time of the call are excluded from garbage
+    collection, so that no collection scans them. Freed memory blocks are returned to the operating system.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     return_large_blocks()

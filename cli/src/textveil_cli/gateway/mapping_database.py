@@ -1,9 +1,9 @@
-"""SQLite database of the mappings of named conversations, which several gateways may share.
+"""SQLite database of the replaced words of named conversations, which several gateways may share.
 
-Each row contains one encrypted mapping under the keyed hash of the conversation's name. The encryption authenticates
-this hash, so that nobody can move a mapping to another name. A gateway holds the lock of a conversation while it
-handles a request (``ConversationLocks``). Each write gives the mapping a new version, so that a write by another
-gateway without the lock is detected.
+Each row contains one encrypted *mapping* (from original words to their replacements) under the keyed hash of the
+conversation's name. The encryption authenticates this hash, so that nobody can move a mapping to another name. A
+gateway locks a conversation while it handles a request (``ConversationLocks``). Each write gives the mapping a new
+version, so that a write by another gateway without the lock is detected.
 """
 
 import contextlib
@@ -38,10 +38,10 @@ _MAX_CHECKED_BYTES = 1 << 26
 
 
 class MappingDatabase:
-    """Database of encrypted mappings in a folder.
+    """Database of encrypted mappings (from original words to their replacements), a file in a folder.
 
-    Each operation opens the file again. If a user deletes the database, a running gateway therefore no longer has its
-    mappings. Deleted content is overwritten with zeros.
+    Each operation opens the file again. Therefore, if a user deletes the file, a running gateway has no mappings
+    anymore. Deleted content is overwritten with zeros.
 
     Args:
         folder: An existing folder.
@@ -75,12 +75,14 @@ class MappingDatabase:
             return count
 
     def read_version(self, name_hash: bytes) -> bytes | None:
-        """Return the version of a mapping; ``None`` if the mapping does not exist or has expired."""
+        """Return the version number of a stored conversation; ``None`` if it does not exist or has expired."""
         row = self._select("version", name_hash)
         return None if row is None else row[0]
 
     def read_mapping(self, name_hash: bytes) -> tuple[bytes, bytes] | None:
-        """Return the content and the version of a mapping; ``None`` if it does not exist or has expired.
+        """Read a stored conversation: its decrypted mapping (from original words to replacements) and its version.
+
+        The result is ``None`` if the conversation is not stored or has expired.
 
         Raises:
             KeyFileError: The mapping was written with another key, or was changed.
@@ -89,7 +91,9 @@ class MappingDatabase:
         return None if row is None else (self._decrypt(name_hash, row[0]), row[1])
 
     def write_mapping(self, name_hash: bytes, content: bytes, version: bytes | None) -> bytes:
-        """Encrypt and write a mapping in one transaction; an interrupted write leaves the earlier mapping.
+        """Encrypt and store the mapping (from original words to replacements) of a conversation, in one transaction.
+
+        An interrupted write leaves the earlier mapping.
 
         Args:
             name_hash: Hash of the name of the conversation.
@@ -117,20 +121,20 @@ class MappingDatabase:
         return new_version
 
     def delete_mapping(self, name_hash: bytes) -> bool:
-        """Delete a mapping, and return whether it existed."""
+        """Delete a stored conversation, and return whether it existed."""
         with self._open() as database:
             return database.execute("DELETE FROM conversations WHERE name_hash = ?", (name_hash,)).rowcount > 0
 
     def delete_expired(self) -> None:
-        """Delete expired mappings, and release their disk space."""
+        """Delete expired conversations, and free their disk space."""
         with self._open() as database:
             self._delete_expired(database)
 
     def _delete_expired(self, database: sqlite3.Connection) -> None:
-        """Delete expired mappings in an open transaction.
+        """Delete expired conversations in an open transaction.
 
-        A mapping with a date in the future, written while the clock was wrong, would never expire. Its date becomes the
-        present one.
+        A conversation with a date in the future, written while the clock was wrong, would never expire. Its date is set
+        to the present.
         """
         now = time.time()
         database.execute("UPDATE conversations SET last_used = ? WHERE last_used > ?", (now, now + _CLOCK_SECONDS))
@@ -171,7 +175,7 @@ class MappingDatabase:
 
 
 def read_mapping_key(folder: Path, key_file: Path) -> bytes:
-    """Return the encryption key of the mappings; create the key file if it does not exist.
+    """Read the key that encrypts the mappings; create the key file if it does not exist.
 
     Raises:
         CryptoUnavailable: The package ``cryptography`` is not installed.

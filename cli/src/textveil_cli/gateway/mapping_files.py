@@ -1,4 +1,4 @@
-"""Import of mapping files of earlier versions, one per conversation, into the database."""
+"""Import the files in which earlier versions stored replaced words, one per conversation, into the database."""
 
 import contextlib
 import re
@@ -17,7 +17,9 @@ _FILE_NAME = re.compile(r"([0-9a-f]{64})\.conversation")
 def import_mapping_files(
     folder: Path, database: MappingDatabase, load: Callable[[Path], Conversation], seconds: float
 ) -> int:
-    """Move the mappings of files into the database, and delete these files and all expired ones.
+    """Move the mappings (from original words to replacements) of files into the database.
+
+    Imported and expired files are deleted.
 
     Args:
         folder: Folder of the mapping files.
@@ -26,8 +28,8 @@ def import_mapping_files(
         seconds: Time after its last change at which a file expires.
 
     Returns:
-        The number of files that cannot be loaded, because they have another key, version or bundle. These files are
-        kept until they expire.
+        The number of files that cannot be loaded, because they have another key, version or bundle. These files remain
+        until they expire.
 
     Raises:
         OutputError: The database cannot be written.

@@ -1,4 +1,4 @@
-"""Limit on the memory for rewriting a body, estimated from its bytes before the body is parsed."""
+"""Estimate the memory for replacing words in a request body, before parsing the body, and refuse too large ones."""
 
 import re
 from http import HTTPStatus

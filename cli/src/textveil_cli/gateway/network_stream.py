@@ -1,4 +1,4 @@
-"""Byte stream of one connection to the upstream, which detects bytes that no request asked for.
+"""Byte stream of one connection to the upstream (language model server), which detects unrequested bytes.
 
 An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. The
 library httpcore2 only checks the socket. It overlooks bytes that the event loop, a queue or the TLS layer has already
@@ -84,11 +84,11 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._request_parts.append(buffer)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Send the stored request, if any, and return the next bytes of the reply; empty at its end.
+        """Send the stored request, if any, and return the next bytes of the reply; no bytes at the end of the reply.
 
         Raises:
             EarlyReplyError: Bytes arrived before the request was sent.
-            RemoteProtocolError: The head of the reply is too long.
+            RemoteProtocolError: Status line and headers of the reply are too long.
             ReadError: The connection broke.
         """
         if self._request_parts:
@@ -119,14 +119,14 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return bool(self._request_parts)
 
     def is_quiet(self) -> bool:
-        """Return whether a request may be sent: the connection is open, and no unread bytes have arrived."""
+        """Return whether a request may be sent: the connection is open, and the upstream has sent no unread bytes."""
         if self._buffer or self._has_ended or self._is_blocked or self._transport.is_closing():
             return False
         # Before the first reply over TLS, the socket may hold session tickets, which are no reply.
         return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
 
     def accept_body(self) -> None:
-        """Remove the size limit of the head; call this after the head of the reply was read."""
+        """Remove the size limit for status line and headers; call this once the headers of the reply were read."""
         self._head_bytes_left = None
 
     def make_idle(self) -> bool:

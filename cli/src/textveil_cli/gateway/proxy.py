@@ -1,6 +1,7 @@
-"""Request handler of the gateway: rewrite a request, send it to the upstream, and restore its reply.
+"""Request handler of the gateway: replace names in a request, forward it, and put names back into the reply.
 
-If the client disconnects, the upstream request is canceled.
+Requests are forwarded to the upstream (language model server). If the client disconnects, the request to the upstream
+is canceled.
 
 Privacy:
     No content of a request or reply is logged, stored or quoted in an error. A log line contains an id of the request,
@@ -80,9 +81,9 @@ _encode_reply = SteppedJSONEncoder(ensure_ascii=False).encode
 
 
 class GatewayRequestHandler:
-    """ASGI handler that rewrites requests and restores replies.
+    """ASGI handler that replaces names in requests, and puts the original names back into replies.
 
-    It cancels the request to the upstream if the client disconnects.
+    If the client disconnects, the handler cancels the request to the upstream (language model server).
     """
 
     def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
@@ -118,9 +119,9 @@ class GatewayRequestHandler:
             self._workers.free_in_thread(return_free_pages)
 
     def collect_garbage(self) -> None:
-        """Run the garbage collector, or skip the collection while objects of a large request exist.
+        """Run the garbage collector, unless objects of a large request exist, since collection then takes long.
 
-        Collection takes long while such objects exist. The method skips it only a limited number of times in a row.
+        The collection is skipped only a limited number of times in a row.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -248,7 +249,7 @@ class GatewayRequestHandler:
 
     @asynccontextmanager
     async def _limit_large_requests(self, size: int) -> AsyncIterator[None]:
-        """Wait until fewer than ``_MAX_LARGE_REQUESTS`` other large requests are being parsed or rewritten."""
+        """Wait until fewer than ``_MAX_LARGE_REQUESTS`` other large requests are being processed."""
         if size <= MAX_MEDIUM_CHARACTERS:
             yield
             return
@@ -271,8 +272,8 @@ class GatewayRequestHandler:
 
         Returns:
             A list with the checked request, the ids of earlier replies in it, and the hashes of its last messages. The
-            request is in a list so that the thread that rewrites it can remove and free it, since freeing a large one
-            takes long.
+            request is in a list so that a worker thread can remove it from the list and free its memory, which takes
+            long for a large request.
         """
 
         def read_body() -> tuple[list[CheckedRequest], list[str], list[bytes]]:
@@ -285,10 +286,10 @@ class GatewayRequestHandler:
 
     @asynccontextmanager
     async def _prepare_restoring(self, exchange: Conversation, size: int) -> AsyncIterator[asyncio.Task[None]]:
-        """Prepare the restoring of a reply in a thread, while the caller waits for the upstream.
+        """Call ``Conversation.prepare_reply`` in a worker thread while the caller waits for the language model.
 
         Yields:
-            The task of the preparation. It has ended, or is canceled, at the end of the ``async with`` block.
+            The asyncio task of the call. At the end of the ``async with`` block, the task has ended or is canceled.
         """
         task = asyncio.ensure_future(self._workers.run_job(exchange.prepare_reply, size=size))
         try:
@@ -311,10 +312,10 @@ class GatewayRequestHandler:
             raise make_upstream_refusal("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
     def _report_system_prompt(self, original: Mapping[str, Any], rewritten: Mapping[str, Any], request_id: str) -> None:
-        """Log the number of changed tokens for the first request whose system prompt changed; log it only once.
+        """Log that the gateway replaced words in a system prompt, and how many; log this only once.
 
-        The model then gets other instructions than the user wrote. The count may be logged: it depends only on the kept
-        words and on the number and types of the hidden words.
+        The model then gets other instructions than the user wrote. The number may be logged, since the request that is
+        sent reveals it.
         """
         texts = list_system_texts(original)
         if self._has_reported_system_prompt or texts == list_system_texts(rewritten):
@@ -327,7 +328,7 @@ class GatewayRequestHandler:
         )
 
     def _report_language(self, call: ClientRequest) -> None:
-        """Log, once, that a request may be in another language, and which option selects a language."""
+        """Log, only once, that a request may be in another language than the word lists, and which option to set."""
         if self._has_reported_language or call.exchange is None or not call.kept_words.may_be_foreign:
             return
         self._has_reported_language = True
@@ -343,10 +344,10 @@ class GatewayRequestHandler:
         size: int,
         call: ClientRequest,
     ) -> tuple[Conversation, bytes, list[str]]:
-        """Rewrite a request in a worker thread.
+        """Replace names in a request, in a worker thread.
 
         Returns:
-            The conversation state for this request, the rewritten body, and lines that describe the changes to the
+            The conversation at the time of this request; the body to send; and lines that describe the changes to the
             owner of the device (empty unless ``shows_changes``).
         """
 
@@ -388,7 +389,7 @@ class GatewayRequestHandler:
             stored.lock.release()
 
     async def _pass_reply(self, call: ClientRequest, reply: UpstreamReply) -> None:
-        """Send a reply to the client without restoring: a list of models, embeddings, or an error."""
+        """Send a reply without text of the model unchanged to the client: a list of models, embeddings, or an error."""
         body = await reply.read_body()
         await call.begin_response(reply)
         await call.send_part(body, more=False)
@@ -431,7 +432,7 @@ class GatewayRequestHandler:
         hash_replies: _HashReplies,
         store_reply_ids: _StoreReplyIds,
     ) -> None:
-        """Restore the events of a streamed reply, and send them to the client.
+        """Put original words back into the events of a streamed reply, and send the events to the client.
 
         The next part of the reply is read only after the client has received the previous part. The client may send its
         next request as soon as it receives the end of the stream. The hashes by which that request finds the

@@ -1,7 +1,7 @@
-"""Known fields of requests, and how each is treated. A request with an unknown field is refused.
+"""Check the fields of a request, and replace names in those that contain text of a person or a tool.
 
-Text of a person or a tool is rewritten. Settings, tool names and schemas are written by the developer and stay
-unchanged (see ``tool_definitions``).
+The developer of the client wrote settings, tool names and schemas, so these stay unchanged (see ``tool_definitions``).
+A request with an unknown field is refused.
 """
 
 import hmac
@@ -89,10 +89,10 @@ _MAX_DEPTH, _MAX_ENTRIES, _MAX_INTEGER = 6, 2_000, 1 << 64
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckedRequest:
-    """A request whose fields were checked, ready for rewriting.
+    """A request whose fields were checked and whose names were not yet replaced.
 
     Attributes:
-        treatments: Treatment of each field, by its name.
+        treatments: How the gateway treats each field, by field name.
         body: The body of the request.
         messages: The messages of the request.
         reply_ids: The provider's ids of earlier replies that the request contains, the last one first.
@@ -124,7 +124,7 @@ class CheckedRequest:
 def check_request(
     path: str, body: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
 ) -> CheckedRequest:
-    """Check the fields of a request; call this before its texts are rewritten.
+    """Check the fields of a request; call this before names in the request are replaced.
 
     Args:
         path: Path of the request.
@@ -194,16 +194,18 @@ def check_request(
 
 
 def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes) -> dict[str, Any]:
-    """Return the body of a request with its texts rewritten.
+    """Replace names in the texts of a request, and return the body to send.
 
     Args:
         request: The checked request.
-        exchange: The conversation state that rewrites it.
+        exchange: The conversation, which knows the replacement of each name so far.
         key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:
-        InputError: A message has an unknown shape, or cannot be rewritten. No surrogate is sampled in this case.
-        LedgerError: A privacy ledger refuses a text, or cannot record its spend.
+        InputError: A message has an unknown shape, or cannot be processed. No random replacement is sampled in this
+            case.
+        LedgerError: The epsilon of a text exceeds the rest of the budget in the privacy ledger, or the ledger cannot be
+            written.
     """
     body, treatments = dict(request.body), request.treatments
     exchange.declare_tools(name for field in ("tools", "functions") for name in list_tool_names(body.get(field)))
@@ -244,7 +246,7 @@ def _are_texts(value: Any) -> bool:
 def _has_plain_numbers(value: Any) -> bool:
     """Return whether all numbers of a value are finite, and its integers have at most 64 bits.
 
-    Every JSON parser reads such an integer as the same number.
+    All JSON parsers agree on the value of such numbers.
     """
     level = [value]
     while level:

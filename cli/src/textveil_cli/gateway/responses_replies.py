@@ -1,4 +1,4 @@
-"""Restore originals in replies of OpenAI's Responses API."""
+"""Put original words back into replies of OpenAI's Responses API."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -30,7 +30,7 @@ _EVENT_BY_PART_TYPE = {"text": "output_text", "refusal": "refusal"}
 
 
 class ResponsesReplyRestorer(ApiReplyRestorer):
-    """Restorer of originals in a reply of OpenAI's Responses API."""
+    """Object that puts original words back into one reply of OpenAI's Responses API."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -44,7 +44,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._passed_texts: set[str] = set()
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete response with the texts of its output restored."""
+        """Return a complete (not streamed) response, with original words in place of their replacements."""
         output = reply.get("output")
         if isinstance(output, list):
             other_parts = [drop_fields(reply, "output"), *list_other_values(output)]
@@ -64,10 +64,10 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self.reply_ids = [entry["id"] for entry in entries if isinstance(entry.get("id"), str)]
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield the restored form of an event.
+        """Yield an event of a stream, with original words in place of their surrogates (replacements).
 
-        A part of a text is held back while it may be the beginning of a surrogate. At the end of the text, an event
-        with this part comes first.
+        If a text ends with the possible beginning of a surrogate, such as ``Mar`` of ``Maria``, this end is held back
+        until the next event. When the text ends, an additional event with this part is yielded first.
         """
         for passed in self._restore_typed_event(event, event.data):
             if isinstance(passed.data.get("sequence_number"), int):
@@ -127,9 +127,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track an unchanged value that a client may display, unless the same text was tracked before.
+        """Store a value that is sent unchanged and that a client may display, unless it repeats an earlier text.
 
-        If the value begins a link, surrogates that would be inside the link are not restored.
+        If the value begins a link, no original word is put back inside that link.
         """
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:
@@ -137,7 +137,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Store the complete text of earlier deltas, so that a later repetition is not tracked again.
+        """Store the complete text of a finished part, so that ``_track_unchanged`` skips a repetition of the text.
 
         Args:
             subject: Type of the text, from the type of the event.
@@ -150,7 +150,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
             self._passed_texts.add(join_utf16_halves("".join(parts)))
 
     def _restore_response(self, reply: dict[str, Any]) -> None:
-        """Restore the complete response that the last event of a stream contains."""
+        """Put original words back into the complete response that the last event of a stream repeats."""
         output = reply.get("output")
         if isinstance(output, list):
             restored = [
@@ -166,10 +166,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._store_reply_ids(reply)
 
     def _restore_final_item(self, place: Any, item: dict[str, Any], *, is_counted: bool) -> dict[str, Any]:
-        """Return a complete output item with its texts restored.
+        """Return a complete output item, with original words in place of their surrogates (replacements).
 
-        A text that was streamed becomes the restored text that the client already received. Other texts are restored
-        now.
+        A text that was streamed before becomes exactly the text that the client already received.
         """
         item_type, content = item.get("type", "message"), item.get("content")
         if item_type == "function_call":
@@ -191,10 +190,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return {**item, "content": parts}
 
     def _restore_final_part(self, item_place: tuple[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete part of a message with its text restored.
+        """Return a complete part of a message, with original words in place of their surrogates (replacements).
 
-        A text that was streamed becomes the restored text that the client already received. Another text is restored
-        now.
+        If the text was streamed before, the result has exactly the text that the client already received.
         """
         part_type = part.get("type")
         field = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(
@@ -207,10 +205,10 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return {**part, field: self._restore_final_text((*item_place, _EVENT_BY_PART_TYPE[field]), part[field])}
 
     def _restore_final_text(self, place: Any, written: str) -> str:
-        """Return the restored form of a complete text at the end of its deltas.
+        """Put original words back into a complete text that repeats the parts streamed before.
 
-        If the text equals its streamed deltas, the result is the restored text that the client already received.
-        Otherwise it is restored as a new text after all others.
+        If the text equals the joined parts, the result is exactly the text that the client already received. Otherwise
+        the text is treated as a new text after all others.
 
         Args:
             place: Position of the text in the reply.
@@ -227,15 +225,16 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return text + rest
 
     def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
-        """Restore the complete arguments of a tool call in ``data``.
+        """Put original words back into the complete arguments of a tool call in ``data``.
 
-        The caller does not send the deltas of a tool in ``restore_tools``. For such a tool, yield one delta with all
-        restored arguments.
+        Arguments of a tool in ``restore_tools`` are not streamed part by part. Instead, one event with all arguments is
+        yielded.
 
         Args:
             place: Position of the arguments in the reply.
             data: Data of the event.
-            step: ``delta`` for a part of the arguments, which is only stored; ``done`` for the complete arguments.
+            step: ``delta`` for the next part of the arguments, which is only stored; ``done`` for the complete
+                arguments.
         """
         if step == "delta":
             self._last_deltas[place] = dict(data)
@@ -245,11 +244,11 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the parts that are still held back of all texts whose end did not arrive."""
+        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent."""
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:
-        """End all open texts for which ``stays_open`` is false, and yield their parts that were held back."""
+        """Finish all open texts for which ``stays_open`` is false, and yield their ends that were held back."""
         for place in [place for place in self._streams if not stays_open(place)]:
             rest, restored, written = self._close_text(place)
             self._ended_texts[place] = written, restored

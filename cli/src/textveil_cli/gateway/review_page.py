@@ -1,8 +1,8 @@
 """The page of ``--review-page``, which shows the last requests and replies in a browser.
 
-Each text is shown as sent, received and restored. The page has the same style and security policy as reports: all text
-is escaped, and there is no script. The address of the page contains a token. Requests from other devices are refused,
-as are requests for another host name.
+The page shows each request as the client wrote it and as it was sent, and each reply as it was received and with
+original words. All text is escaped, and the page contains no script. The address of the page contains a token. Requests
+from other devices are refused, as are requests for another host name.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class ReviewPage:
 
     Args:
         review: The stored requests and replies.
-        align: Function that aligns a text with its rewritten form.
+        align: Function that finds which words of a text were replaced by which parts of the text that was sent.
 
     Attributes:
         path: Path of the page, with a token that is random for each run of the gateway.
@@ -94,7 +94,7 @@ class ReviewPage:
         await Response(content, media_type="text/html", headers=headers)(scope, receive, send)
 
     def render_page(self) -> tuple[bytes, bool]:
-        """Return the page as HTML, and whether all its replies are complete.
+        """Return the page as HTML, and a flag that is true if all replies on the page are complete.
 
         The part of the page for a complete reply is rendered only once.
         """
@@ -109,7 +109,7 @@ class ReviewPage:
 
 
 class ReviewPageMiddleware:
-    """ASGI middleware that answers requests for the review page, and passes all others to the application."""
+    """ASGI middleware that answers requests for the page of ``--review-page``, and passes on all others."""
 
     def __init__(self, app: Any, page: ReviewPage, report: Callable[[str], None]) -> None:
         self.app, self.page, self.report = app, page, report

@@ -80,7 +80,7 @@ class EventReader:
         return len(self._buffer) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:
-        """Check that the stream did not end within an event.
+        """Check, at the end of the stream, that the last event is complete.
 
         Raises:
             Refusal: The stream ended within an event.

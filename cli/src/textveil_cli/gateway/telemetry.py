@@ -1,4 +1,4 @@
-"""OpenTelemetry counters of the gateway: numbers of requests and of surrogates.
+"""OpenTelemetry counters of the gateway: numbers of requests, and of replaced words in replies.
 
 Privacy:
     No counter contains a text or a name. Each attribute has a value from a fixed set: a path of the API, a status, or a
@@ -37,7 +37,7 @@ def load_meter() -> Any:
 
 
 class RequestCounters:
-    """OpenTelemetry counters of requests and surrogates.
+    """OpenTelemetry counters of requests, and of surrogates (replacements of original words) in replies.
 
     Args:
         meter: A ``Meter`` of OpenTelemetry, which creates the counters.
@@ -62,7 +62,8 @@ class RequestCounters:
         Args:
             path: Path of the route, which contains no text of the client.
             status: HTTP status of the response; 0 if the client disconnected before the response.
-            counts: Counts of the restored reply, as in the log line.
+            counts: How many replaced words of the request got their original back in the reply, and similar counts, as
+                in the log line.
         """
         self._requests.add(1, {"path": path, "status": status})
         for name, result in _RESULTS.items():

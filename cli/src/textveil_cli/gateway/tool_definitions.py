@@ -1,9 +1,9 @@
-"""Check the tool definitions in a request, and rewrite the examples in them.
+"""Check the tool definitions in a request, and replace names in the input examples of tools.
 
-The developer wrote names, descriptions and schemas, so these stay unchanged. Input examples are rewritten as JSON
-values. Settings may be numbers, flags, identifiers, or small objects of these; the keys must be known field names, and
-domains must be hosts without a path. Fields that may contain text of the user, such as a location, an address or a
-header, are refused.
+The developer wrote tool names, descriptions and schemas, so these stay unchanged. Names in input examples are replaced.
+Settings may be numbers, flags, identifiers, or small objects of these; the keys must be known field names, and domains
+must be hosts without a path. Fields that may contain text of the user, such as a location, an address or a header, are
+refused.
 """
 
 import re
@@ -79,14 +79,14 @@ def check_tools(
 
 
 def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
-    """Return tool definitions with their input examples rewritten, including those of nested definitions.
+    """Replace names in the input examples of tool definitions, also nested ones, and return the definitions.
 
     Keys and texts of an example that also occur in the schemas of the tool stay unchanged.
 
     Args:
         tools: Checked tool definitions.
         pass_through: Names of fields that may be sent unchanged.
-        rewrite: Function that rewrites a list of examples.
+        rewrite: Function that replaces the names in a list of examples.
     """
     if _EXAMPLES_FIELD in pass_through:
         return tools
@@ -94,7 +94,7 @@ def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callabl
 
 
 def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
-    """Return the input examples of all tools, in the order in which ``rewrite_examples`` rewrites them."""
+    """Return the input examples of all tools, in the order in which ``rewrite_examples`` processes them."""
     collected: list[Any] = []
 
     def collect(examples: Any) -> Any:
@@ -108,13 +108,13 @@ def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
 def _rewrite_tool(
     tool: Mapping[str, Any], pass_through: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
-    """Return one tool definition with its input examples rewritten, including those of nested definitions.
+    """Replace names in the input examples of one tool definition, also nested ones, and return the definition.
 
     Args:
         tool: The tool definition.
         pass_through: Names of fields that are sent unchanged.
         public: Keys and texts in the schemas of the tool, which stay unchanged in examples.
-        rewrite: Function that rewrites a list of examples.
+        rewrite: Function that replaces the names in a list of examples.
     """
     rewritten: dict[str, Any] = {}
     for name, value in tool.items():
@@ -197,7 +197,7 @@ def _is_public(
 ) -> bool:
     """Return whether a field may be sent.
 
-    A field may be sent if it contains text of the developer, a setting, or examples, which are rewritten.
+    A field may be sent if it contains text of the developer, a setting, or examples, in which names are replaced.
 
     Args:
         name: Name of the field.
@@ -272,11 +272,11 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value in which public keys and texts have their original form again.
+    """Undo replacements of keys and texts that also occur in the public schemas of a tool.
 
     Args:
         value: The original value.
-        rewritten: The rewritten value.
+        rewritten: The value after names were replaced.
         public: Keys and texts in the schemas of the tool.
     """
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""HTTP client for the upstream API.
+"""HTTP client for the upstream, which is the server of the language model.
 
 The client connects to one address by HTTP/1.1 with httpcore2, verifies certificates, and limits the size of replies. It
 follows no redirect, never repeats a request, and ignores proxy settings of the environment.
@@ -70,7 +70,7 @@ class _HTTPConnection(AsyncHTTP11Connection):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyLimits:
-    """Limits on a reply of the upstream.
+    """Limits on the size and time of a reply of the upstream (language model server).
 
     Attributes:
         bytes: Maximum bytes of a reply, after decompression.
@@ -84,7 +84,7 @@ class ReplyLimits:
 
 
 class UpstreamReply:
-    """Reply of the upstream whose body is not yet read.
+    """Reply of the upstream (language model server), whose body is read on demand.
 
     Attributes:
         status: HTTP status.
@@ -132,7 +132,7 @@ class UpstreamReply:
         return b"".join([part async for part in self.iterate_parts()])
 
     async def release_connection(self) -> None:
-        """Make the connection available for the next request; if the reply was not read completely, close it."""
+        """Make the connection available for the next request, or close it if the reply was not read completely."""
         await self._response.aclose()
 
     def _list_values(self, name: bytes) -> list[bytes]:
@@ -140,7 +140,7 @@ class UpstreamReply:
 
 
 class UpstreamClient:
-    """HTTP client for the upstream, with its open connections.
+    """HTTP client for the upstream (language model server), with a pool of open connections.
 
     Args:
         host: A host name or an IP address.
@@ -159,7 +159,7 @@ class UpstreamClient:
 
     @classmethod
     def from_url(cls, url: str, max_bytes: int, authorities: Path | None = None) -> "UpstreamClient":
-        """Return the client for the upstream at a URL.
+        """Make the client for the upstream (language model server) at a URL.
 
         Args:
             url: The URL, with or without ``/v1`` at its end.
@@ -256,7 +256,8 @@ async def _send_request(connection: _HTTPConnection, request: Request) -> Respon
     """Send a request, and return the reply with its body unread.
 
     Raises:
-        Refusal: There is no reply, it arrived before the request was sent, it is a redirect, or it has two lengths.
+        Refusal: No reply arrived; or the reply arrived before the request was sent, is a redirect, or declares two
+            lengths.
     """
     try:
         response = await connection.handle_async_request(request)

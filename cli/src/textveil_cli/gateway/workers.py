@@ -1,4 +1,4 @@
-"""Worker threads for rewriting and restoring, so that long work does not block the event loop.
+"""Worker threads for replacing and restoring words, so that long work does not block the event loop.
 
 A job waits in one of three queues, by its size. Each queue has its own threads, so that a long text does not block a
 short one. A job stops at its next check if its client has disconnected or its time limit has passed. The number of
@@ -33,15 +33,15 @@ _PAUSE_SECONDS, _PAUSE_INTERVAL_SECONDS = 5e-5, 2e-3
 
 
 def make_busy_refusal(message: str) -> Refusal:
-    """Return the ``Refusal`` of a request while the gateway is overloaded; the client may retry soon."""
+    """Make the error response for an overloaded gateway, after which the client may retry soon."""
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message)
 
 
 class _Job:
     """A job for a worker thread.
 
-    A thread claims the job to execute it, or the canceled request claims the job to withdraw it; only one claim
-    succeeds.
+    A worker thread claims the job before executing it. If the request is canceled, the request claims the job to
+    withdraw it. Only the first claim succeeds.
     """
 
     __slots__ = (
@@ -130,7 +130,7 @@ class WorkerPool:
             thread.start()
 
     def stop(self) -> None:
-        """Stop the threads after the waiting jobs.
+        """Stop the threads once they have executed the waiting jobs.
 
         The clients of these jobs have disconnected or already have an answer. A job that is added later is refused,
         since no thread would run it.
@@ -237,7 +237,7 @@ class RequestAdmission:
         return self._bytes
 
     def admit_request(self, size: int) -> None:
-        """Count a request with a body of ``size`` bytes as active.
+        """Add a request with a body of ``size`` bytes to the active requests.
 
         Raises:
             Refusal: Too many requests or bytes are active.
@@ -252,6 +252,6 @@ class RequestAdmission:
         self._bytes += to - size
 
     def release_request(self, size: int) -> None:
-        """Count a request with a body of ``size`` bytes as no longer active."""
+        """Remove a request with a body of ``size`` bytes from the active requests."""
         self._requests -= 1
         self._bytes -= size

@@ -1,6 +1,6 @@
-"""Integrations of the sanitizer with other libraries: one optional module for each.
+"""Integrations with other libraries, such as pandas and LangChain: one optional module for each library.
 
-Each module requires the extra of the same name, such as ``pip install 'textveil-cli[spacy]'``. If its library is not
+Install a module with the extra of the same name, such as ``pip install 'textveil-cli[spacy]'``. If the library is not
 installed, importing the module raises ``ExtraMissing``. No module stores or sends a text; docs/integrations.md
 describes what the libraries themselves do.
 """

@@ -1,4 +1,4 @@
-"""Middleware for LangChain agents: the model receives surrogates instead of the original words.
+"""Middleware for LangChain agents: the model receives surrogates (replacements) instead of original words.
 
     agent = create_agent("openai:gpt-5.5", tools, middleware=[ConversationMiddleware(restore_tools={"send_email"})])
 
@@ -48,16 +48,16 @@ _SENDING_TRACER = "langchain_core.tracers.langchain"
 
 
 class _AgentConversationState(AgentState[Any]):
-    """State of an agent with the id of its conversation; the first run of the agent creates the id.
+    """State of a LangChain agent, with an additional id of the conversation; the first run creates the id.
 
-    A caller cannot set the id with an input.
+    A caller cannot set the id in the input of the agent.
     """
 
     textveil_conversation: NotRequired[Annotated[str, PrivateStateAttr]]  # pyright: ignore[reportInvalidTypeForm]
 
 
 class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Middleware that rewrites an agent's requests to its model, and restores the replies and streams.
+    """Middleware that hides names from an agent's model: it replaces them in requests, and restores them in replies.
 
     Each thread of the agent is a conversation. Put this middleware last, so that other middleware processes the words
     of the user. If another middleware calls a model of its own, that model receives these words. Give such a middleware
@@ -66,15 +66,15 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         sanitizer: The sanitizer; default: the built-in English bundle.
         pass_through: As for ``Conversation``. With ``{"system"}`` your own instructions are sent unchanged.
-        restore_tools: Names of tools that are called with the words of the user, and of schemas of structured replies.
-            All other tools are called with surrogates.
-        restore_places: Parts of replies in which originals are restored in addition to running text: ``code``,
+        restore_tools: Names of tools that are called with the words of the user, and names of schemas of structured
+            replies that get these words. All other tools are called with surrogates (replacements).
+        restore_places: Parts of replies, besides running text, in which original words are put back: ``code``,
             ``math``, ``json`` (also for structured replies that a provider writes as JSON in the text), or ``all``.
-        restore_hosts: Host names. Originals are also restored in links to these hosts.
+        restore_hosts: Host names. Original words are also put back in links to these hosts.
         traced: Whether callback handlers of the agent may receive the text. LangSmith is such a handler, and receives
             the text with the input of the agent.
-        max_conversations: Maximum number of conversations in memory. If a conversation that was removed continues, it
-            gets a new mapping.
+        max_conversations: Maximum number of conversations in memory. If a removed conversation continues, its names get
+            new surrogates.
         options: Further options of ``Conversation``.
 
     Raises:
@@ -129,7 +129,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
-        """Call the model with surrogates, and return its reply with the words of the user.
+        """Call the model with surrogates (replacements) of names, and return the reply with the original names.
 
         Raises:
             InputError: A message has an unknown shape. Nothing is sent in this case.
@@ -137,7 +137,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         return handler(self._wrap_request(request))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
-        """Do the same as ``wrap_model_call``, asynchronously."""
+        """Call the model with surrogates (replacements) of names, as ``wrap_model_call`` does, asynchronously."""
         return await handler(self._wrap_request(request))
 
     def _wrap_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -157,9 +157,10 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 class _WrappedChatModel(BaseChatModel):
-    """Chat model for the agent that wraps another model, rewrites its requests and restores its replies.
+    """Chat model for an agent that wraps another model, to replace names in requests and restore them in replies.
 
-    It does not stream, and is never in LangChain's cache, since the cache would contain the words of the user.
+    The wrapper does not stream. LangChain never caches its replies, since the cache would contain the words of the
+    user.
     """
 
     inner: Any
@@ -211,8 +212,8 @@ class _WrappedChatModel(BaseChatModel):
 
 
 def _make_unstreamed_config() -> RunnableConfig:
-    """Return the configuration for a run of the wrapped model that is not streamed.
+    """Return the configuration that makes LangChain call the wrapped model without streaming.
 
-    A stream would contain surrogates.
+    Consumers of a stream would receive surrogates (replacements) instead of original words.
     """
     return {"tags": [TAG_NOSTREAM]}

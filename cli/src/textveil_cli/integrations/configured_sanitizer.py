@@ -20,7 +20,9 @@ from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
-    """Requirements on the bundle of a sanitizer, and the options of rewriting.
+    """Keyword arguments of ``ConfiguredSanitizer``: requirements on the bundle, and all options of ``Options``.
+
+    A *bundle* is a folder with word lists and settings.
 
     Keys:
         expect_id: Required content hash of the bundle.
@@ -31,7 +33,7 @@ class SanitizerSettings(Options, ExpectedBundle, total=False):
 
 
 class ConfiguredSanitizer:
-    """Sanitizer with one bundle and fixed options.
+    """Function object that sanitizes texts with one bundle (folder with word lists and settings) and fixed options.
 
     A pickle contains the folder and the content hash of the bundle, and the options. It contains no text. If the folder
     contains another bundle, unpickling raises an error. Several threads may use one object.
@@ -44,7 +46,7 @@ class ConfiguredSanitizer:
     ['[person 1] called.', None]
 
     Args:
-        bundle: Folder of a bundle; default: the built-in English bundle.
+        bundle: Folder of the bundle; default: the built-in English bundle.
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``. Words
             of ``deny`` are in pickles, but not in ``repr``.
 
@@ -53,8 +55,8 @@ class ConfiguredSanitizer:
         OptionError: An option has a value that the bundle or the mechanism does not support.
 
     Privacy:
-        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew, so
-        rewriting a text again is a second release.
+        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew: two
+        outputs of one text reveal more than one output.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
@@ -66,7 +68,7 @@ class ConfiguredSanitizer:
         self._sanitizer.terms(**self._options)  # check options before there is any text
 
     def __call__(self, text: str) -> str:
-        """Return the rewritten text.
+        """Return the sanitized form of a text.
 
         Raises:
             InputError: ``text`` is not a string.
@@ -76,7 +78,7 @@ class ConfiguredSanitizer:
         return self._sanitizer.sanitize(text, **self._options).text
 
     def sanitize_texts(self, texts: Iterable[str]) -> list[Result]:
-        """Return the rewritten texts, each with its privacy statement.
+        """Return the sanitized form of several texts, each with its privacy statement (what the output reveals).
 
         Raises:
             InputError: An entry is not a string, or ``texts`` is one string, a row or a table.
@@ -84,9 +86,9 @@ class ConfiguredSanitizer:
         return self._sanitizer.sanitize_batch(texts, **self._options)
 
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
-        """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
+        """Sanitize all texts in the cells of a column, and return the cells; missing cells stay unchanged.
 
-        If few words are kept, issue a ``LanguageWarning`` that the texts may be in another language.
+        If most words are replaced, issue a ``LanguageWarning`` that the texts may be in another language.
 
         Args:
             cells: Strings, and any values that represent missing cells.
@@ -106,9 +108,9 @@ class ConfiguredSanitizer:
     def sanitize_rows(
         self, columns: Sequence[Iterable[Any]], missing: Sequence[Sequence[bool]] | None = None
     ) -> list[list[Any]]:
-        """Return columns with all strings rewritten, so that the cells of a row are one document.
+        """Sanitize all texts in several columns, so that equal names in one row get equal replacements.
 
-        As with ``--document row``, equal names of a row get equal surrogates, and all cells of a row share tag numbers.
+        The result is that of the option ``--document row``: in all cells of a row, ``[person 1]`` is the same person.
 
         >>> from textveil_cli.integrations import ConfiguredSanitizer
         >>> sanitizer = ConfiguredSanitizer(style="tag")
@@ -121,7 +123,7 @@ class ConfiguredSanitizer:
 
         Raises:
             InputError: A cell is neither a string nor missing, or the columns have different lengths.
-            OptionError: The options replace equal words of a document independently.
+            OptionError: The option ``consistent`` is false, so that equal words get independent replacements.
         """
         terms = self._sanitizer.terms(**self._options)
         if self._options.get("consistent", terms.mechanism == "names") is False:
@@ -156,9 +158,9 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return the tokens of a text, and the gaps between them, with their treatments; see ``Sanitizer.preview``.
+        """Return how each part of a text would be treated, such as unchanged or replaced; see ``Sanitizer.preview``.
 
-        Nothing is sampled, and nothing is released.
+        The parts are tokens (words, numbers, punctuation marks) and the gaps between them. No replacement is sampled.
 
         Args:
             text: Any text.
@@ -184,7 +186,7 @@ class ConfiguredSanitizer:
 
 
 def _count_own_frames() -> int:
-    """Return the number of stack frames inside this package, so that a warning can name the caller's line."""
+    """Count the stack frames inside this package, so that a warning can name the source line of the caller."""
     folder, frame, count = os.path.dirname(__file__), sys._getframe(1), 1
     while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(folder):
         frame, count = frame.f_back, count + 1
@@ -192,7 +194,7 @@ def _count_own_frames() -> int:
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Return the columns that a caller passes as single arguments or as one list.
+    """Convert the arguments of a function, single columns or one list of columns, to a tuple of columns.
 
     Args:
         columns: The first column, or a list of all columns; ``()`` if the caller passes none.
@@ -249,7 +251,7 @@ def load_sanitizer(
         expect_id: Required content hash; ``None`` for any.
         signer: Public key of the required signer; ``None`` for any.
         max_bytes: Maximum total bytes of the bundle's files.
-        pinned: Whether privacy statements report that the user required the content hash.
+        pinned: Whether the user required the content hash; privacy statements report this.
         language: Language of the texts; ``None`` for that of the bundle.
     """
     expected = ExpectedBundle(expect_id=expect_id, signer=signer, max_bytes=max_bytes, language=language)
@@ -260,7 +262,7 @@ def load_sanitizer(
 def _unpickle_sanitizer(
     folder: str | None, expected: ExpectedBundle, pinned: bool, options: Options
 ) -> ConfiguredSanitizer:
-    """Create a ``ConfiguredSanitizer`` from the values in a pickle.
+    """Create a ``ConfiguredSanitizer`` from the values in a pickle; ``pickle`` calls this function.
 
     Args:
         folder: Folder of the bundle.

@@ -1,8 +1,9 @@
-"""Sanitize columns of Hugging Face data sets: ``sanitize(dataset, "note")`` or ``SanitizeColumns``.
+"""Sanitize columns of Hugging Face data sets, with ``sanitize`` or ``SanitizeColumns``.
 
-``sanitize`` keeps the result in memory. ``SanitizeColumns("note")`` is a function for ``Dataset.map``. ``map`` writes
-its result, including unchanged columns, to a cache on disk, unless you pass ``keep_in_memory=True``. The name of the
-cache file is a hash of the pickled function; the pickle contains no text. ``batched=True`` is faster.
+``sanitize(dataset, "note")`` returns a data set in memory. ``SanitizeColumns("note")`` is a function for
+``Dataset.map``. ``map`` writes its result, including unchanged columns, to a cache on disk, unless you pass
+``keep_in_memory=True``. The name of the cache file is a hash of the pickled function; the pickle contains no text.
+``batched=True`` is faster.
 """
 
 import secrets
@@ -42,9 +43,9 @@ class SanitizeColumns:
     Args:
         column: The first column, or a list of all columns.
         more: The other columns.
-        bundle: Folder of a bundle; default: the built-in English bundle.
-        document: Which cells form one document, within which equal names get equal surrogates: with ``"cell"`` each
-            cell, with ``"row"`` the selected cells of a row.
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
+        document: Which cells form one document; equal names in one document get equal surrogates (replacements). With
+            ``"cell"`` each cell is a document, with ``"row"`` the selected cells of a row.
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
@@ -68,7 +69,7 @@ class SanitizeColumns:
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
         """Return a dictionary of the sanitized columns.
 
-        Its values are texts for a row, and lists of texts for a batch of rows.
+        For one row the values are texts; for a batch of rows the values are lists of texts.
 
         Raises:
             ColumnError: A column does not exist.
@@ -110,13 +111,13 @@ def sanitize(
     document: str = "cell",
     **settings: Unpack[SanitizerSettings],
 ) -> Data:
-    """Return a data set with sanitized columns in memory, without writing files.
+    """Return a copy of a data set with sanitized columns, in memory, without writing cache files.
 
     Args:
         dataset: The data set, or a dictionary of several. An iterable data set is sanitized during iteration.
         column: The first column with texts, or a list of all of them. Other columns stay unchanged.
         more: The other columns with texts.
-        bundle: Folder of a bundle; default: the built-in English bundle.
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
         document: Which cells are one document: ``"cell"`` or ``"row"`` (see ``SanitizeColumns``).
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
@@ -128,7 +129,7 @@ def sanitize(
     Privacy:
         Each cell is a document; with ``document="row"`` the selected cells of a row are one document. The output
         reveals which cells are missing, other columns, and the order of rows. Every pass over an ``IterableDataset``
-        samples anew, which is one more release of the same texts.
+        samples new replacements; the outputs of two passes together reveal more than one.
     """
     sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, document=document, **settings)
     return _map_dataset(dataset, sanitize_columns)

@@ -2,8 +2,8 @@
 
 A tracer of a chain receives the input of every step (*run*) in the chain. ``SanitizeFirst`` is therefore not a run
 itself: it sanitizes the text, and then starts the next steps with the sanitized text. Callback handlers, tracers and
-LangSmith receive only that text. If ``SanitizeFirst`` is inside another traced run, the tracer already has the raw
-text, so it raises ``TracingRefused``.
+LangSmith receive only the sanitized text. If ``SanitizeFirst`` is inside another traced run, the tracer already has the
+raw text, so ``SanitizeFirst`` raises ``TracingRefused``.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from textveil_cli.integrations.langchain_messages import (
 
 
 class SanitizeFirst(Runnable[Any, Any]):
-    """Runnable that sanitizes a text, or texts of a dictionary, and runs the next steps with the result.
+    """Runnable that sanitizes a text, or texts in a dictionary, and runs the next steps of a chain with the result.
 
     >>> from langchain_core.runnables import RunnableLambda
     >>> from textveil_cli.integrations.langchain import SanitizeFirst
@@ -49,15 +49,15 @@ class SanitizeFirst(Runnable[Any, Any]):
     Args:
         keys: Keys of the input dictionary whose values are texts to sanitize, such as ``["note"]``. Other values stay
             unchanged. Without keys, the input must be a text.
-        bundle: Folder of a bundle; default: the built-in English bundle.
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each text is one document; see ``Sanitizer.sanitize``. A retry of the whole chain samples anew, and so is
-        another release; use ``with_retry`` on the next steps instead.
+        Each text is one document; see ``Sanitizer.sanitize``. A retry of the whole chain would sample new replacements,
+        and two outputs of one text reveal more than one; use ``with_retry`` on the next steps instead.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         self.next_step: Runnable[Any, Any] | None = None
 
     def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return a copy with one more step.
+        """Return a copy of this chain with one more step.
 
         The copy is a ``SanitizeFirst``, not a ``RunnableSequence``, since a sequence would be a run with the raw text
         as its input.
@@ -80,25 +80,27 @@ class SanitizeFirst(Runnable[Any, Any]):
         return longer
 
     def pipe(self, *others: Any, name: str | None = None) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return a copy with more steps, in the same way as ``|``."""
+        """Return a copy of this chain with more steps, as ``|`` does."""
         longer = self
         for other in others:
             longer = longer | other
         return longer
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Sanitize the input, and return the output of the last step, or the sanitized input without steps.
+        """Sanitize the input, run the next steps with it, and return the output of the last step.
+
+        If the chain has no next step, the sanitized input is returned.
 
         Raises:
             TracingRefused: An enclosing run is traced.
-            InputError: ``input`` is not a string; with ``keys``, it is not a dictionary.
-            ColumnError: With ``keys``, the dictionary has no string for one of them.
+            InputError: ``input`` is not a string or, if ``keys`` was given, not a dictionary.
+            ColumnError: The dictionary has no string for one of the ``keys``.
         """
         text = self._sanitize_input(input, config)
         return text if self.next_step is None else self.next_step.invoke(text, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Do the same as ``invoke``, asynchronously."""
+        """Sanitize the input and run the next steps, as ``invoke`` does, asynchronously."""
         text = self._sanitize_input(input, config)
         return text if self.next_step is None else await self.next_step.ainvoke(text, config, **kwargs)
 
@@ -111,7 +113,7 @@ class SanitizeFirst(Runnable[Any, Any]):
             yield from self.next_step.stream(text, config, **kwargs)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
-        """Do the same as ``stream``, asynchronously."""
+        """Sanitize the input and yield parts of the output, as ``stream`` does, asynchronously."""
         text = self._sanitize_input(input, config)
         if self.next_step is None:
             yield text
@@ -120,7 +122,7 @@ class SanitizeFirst(Runnable[Any, Any]):
                 yield piece
 
     def batch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Return the output of ``invoke`` for each of several inputs.
+        """Call ``invoke`` for each of several inputs, and return the outputs.
 
         Raises:
             InputError: ``inputs`` is a dictionary or one string; each character of a string would count as a text.
@@ -128,19 +130,19 @@ class SanitizeFirst(Runnable[Any, Any]):
         return super().batch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     async def abatch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Do the same as ``batch``, asynchronously."""
+        """Call ``invoke`` for each of several inputs, as ``batch`` does, asynchronously."""
         return await super().abatch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     def batch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Yield the output of each input as soon as it is complete, as a pair of its index and the output."""
+        """Call ``invoke`` for each input, and yield pairs (index of the input, output) as soon as they are complete."""
         return super().batch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def abatch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Do the same as ``batch_as_completed``, asynchronously."""
+        """Yield pairs (index of the input, output), as ``batch_as_completed`` does, asynchronously."""
         return super().abatch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def astream_events(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise an error, since the first event would contain the raw text.
+        """Raise ``TracingRefused``, since the first event would contain the raw text.
 
         Raises:
             TracingRefused: Always.
@@ -150,7 +152,7 @@ class SanitizeFirst(Runnable[Any, Any]):
     astream_log = astream_events
 
     def map(self) -> NoReturn:
-        """Raise an error, since the mapped runnable would be a run with raw texts as its input.
+        """Raise ``TracingRefused``, since tracers of the mapped runnable would receive the raw texts.
 
         Raises:
             TracingRefused: Always.
@@ -179,9 +181,10 @@ class SanitizeFirst(Runnable[Any, Any]):
 
 
 class ConversationRunnable(Runnable[Any, Any]):
-    """Runnable for a conversation with a model, which rewrites messages and restores replies.
+    """Runnable for a conversation with a model, from which it hides names.
 
-    All messages are rewritten with one mapping from originals to surrogates.
+    Names in messages are replaced by surrogates (invented names or tags), and put back into the replies. A name gets
+    the same surrogate in all messages.
 
     >>> from langchain_core.messages import AIMessage
     >>> from langchain_core.runnables import RunnableLambda
@@ -193,8 +196,8 @@ class ConversationRunnable(Runnable[Any, Any]):
 
     Args:
         model: Runnable from messages to one message, such as a chat model with its tools bound.
-        conversation: Object that rewrites and restores, with options such as ``restore_places``. It keeps the mapping
-            across calls.
+        conversation: Object that replaces and restores names, with options such as ``restore_places``. The object
+            stores the surrogate of each name across calls.
 
     Privacy:
         The model, and any tracer of its runs, receives only the result of ``Conversation.outgoing``. This object itself
@@ -205,9 +208,10 @@ class ConversationRunnable(Runnable[Any, Any]):
         self.model, self.conversation = model, conversation
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Send messages to the model, and return its restored reply.
+        """Send messages without original names to the model, and return the reply with original names.
 
-        ``response_metadata["textveil"]`` of the reply lists the surrogates that were not restored, with the reasons.
+        ``response_metadata["textveil"]`` of the reply lists the surrogates (replacements) that remain in the reply,
+        with the reasons.
 
         Args:
             input: A text, or messages in any form that LangChain supports: the whole conversation, or only new
@@ -225,14 +229,17 @@ class ConversationRunnable(Runnable[Any, Any]):
         )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Do the same as ``invoke``, asynchronously."""
+        """Send messages and return the reply, as ``invoke`` does, asynchronously."""
         return restore_reply(
             self.conversation,
             await self.model.ainvoke(self._sanitize_messages(input, config), config, **self._with_stops(kwargs)),
         )
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
-        """Send messages to the model, and yield parts of its restored reply; the last part has the tool calls."""
+        """Send messages to the model, and yield parts of the reply with original names.
+
+        The last part has the tool calls.
+        """
         sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         for chunk in self.model.stream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
@@ -241,7 +248,7 @@ class ConversationRunnable(Runnable[Any, Any]):
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
-        """Do the same as ``stream``, asynchronously."""
+        """Send messages and yield parts of the reply, as ``stream`` does, asynchronously."""
         sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         async for chunk in self.model.astream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
@@ -273,7 +280,7 @@ def _refuse_traced(config: RunnableConfig | None) -> None:
 
 
 class SanitizeDocuments(BaseDocumentTransformer):
-    """Document transformer that sanitizes the text of documents, before an embedding or a vector store.
+    """LangChain document transformer that sanitizes documents before they are embedded or stored.
 
     >>> from langchain_core.documents import Document
     >>> from textveil_cli.integrations.langchain import SanitizeDocuments
@@ -283,15 +290,15 @@ class SanitizeDocuments(BaseDocumentTransformer):
     ('[person 1] called.', {'page': 1})
 
     Args:
-        bundle: Folder of a bundle; default: the built-in English bundle.
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
         settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        The text of each document is released separately; see ``Sanitizer.sanitize``. Ids and metadata stay unchanged,
-        and often contain a path, a title or a name; remove those that must not be sent.
+        The text of each document is sanitized separately; see ``Sanitizer.sanitize``. Ids and metadata stay unchanged.
+        They often contain a path, a title or a name: remove those that must not be sent.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:

@@ -1,4 +1,4 @@
-"""Conversion of LangChain messages for a conversation: requests, replies and streams."""
+"""Replace names in LangChain messages to a model, and put the original names back into replies and streams."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -49,7 +49,7 @@ _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [],
 
 
 def sanitize_messages(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
-    """Return rewritten messages; the input may have any form of messages that LangChain supports.
+    """Replace names in messages; the input may have any form of messages that LangChain supports.
 
     Raises:
         InputError: A message has an unknown shape.
@@ -73,7 +73,7 @@ def _drop_calls(message: BaseMessage) -> BaseMessage:
 
 
 def find_tool_names(tools: Any) -> list[str]:
-    """Return the names of tools in any form that LangChain binds to a model.
+    """Return the names of tools; the tools may have any form that LangChain binds to a model.
 
     Such forms are tool definitions, tool objects, classes and functions.
     """
@@ -85,11 +85,11 @@ def find_tool_names(tools: Any) -> list[str]:
 
 
 def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
-    """Return a reply of the model with the words of the user restored.
+    """Return a reply of the model with the original words in place of their surrogates (replacements).
 
-    ``response_metadata["textveil"]`` of the result lists the surrogates that were not restored. The result has the role
-    of the model, even if the model returned a message of another role. Otherwise its text would later be sent as the
-    user's.
+    ``response_metadata["textveil"]`` of the result lists the surrogates that remain in the reply. The result has the
+    role of the model, even if the model returned a message of another role. Otherwise the text of the model would later
+    be sent as text of the user.
 
     Raises:
         InputError: The reply has a part of an unknown shape.
@@ -112,9 +112,10 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 
 
 def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
-    """Record whether a reply contains results of tool calls.
+    """Record whether a reply of the model contains results of tool calls.
 
-    The model wrote such results itself. Later requests send them with new surrogates, not those of the conversation.
+    The model wrote these results itself. In later requests, names in these results get new surrogates (replacements),
+    so that the model cannot test guesses.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)
@@ -123,7 +124,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return lists of the restored and the not restored surrogates of a reply.
+    """Return which surrogates (replacements) of a reply became original words again, and which did not.
 
     The lists contain only types that any message serializer supports.
     """
@@ -131,15 +132,15 @@ def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
 
 
 class ChunkedReplyRestorer:
-    """Restorer of a reply that arrives in chunks; it returns texts immediately, and tool calls at the end.
+    """Object that puts original words back into a reply that arrives in chunks.
 
-    Other values that a client may display beside the texts, such as reasoning or a part of an unknown type, pass
-    unchanged. They may begin a link, so surrogates that would be inside the link are not restored. A part without an
-    index is a separate text. ``response_metadata`` is not displayed by clients.
+    Texts are returned immediately, and tool calls at the end. Other values that a client may display beside the texts,
+    such as reasoning or a part of an unknown type, stay unchanged. If such a value begins a link, no original word is
+    put back inside the link. A part without an index is a separate text. Clients do not display ``response_metadata``.
 
     Args:
-        conversation: Object that restores the texts. Create the restorer after the messages were sent; otherwise their
-            surrogates are not restored.
+        conversation: Object that replaced words in the messages to the model. Create the restorer after these messages
+            were processed; otherwise their words cannot be put back.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -155,7 +156,7 @@ class ChunkedReplyRestorer:
         self._report: dict[str, list[Any]] = {name: [] for name in _REPORT_NAMES}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
-        """Add a chunk, and return the part of the reply that can now be restored.
+        """Add a chunk, and return the next part of the reply with original words.
 
         If the model does not stream, the chunk may be the whole reply.
 
@@ -183,7 +184,10 @@ class ChunkedReplyRestorer:
         return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": other_values})
 
     def close(self) -> AIMessageChunk:
-        """Return the rest of the text, all tool calls, and the list of surrogates that were not restored."""
+        """Return the last part of the reply: the rest of the text, all tool calls, and a report.
+
+        The report lists the surrogates (replacements) that did not become original words again.
+        """
         rest = self._close_text()
         content: Any = rest if self._newest_part is None else [{**self._newest_part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
@@ -200,7 +204,10 @@ class ChunkedReplyRestorer:
         )
 
     def _restore_part(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the restored part, after the text that was held back from earlier parts as a possible surrogate."""
+        """Yield a part of a reply with original words, after the text that was held back from earlier parts.
+
+        Text is held back if it may be the beginning of a surrogate (replacement).
+        """
         part = {"type": "text", "text": part} if isinstance(part, str) else part
         part_type, text = part.get("type"), part.get("text")
         part_type = part_type if isinstance(part_type, str) else ""
@@ -216,10 +223,10 @@ class ChunkedReplyRestorer:
         yield {**part, "text": self._feed_text(text)} if is_text and text else part
 
     def _begin_place(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-        """End the current text if the next part of the reply is at another position.
+        """Finish the current text of a reply if the next part of the reply belongs to another text.
 
         Args:
-            place: Position of the next part in the reply.
+            place: Position in the reply of the text to which the next part belongs.
             part: The next part; ``None`` if the content of the chunk is one string.
 
         Yields:
@@ -237,9 +244,9 @@ class ChunkedReplyRestorer:
         self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
     def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Track an unchanged value that a client may display.
+        """Store a value that is returned unchanged and that a client may display.
 
-        If the value begins a link, surrogates that would be inside the link are not restored.
+        If the value begins a link, no original word is put back inside that link.
         """
         for name, entry in value.items():
             for text in find_displayed_texts({name: entry}, is_part=True):
@@ -264,12 +271,12 @@ class ChunkedReplyRestorer:
 
 
 def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
-    """Return the stop sequences of a model, rewritten with the mapping of the conversation.
+    """Return the stop sequences of a model, with names replaced as in the messages of the conversation.
 
     If several settings contain stop sequences, the last ones are used.
 
     Args:
-        conversation: The conversation with the mapping.
+        conversation: The conversation, which stores the surrogate (replacement) of each name.
         settings: Keyword arguments of calls of the model, each a dictionary or ``None``.
     """
     rewritten: dict[str, Any] = {}

@@ -3,8 +3,8 @@
     python -m textveil_cli.integrations.mcp FOLDER [OPTION]...
 
 If a model passes a text to a tool, it already has the text, so a tool cannot protect it. The tools of this server
-therefore take the name of a file. The model receives the text of the file with surrogates. When the model writes a
-file, the server restores the words of the user in it.
+therefore take the name of a file. The model receives the text of the file with surrogates (replacements) in place of
+names. When the model writes a file, the server puts the original names into the file.
 """
 
 import os
@@ -45,25 +45,27 @@ def make_server(
     report: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> MCPServer:
-    """Return a server for the files of a folder and its subfolders; it has one conversation, in memory.
+    """Return an MCP server for the files of a folder and its subfolders.
+
+    In all files, a name has the same surrogate (replacement), until the server stops.
 
     Args:
         folder: The folder.
         sanitizer: The sanitizer; default: the built-in English bundle.
-        restore_places: Parts of written files in which originals are restored in addition to running text: ``code``,
-            ``json``, ``math``, or ``all`` if no program displays the files or fetches their links.
-        restore_hosts: Host names. Originals are also restored in links to these hosts.
-        accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own.
-            Otherwise, if a file that the model wrote is missing, every new or changed file may be this file.
-        report: Function that receives one line for each file with surrogates that were not restored, with counts by
-            reason.
+        restore_places: Parts of written files, besides running text, in which original names are put back: ``code``,
+            ``json`` or ``math``; or ``all``, only if no program displays the files or fetches their links.
+        restore_hosts: Host names. Original names are also put back in links to these hosts.
+        accept_files: Whether all files in the folder, except those that the model wrote, count as files of the user. If
+            false, and a file that the model wrote is missing, every new or changed file may be the missing one, and
+            counts as written by the model.
+        report: Function that receives one line for each written file in which surrogates remain, with counts by reason.
         options: Further options of ``Conversation``.
 
     Privacy:
         See ``Conversation``. Names of files are sent unchanged. No existing file is changed. If the model reads a file
-        that it wrote, it receives its own words. If another program changed that file, the model receives new
-        surrogates, not those of the conversation, so that it cannot test guesses of private strings. After the model
-        has written its first file, each new or changed file is treated in this way, until the server restarts.
+        that it wrote, it receives its own words. If another program changed that file, names in the file get new
+        surrogates, so that the model cannot test guesses of private names. After the model has written its first file,
+        each new or changed file is treated like this changed file, until the server restarts.
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)

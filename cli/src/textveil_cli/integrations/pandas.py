@@ -1,4 +1,4 @@
-"""Sanitize columns of pandas.
+"""Sanitize text columns of pandas data frames.
 
 Use ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
 """
@@ -32,22 +32,25 @@ class CommandOptions(TypedDict, total=False):
     """Options of ``sanitize``, with the same names as those of the command ``textveil sanitize``.
 
     Keys:
-        bundle: Folder of a bundle; default: the built-in English bundle.
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
         max_bundle_bytes: Maximum total bytes of the bundle's files.
         language: Language of the texts; its language pack must be installed.
-        mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
-        protect, style, facts, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
+        mechanism, epsilon, replacement_probability: The mechanism that randomizes words, and its privacy parameters
+            (``Options``).
+        protect, style, facts, keep, tag, drop: Which words are left unchanged, and how others are replaced
+            (``Options``).
         allow, randomize, deny: Words, or a file with one word per line.
         patterns: Entity types of your own, each with a regular expression (``Options``).
         known: Persons, one per string (``Options``), or a file with one person per line.
         sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
-        corpus_key: File of the key with which equal strings of all cells get equal surrogates (mode ``names``).
-        document: Which cells form one document, within which equal names get equal surrogates: with ``"cell"``, the
-            default, each cell; with ``"row"`` the selected cells of a row.
+        corpus_key: File of a key; with it, equal names in all cells get equal surrogates (replacements), in the mode
+            'names'.
+        document: Which cells form one document; equal names in one document get equal surrogates. With ``"cell"``, the
+            default, each cell is a document; with ``"row"`` the selected cells of a row.
         drop_column: Columns of a frame that the output omits.
-        drop_other_columns: Whether the output has only the columns that are rewritten.
+        drop_other_columns: Whether the output has only the sanitized columns.
     """
 
     bundle: str | Path | None
@@ -107,9 +110,9 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
     Privacy:
         Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one document. A
-        bound applies to one document only. The output reveals which cells are missing, the order of cells, and the
-        other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all equal cells,
-        so the output reveals which cells are equal; pass the column itself instead.
+        bound such as epsilon applies to one document only. The output reveals which cells are missing, the order of
+        cells, and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all
+        equal cells, so the output reveals which cells are equal; pass the column itself instead.
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
@@ -138,7 +141,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
-    """Return a ``ConfiguredSanitizer`` for options with the names of the command."""
+    """Convert options with the names of the command ``textveil sanitize`` to a ``ConfiguredSanitizer``."""
     handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "document", "drop_column", "drop_other_columns")
     settings: dict[str, Any] = {name: value for name, value in options.items() if name not in handled_here}
     for name in ("allow", "randomize", "deny"):
@@ -198,7 +201,7 @@ def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -
 def _sanitize_columns(
     columns: list[pandas.Series], sanitizer: ConfiguredSanitizer, *, by_row: bool
 ) -> list[pandas.Series]:
-    """Return columns of one frame with all texts rewritten.
+    """Sanitize all texts in columns of one frame, and return the new columns.
 
     Args:
         columns: The columns.
@@ -242,7 +245,7 @@ class TextveilAccessor:
         self._data = data
 
     def sanitize(self, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Any:
-        """Return the column sanitized, or the frame with the given columns sanitized.
+        """Return a sanitized copy of the column, or a copy of the frame with the given columns sanitized.
 
         The arguments are those of ``sanitize`` in this module.
         """

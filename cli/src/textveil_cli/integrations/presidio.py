@@ -4,12 +4,12 @@
     engine.add_anonymizer(TextveilOperator)
     engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil")})
 
-Only the spans that Presidio finds are replaced. All other words are kept, and the output reveals the positions of the
-spans. With an epsilon (``{"protect": "all", "epsilon": 6}``), the bound applies only to the words of these spans, and
-only to texts in which Presidio finds the same spans. To protect every word, sanitize the whole text with ``Sanitizer``
-instead.
+Only the spans that Presidio finds are replaced. All other words stay unchanged, and the output reveals the positions of
+the spans. With an epsilon (``{"protect": "all", "epsilon": 6}``), the bound applies only to the words of these spans,
+and only to texts in which Presidio finds the same spans. To protect every word, sanitize the whole text with
+``Sanitizer`` instead.
 
-With a ``Conversation``, Presidio's ``DeanonymizeEngine`` can restore the spans:
+With a ``Conversation``, Presidio's ``DeanonymizeEngine`` can put the original words back:
 
     settings = {"DEFAULT": OperatorConfig("textveil", {"conversation": Conversation()})}
     sent = engine.anonymize(text, found, settings)
@@ -62,15 +62,15 @@ _UNFORCED_ENTITY = "DATE_TIME"
 
 
 class TextveilOperator(Operator):
-    """Presidio operator that replaces a span: names by names, numbers by numbers, words by words.
+    """Presidio operator that replaces a span of text: names by names, numbers by numbers, words by words.
 
     Presidio's entity label selects the type of an unknown word: a name for ``PERSON``, a city for ``LOCATION``, a
     nationality for ``NRP``, a company for ``ORGANIZATION``. The parameters of the operator are the arguments of
     ``ConfiguredSanitizer``, or alternatively only ``conversation`` with a ``Conversation``.
 
-    In the mode ``names``, the default, no word of a span is kept, except in times (``DATE_TIME``). If Presidio finds
-    the word *Will* as a person, for example, it is replaced, although it is also a common word. With ``protect="all"``
-    all words are randomized. With ``protect="words"`` function words are kept.
+    In the mode 'names', the default, every word of a span is replaced, except in times (``DATE_TIME``). If Presidio
+    finds the word *Will* as a person, for example, the word is replaced, although it is also a common word. With
+    ``protect="all"`` all words are randomized. With ``protect="words"`` function words such as *the* stay unchanged.
 
     >>> from textveil_cli.integrations.presidio import TextveilOperator
     >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
@@ -114,12 +114,12 @@ class TextveilOperator(Operator):
         return "textveil"
 
     def operator_type(self) -> OperatorType:
-        """Return Presidio's type of an operator that anonymizes."""
+        """Return ``OperatorType.Anonymize``: this operator replaces words."""
         return OperatorType.Anonymize
 
 
 class TextveilRestoreOperator(TextveilOperator):
-    """Presidio operator that restores the spans that ``TextveilOperator`` replaced.
+    """Presidio operator that puts the original words back in place of the output of ``TextveilOperator``.
 
     Both operators must have the same ``Conversation`` as their only parameter, ``conversation``.
 
@@ -130,14 +130,14 @@ class TextveilRestoreOperator(TextveilOperator):
     >>> TextveilRestoreOperator().operate(f"{surrogate} called.", settings)
     'Anna Novak called.'
 
-    The span to restore may also be a whole reply of a model that quotes or inflects names and numbers of the text.
+    The text may also be a whole reply of a model that quotes or inflects names and numbers of the anonymized text.
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
-        """Return a text with the original words restored.
+        """Return a text with original words in place of their replacements.
 
         Args:
-            text: A span, or a whole reply of a model.
+            text: A span of replaced text, or a whole reply of a model.
             params: Parameters of the operator, with ``conversation``.
         """
         conversation = _get_conversation(params)
@@ -154,12 +154,12 @@ class TextveilRestoreOperator(TextveilOperator):
             raise OptionError("the parameter conversation is missing: pass the Conversation of TextveilOperator")
 
     def operator_type(self) -> OperatorType:
-        """Return Presidio's type of an operator that restores."""
+        """Return ``OperatorType.Deanonymize``: this operator puts original words back."""
         return OperatorType.Deanonymize
 
 
 def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
-    """Return the conversation in the parameters; ``None`` without one.
+    """Return the ``Conversation`` in the parameters of an operator; ``None`` if there is none.
 
     Raises:
         OptionError: The value is not a ``Conversation``, or there are other parameters.
@@ -174,14 +174,14 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _choose_entity_type(text: str, detected_type: str, conversation: Conversation) -> str | None:
-    """Return the entity type that a span must get because of its label from Presidio.
+    """Choose the entity type (such as ``person``) by which a span is replaced, from its label by Presidio.
 
-    The result is ``None`` if textveil itself finds a type in the span that fits this label.
+    The result is ``None`` if textveil itself finds a type in the span that fits the label.
 
     Args:
         text: The span.
         detected_type: Label of the span from Presidio.
-        conversation: The conversation that will rewrite the span.
+        conversation: The conversation that will replace the span.
     """
     if detected_type == _UNFORCED_ENTITY:
         return None
@@ -193,10 +193,10 @@ def _choose_entity_type(text: str, detected_type: str, conversation: Conversatio
 
 
 def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each private word of a span by a fixed listed word of its entity type, in the same case.
+    """Replace each unlisted word of a span by a fixed word from the public list of its entity type.
 
-    The sanitizer later replaces the listed word by a random word of the same list, so the final output does not depend
-    on the private word.
+    The case of the word stays. Later, the sanitizer replaces the fixed word by a random word of the same list, so the
+    final output does not depend on the original word.
     """
     terms = sanitizer.terms
     if terms.protect is None:
@@ -216,7 +216,10 @@ def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: Co
 
 
 def _insert_unlisted_words(text: str, sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each kept word of a span by a fixed unlisted word, so that the sanitizer replaces it."""
+    """Replace each word that the sanitizer would leave unchanged by a fixed unlisted word.
+
+    The sanitizer then replaces the unlisted word, so that no word of the span stays unchanged.
+    """
     pieces = sanitizer.preview(text)
     words = {index: f"qzxv{chr(97 + index % 26)}" for index, (_, state) in enumerate(pieces) if state == "kept"}
     return "".join(

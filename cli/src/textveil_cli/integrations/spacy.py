@@ -37,7 +37,7 @@ _TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_
 class SanitizeDoc:
     """spaCy component that returns a new document with the sanitized text, and sets ``doc._.sanitized``.
 
-    Attributes of the whole document, such as ``doc._.id``, are kept.
+    Attributes of the whole document, such as ``doc._.id``, are copied to the new document.
 
     >>> import spacy
     >>> import textveil_cli.integrations.spacy
@@ -141,30 +141,31 @@ def make_component(
     Args:
         nlp: The pipeline.
         name: Name of the component.
-        bundle: Folder of a bundle; default: the built-in English bundle.
+        bundle: Folder of a bundle (word lists and settings); default: the built-in English bundle.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
         max_bytes: Maximum total bytes of the bundle's files.
         language: Language of the texts; its language pack must be installed.
-        mechanism: The mechanism; default: that of the bundle. All options from here on are those of
-            ``Sanitizer.sanitize``.
+        mechanism: The mechanism that randomizes words; default: that of the bundle. This and all further options are
+            those of ``Sanitizer.sanitize``.
         epsilon: Epsilon per randomized word.
         replacement_probability: The parameter ``p`` of SanText+.
         protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
-        consistent: Whether equal words of a document get equal outputs.
+        consistent: Whether equal words of a document get equal replacements.
         consistent_cap: Maximum number of randomized words of a document with ``consistent``.
         deny: Words that are treated as unknown.
         style: How the mode ``"names"`` writes replacements, ``"surrogate"`` or ``"tag"``.
-        facts: Public facts that the mode ``"names"`` keeps: ``"none"``, ``"plain"``, ``"useful"`` or ``"public"``.
-        keep: Entity types that the mode ``"names"`` keeps.
+        facts: Public facts that the mode ``"names"`` leaves unchanged, such as prices: ``"none"``, ``"plain"``,
+            ``"useful"`` or ``"public"``.
+        keep: Entity types (such as ``city``) that the mode ``"names"`` leaves unchanged.
         tag: Entity types that the mode ``"names"`` replaces by tags.
         drop: Entity types that the mode ``"names"`` removes.
-        allow: Words that the mode ``"names"`` keeps everywhere.
+        allow: Words that the mode ``"names"`` leaves unchanged everywhere.
         randomize: Words that the mode ``"names"`` randomizes among each other where they are in lower case.
         patterns: Entity types of your own, each with a regular expression (mode ``"names"``).
         known: Persons whose names the mode ``"names"`` always replaces: one string per person, with commas between
             spellings.
-        sanitize_punctuation: Whether punctuation is sanitized, too.
+        sanitize_punctuation: Whether punctuation marks are randomized, too.
 
     Raises:
         BundleError, OptionError: See ``ConfiguredSanitizer``.

@@ -1,9 +1,10 @@
-"""Record of those files of a folder that a model may have written, kept across runs of the MCP server.
+"""List of the files in a folder that a model may have written, stored across runs of the MCP server.
 
-The model may write guesses of hidden strings into a file. Suppose that the server replaced names in this file when the
-model reads it. If a guess came back as a surrogate that the model knows, the model would learn that the guess is right.
-A name does not identify a file: a client may rename a file, or save it as a new file with the same name. Once the model
-has written a file, every new or changed file may therefore contain text of the model.
+The model may write guesses of hidden names into a file. Suppose that the server replaced names in this file when the
+model reads the file again. If a guess came back as a replacement that the model has seen before, the model would learn
+that the guess is right. The name of a file does not identify the file: a client may rename a file, or save its text as
+a new file with the same name. Once the model has written a file, every new or changed file may therefore contain text
+of the model.
 """
 
 import hashlib
@@ -24,14 +25,13 @@ _STATUS_FIELDS = ("st_ino", "st_size", "st_mtime_ns")
 
 
 class WrittenFiles:
-    """Record of those files of a folder that a model may have written.
+    """List of the files in a folder that a model may have written.
 
-    The record is a file in the same folder, called the *list*. It contains the paths and inodes of all files that the
-    model wrote.
+    The list is a file in the same folder. It contains the paths and inodes of all files that the model wrote.
 
     Args:
         root: The folder.
-        accept: Whether all present files, except those whose path or inode is in the list, are the user's own.
+        accept: Whether all present files, except those whose path or inode is in the list, are files of the user.
 
     Attributes:
         missing_count: Number of listed files that are missing; a new file may be one of them under another name.
@@ -80,7 +80,7 @@ class WrittenFiles:
                     self._store_list(self._signature_by_model_file)
 
     def is_list(self, path: Path) -> bool:
-        """Return whether a path has the file name of the list, which a model may neither read nor write."""
+        """Return whether a path has the file name of the list itself, which a model may neither read nor write."""
         return path.name.casefold() == LIST_NAME
 
     def write_file(self, path: Path, restored: bytes, text: str) -> None:
@@ -88,7 +88,7 @@ class WrittenFiles:
 
         Args:
             path: The file.
-            restored: Content of the file, with the words of the user restored.
+            restored: Content of the file, with original names in place of replacements.
             text: The text as the model wrote it.
 
         Raises:
@@ -127,7 +127,7 @@ class WrittenFiles:
         )
 
     def _is_user_file(self, name: str, signs: list[int]) -> bool:
-        """Return whether a file existed before the first file of the model, and is unchanged.
+        """Return whether a file existed before the model wrote its first file, and is unchanged since.
 
         A renamed file counts as unchanged.
 

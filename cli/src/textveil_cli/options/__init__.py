@@ -1,4 +1,4 @@
-"""Option groups of the commands, which other packages also use."""
+"""Groups of command line options that several commands share, also commands of other packages."""
 
 from typing import TYPE_CHECKING
 

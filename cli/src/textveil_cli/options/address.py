@@ -48,7 +48,7 @@ class AddressOptions:
         )
 
     def refuse_overwriting(self, ledger: LedgerOptions, bundle: Path | None) -> None:
-        """Raise ``OutputError`` if a new token file would overwrite a key, ledger or bundle."""
+        """Raise ``OutputError`` if a new token file would overwrite a key, the privacy ledger or the bundle."""
         keys = [("--replay-cache-key", ledger.replay_cache_key), ("--tls-key", self.tls_key)]
         keys.append(("--tls-certificate", self.tls_certificate))
         if self.token_file is not None and not self.token_file.exists():  # the service creates it

@@ -42,7 +42,7 @@ class ChangeOptions:
         return self.diff or self.report is not None
 
     def check(self, *, as_json: bool, has_receipt: bool, has_output: bool) -> None:
-        """Raise an error if other options contradict ``--diff`` or ``--report``, before any text is read.
+        """Check, before any text is read, that no other option contradicts ``--diff`` or ``--report``.
 
         Args:
             as_json: Whether the user gave ``--json``.

@@ -1,6 +1,7 @@
-"""Options for estimating the effect of FBDD on words from samples.
+"""Options for estimating how FBDD, a mechanism that randomizes words, changes words.
 
-FBDD works at any epsilon, so its bundle has no list of epsilons with exact figures.
+The estimates come from samples, since FBDD has no exact output probabilities. FBDD works at any epsilon, so a bundle
+(folder with word lists and settings) contains no list of epsilons for it.
 """
 
 import math
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FbddOptions:
-    """Options for estimating the effect of FBDD on words from samples."""
+    """Options for estimating, from samples, how FBDD (a mechanism that randomizes words) changes words."""
 
     heading: ClassVar[str] = "Calibration of FBDD"
     mechanism: Annotated[
@@ -61,12 +62,12 @@ class FbddOptions:
         return self.mechanism is not None
 
     def make_mechanisms(self, bundle: "TextBundle") -> "list[Fbdd]":
-        """Return one FBDD mechanism for each epsilon of the option, in the same order.
+        """Return one FBDD mechanism for each epsilon that the user gave, in the same order.
 
         Raises:
             UnknownMechanism: The bundle has no word vectors.
-            OptionError: An epsilon is not a number in range, or the bundle does not state the median distance of its
-                vectors.
+            OptionError: An epsilon is not a number in range, or the bundle does not contain the median distance of its
+                word vectors.
         """
         from textveil.mechanisms.baselines import Fbdd, suggest_fbdd_epsilons
 

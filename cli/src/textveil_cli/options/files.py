@@ -82,7 +82,7 @@ class OutputOptions:
     ] = False
 
     def format_statement(self, statement: "PrivacyStatement") -> str:
-        """Return the privacy statement in full if the user gave ``--statement``, otherwise as one line."""
+        """Format the privacy statement (what the output reveals): in full with ``--statement``, otherwise one line."""
         return statement.summary() if self.statement else statement.format_line()
 
 
@@ -147,9 +147,9 @@ class TableOptions:
         return selected[0] if selected else None
 
     def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
-        """Return these options with the format that the endings of the input files imply.
+        """Return a copy of these options with the format that follows from the endings of the input files.
 
-        A format that an option selects stays.
+        If the user selected a format with an option, that format stays.
 
         Args:
             paths: Paths of the inputs. Standard input and folders have no ending, so that the options stay unchanged.
@@ -188,7 +188,7 @@ class TableOptions:
         return (*(self.column or ()), *(self.key or ()))
 
     def make_selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "ColumnSelection":
-        """Return the selection of format, columns and documents.
+        """Combine the options into a ``ColumnSelection``: the format, the columns and the documents of the files.
 
         Args:
             rows: Options for documents and rows; ``None`` for the defaults.
@@ -219,7 +219,10 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RowOptions:
-    """Options for the documents of a table, their privacy units, and omitted columns."""
+    """Options for the rows of a table: which cells form a document, the privacy unit, and omitted columns.
+
+    A *privacy unit* is the person or group for whom the privacy ledger adds up epsilon.
+    """
 
     heading: ClassVar[str] = "Documents and privacy units"
     document: Annotated[
@@ -313,7 +316,7 @@ class FileRunOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RayOptions:
-    """Options for work on many machines with Ray; commands of other packages use them."""
+    """Options for running on many machines with Ray; commands of other packages have these options."""
 
     heading: ClassVar[str] = "Ray"
     ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster (needs the extra ray).")] = False

@@ -1,4 +1,4 @@
-"""Options for the privacy ledger, its budget and replay cache, and for receipts."""
+"""Options for the privacy ledger (record of spent epsilon), its budget and replay cache, and for receipts."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ LedgerKey = Annotated[
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LedgerOptions:
-    """Options for the privacy ledger."""
+    """Options for the privacy ledger, which records spent epsilon and stops a run that exceeds the budget."""
 
     heading: ClassVar[str] = "Privacy ledger"
     ledger: Annotated[
@@ -66,9 +66,9 @@ class LedgerOptions:
     ] = None
 
     def check_text_options(self, sanitizer: "Sanitizer", options: "Options") -> None:
-        """Raise ``OptionError`` if there is a ledger, but the text options select no epsilon to spend.
+        """Raise ``OptionError`` if the user gave ``--ledger`` but chose a mode without an epsilon to record.
 
-        The mode ``names`` has no epsilon, so a ledger needs ``--protect words`` or ``all``, or a mechanism.
+        The mode 'names' has no epsilon, so ``--ledger`` needs ``--protect words`` or ``all``, or a mechanism.
         """
         if self.ledger is not None:
             from textveil.ledger import make_text_source
@@ -78,10 +78,11 @@ class LedgerOptions:
     def open_ledger(
         self, *, privacy_unit_column: str | None = None, privacy_unit_per_request: bool = False
     ) -> "RunLedger | None":
-        """Open the ledger of ``--ledger``; return ``None`` if the user did not give this option.
+        """Open the privacy ledger of ``--ledger``; return ``None`` if the user did not give this option.
 
         Args:
-            privacy_unit_column: The column that names the privacy unit of each row; ``None`` without such a column.
+            privacy_unit_column: The column with the privacy unit of each row (person or group for whom the ledger adds
+                up epsilon); ``None`` without such a column.
             privacy_unit_per_request: Whether a request to a service may name its privacy unit.
 
         Raises:
@@ -122,7 +123,7 @@ class LedgerOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReceiptOptions:
-    """Options for the receipt of one output."""
+    """Options for the receipt of one output: a signed file with the hash and the privacy statement of the output."""
 
     heading: ClassVar[str] = "Receipt"
     receipt: Annotated[
@@ -136,11 +137,11 @@ class ReceiptOptions:
     def open_receipt(
         self, make_statement: "Callable[[int], ReleaseStatement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
-        """Begin the receipt of ``--receipt``; return ``None`` if the user did not give this option.
+        """Begin to write the receipt of ``--receipt``; return ``None`` if the user did not give this option.
 
         Args:
             make_statement: Function that returns the privacy statement of a document with the given number of tokens.
-            table: Description of the table and its rewritten columns; ``None`` for plain text.
+            table: Description of the table and its sanitized columns; ``None`` for plain text.
 
         Raises:
             OptionError: Only one of ``--receipt`` and ``--receipt-key`` is given.
@@ -159,7 +160,7 @@ class ReceiptOptions:
 def check_writable(option: str, path: Path) -> None:
     """Raise ``OutputError`` if a file cannot be written at a path.
 
-    Call it before any text is released.
+    Call this function before any output is written.
 
     Args:
         option: The option that names the file, for the error.
@@ -179,11 +180,13 @@ def refuse_overwriting(
     bundle: Path | None,
     *written_paths: tuple[str, Path | None],
 ) -> None:
-    """Raise ``OutputError`` if an output would overwrite an input, key, ledger, bundle or other output.
+    """Raise ``OutputError`` if an output would overwrite another output, or a file that the command reads or updates.
+
+    Such files are inputs, keys, the privacy ledger, and the files of the bundle.
 
     Args:
         read_paths: Paths of the inputs; ``-`` is standard input.
-        ledger: Options with the ledger and its keys.
+        ledger: Options with the privacy ledger and its keys.
         receipt: Options with the receipt, which is an output, and its key.
         bundle: Folder of the bundle; ``None`` for the built-in bundle.
         written_paths: Outputs, each as the name of its option and its path.

@@ -1,4 +1,4 @@
-"""Options that select the parts of a reply in which originals are restored."""
+"""Options that select the parts of a model's reply in which original words are put back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _GUESSES_ERROR = "--tool-guesses takes two whole numbers, the first no larger th
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RestoreOptions:
-    """Options that allow restoring in other parts of a reply than running text, such as code."""
+    """Options that permit original words in other parts of a model's reply than running text, such as code."""
 
     heading: ClassVar[str] = "Restoring"
     restore_places: Annotated[
@@ -42,7 +42,7 @@ class RestoreOptions:
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options as keyword arguments of ``Conversation``.
+        """Convert the options to keyword arguments of ``Conversation``.
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
@@ -54,12 +54,12 @@ class RestoreOptions:
         return {"restore_places": places, "restore_hosts": hosts}
 
     def warn_about_all_places(self, report: Callable[[str], None]) -> None:
-        """Report a warning if the options permit restoring everywhere, including links."""
+        """Report a warning if the options permit original words everywhere in a reply, including links."""
         if self.parse_policy().permits_everything:
             report(_ALL_PLACES_WARNING)
 
     def parse_policy(self) -> RestorePolicy:
-        """Return the options as a ``RestorePolicy``.
+        """Convert the options to a ``RestorePolicy``, which selects the parts of a reply that get original words.
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
@@ -77,10 +77,11 @@ def _check_policy(message: str, **keywords: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ToolRestoreOptions(RestoreOptions):
-    """Options for restoring in a gateway, with tool calls and with limits on the guesses of a model.
+    """Options for original words in replies and tool calls of a model, with limits on the guesses of the model.
 
-    A guess is a string that the model wrote itself in a tool call. The limits bound what the model can learn when tool
-    results repeat its guesses.
+    A *guess* is a name or number in a tool call that the model did not copy from the texts. If the tool result repeats
+    the guess, and the gateway replaces it, the model learns that the guess is a hidden word. The limits bound how much
+    the model can learn in this way.
     """
 
     restore_tools: Annotated[
@@ -107,9 +108,9 @@ class ToolRestoreOptions(RestoreOptions):
         return super().make_keywords() | {"restore_tools": self.restore_tools or ()}
 
     def get_guess_limits(self) -> tuple[int, int]:
-        """Return the maximum number of guesses in one tool call, and in all calls of a conversation.
+        """Return how many guesses of hidden words a model may make in one tool call, and in a whole conversation.
 
-        A guess is a string that the model wrote itself and did not copy from the texts.
+        A guess is a name or number in a tool call that the model did not copy from the texts.
 
         Raises:
             OptionError: The first number is larger than the second, or negative.
@@ -120,7 +121,7 @@ class ToolRestoreOptions(RestoreOptions):
         return per_call, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
-        """Raise ``OptionError`` for options about restoring if the mode ``protect`` restores nothing."""
+        """Raise ``OptionError`` for options about restoring replies, if the mode ``protect`` cannot restore any."""
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:

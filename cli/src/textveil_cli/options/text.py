@@ -1,4 +1,4 @@
-"""Options for the bundle and for text rewriting: mechanism, epsilon, mode and randomization."""
+"""Options for replacing words in texts: bundle (folder with word lists and settings), mode, mechanism, epsilon."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +57,7 @@ KnownOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExpectedBundleOptions:
-    """Options for the required content hash, signer and size of a bundle."""
+    """Options that require a content hash, a signer or a maximum size of a bundle (folder with settings)."""
 
     heading: ClassVar[str] = "Bundle"
     expect_id: Annotated[
@@ -86,7 +86,7 @@ class ExpectedBundleOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BundleOptions:
-    """Options for the bundle of a command that rewrites text or describes a text bundle."""
+    """Options for the bundle (folder with word lists and settings) of a command for texts."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -135,7 +135,7 @@ class BundleOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EncoderOptions:
-    """Options for the encoder bundle of a command that encodes texts or reads encoded texts."""
+    """Options for the bundle (folder with a model) of a command that encodes texts or reads encoded texts."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -151,7 +151,7 @@ class EncoderOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MechanismOptions:
-    """Options for the mechanism and its epsilon."""
+    """Options for the mechanism that randomizes words, and for its epsilon."""
 
     heading: ClassVar[str] = "Mechanism and epsilon"
     mechanism: Annotated[
@@ -190,7 +190,7 @@ class MechanismOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ProtectionOptions:
-    """Options that decide which parts of a text are kept."""
+    """Options that decide which parts of a text are left unchanged."""
 
     heading: ClassVar[str] = "Protection"
     protect: Annotated[
@@ -292,7 +292,7 @@ class ProtectionOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SamplingOptions:
-    """Options for consistent replacement of equal words."""
+    """Options for consistent replacement: equal words get equal replacements."""
 
     heading: ClassVar[str] = "Randomization"
     consistent: Annotated[
@@ -339,7 +339,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextOptions:
-    """All options for text rewriting."""
+    """All options for replacing words in texts."""
 
     mechanism: MechanismOptions
     protection: ProtectionOptions
@@ -349,7 +349,7 @@ class TextOptions:
     def is_consistent(self) -> bool:
         """Return whether equal words of a document get equal replacements; call ``resolve_mode`` first.
 
-        In the mode ``names`` the result is true, unless the user gave ``--no-consistent`` or ``--corpus-key``.
+        In the mode 'names' the result is true, unless the user gave ``--no-consistent`` or ``--corpus-key``.
         """
         if self.sampling.corpus_key is not None:
             return False
@@ -357,11 +357,11 @@ class TextOptions:
 
     @property
     def is_names_mode(self) -> bool:
-        """Return whether the mode is ``names``; call ``resolve_mode`` first."""
+        """Return whether the protection mode is 'names'; call ``resolve_mode`` first."""
         return self.protection.protect == "names"
 
     def resolve_mode(self, bundle: TextBundle) -> Self:
-        """Return these options with the default mode of the bundle, unless they select a mode or a mechanism."""
+        """Return a copy of these options with the bundle's default mode, unless the user chose a mode or mechanism."""
         if self.protection.protect is not None or self.mechanism.mechanism is not None:
             return self
         mode: Any = bundle.default_mode or None
@@ -370,7 +370,7 @@ class TextOptions:
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
         """Print how many entries of the user's word lists have no effect or a side effect.
 
-        The function prints the message on standard error, for the owner of the device. It never contains an entry.
+        The message is printed on standard error, for the owner of the device. It contains counts and never an entry.
 
         Args:
             sanitizer: The sanitizer.
@@ -416,7 +416,7 @@ class TextOptions:
 
 
 def combine_options(*groups: MechanismOptions | ProtectionOptions | SamplingOptions) -> "Options":
-    """Return the options of several groups as one ``Options`` dictionary for ``Sanitizer.sanitize``."""
+    """Merge the options of several groups into one ``Options`` dictionary for ``Sanitizer.sanitize``."""
     from textveil.text import Options
 
     return Options(**{name: value for group in groups for name, value in group.make_keywords().items()})  # type: ignore[typeddict-item]

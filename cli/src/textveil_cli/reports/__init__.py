@@ -1,4 +1,4 @@
-"""Descriptions of bundles, words, epsilons and counts: as text for a person, or as JSON."""
+"""Format the output of commands that describe bundles, words, epsilons and counts, as text or JSON."""
 
 from typing import TYPE_CHECKING
 

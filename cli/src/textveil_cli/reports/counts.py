@@ -1,4 +1,4 @@
-"""Output of estimated counts: a table with an explanation of its columns, or JSON lines."""
+"""Print how many texts belong to each class, estimated from randomized labels, as a table or JSON lines."""
 
 import json
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ _DECIDED_HEADING, _LABEL_HEADING = "classified as", "estimated texts"
 
 
 def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) -> None:
-    """Print estimated counts on standard output.
+    """Print the estimated number of texts in each class on standard output.
 
     Explanations, and reasons for missing counts, are printed on standard error.
 
     Args:
-        bundle: The bundle of the devices.
+        bundle: The bundle (folder with the model and its settings) of the devices.
         counts: The estimated counts.
-        as_json: Whether to print JSON: one object for each label of the bundle. If devices release a cluster of labels,
-            there is also one object for each cluster.
+        as_json: Whether to print JSON: one object for each label of the bundle. If devices send cluster labels instead
+            of class labels, there is also one object for each cluster.
 
     Raises:
         ReleaseError: No count is possible.

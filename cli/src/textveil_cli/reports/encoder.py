@@ -1,4 +1,4 @@
-"""Descriptions of encoder bundles and their guarantees, for the command line."""
+"""Describe encoder bundles (folders with a model for noisy vectors) and their guarantees."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from textveil.vector import VectorStatement, make_vector_statement
 
 
 def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> str:
-    """Return a description of an encoder bundle: properties, guarantee of each epsilon, and measurements."""
+    """Describe an encoder bundle as text or JSON: properties, guarantee of each epsilon, and measurements."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_make_statement(bundle, level).to_dict()} for level in bundle.levels]
     parts = bundle.extractor

@@ -1,4 +1,4 @@
-"""Descriptions of FBDD for the command line: effect at each epsilon, and sampled outputs of a word."""
+"""Describe FBDD, a mechanism that randomizes words: effect of each epsilon, and sampled outputs of a word."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def calibrate_fbdd(
     eta: float,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Measure the effect of FBDD on words at several epsilons, and the distances of neighboring words.
+    """Measure, with samples, how FBDD changes words at several epsilons, and the distances of similar words.
 
     Args:
         bundle: The bundle.
@@ -71,7 +71,7 @@ def calibrate_fbdd(
 
 
 def format_fbdd_table(found: dict[str, Any]) -> str:
-    """Return the result of ``calibrate_fbdd`` as text for a person."""
+    """Format the result of ``calibrate_fbdd`` as readable text."""
     unit = found["median_distance"]
     lines = [
         f"fbdd: {found['draws']:,} samples of each of {found['words']:,} words; {found['outputs']:,} outputs, "
@@ -107,7 +107,7 @@ def format_fbdd_table(found: dict[str, Any]) -> str:
 
 
 def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool) -> str:
-    """Return a description of the most frequent outputs of a word in samples of FBDD.
+    """Sample FBDD many times with one word, and list its most frequent outputs as text or JSON.
 
     Args:
         sanitizer: Sanitizer of the bundle.
@@ -171,7 +171,7 @@ def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count:
 
 
 def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
-    """Return the measurements at one epsilon as a dictionary for JSON.
+    """Convert the measurements at one epsilon to a dictionary for JSON.
 
     Args:
         found: The measurements.
@@ -186,7 +186,7 @@ def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
 
 
 def _describe_values(values: Any) -> dict[str, Any]:
-    """Return mean and quantiles of values as a dictionary for JSON; each quantile is one of the values."""
+    """Return mean and quantiles of values as a dictionary for JSON, without interpolation of quantiles."""
     quantiles = np.quantile(values, (0, *_QUANTILES, 1), method="inverted_cdf").tolist()
     names = ("min", *map(str, _QUANTILES), "max")
     return {"mean": float(np.mean(values)), "quantiles": dict(zip(names, quantiles, strict=True))}

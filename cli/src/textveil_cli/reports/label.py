@@ -1,4 +1,4 @@
-"""Descriptions of bundles that release a class label, for the command line."""
+"""Describe bundles (folders with a model) that encode a text as a randomized class label."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from textveil_cli.aggregation import compute_condition_number
 
 
 def describe_label_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
-    """Return a description of a label bundle: properties, guarantee of each epsilon, and measurements."""
+    """Describe a bundle for class labels as text or JSON: properties, guarantee of each epsilon, measurements."""
     levels = [staircase for name in bundle.randomizers for staircase in bundle.randomizers[name]]
     parts = bundle.extractor
     facts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Descriptions of the word lists of the mode ``names``, for the command line."""
+"""Describe the public word lists of a bundle for the mode 'names'."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from textveil.bundle import TextBundle
 
 
 def describe_names_lists(bundle: TextBundle) -> dict[str, Any]:
-    """Return a description of a bundle's word lists for the mode ``names``, as a dictionary for JSON."""
+    """Return the number of words and of possible replacements of each entity type, as a dictionary for JSON."""
     lists = bundle.get_names_lists()
     list_sizes = {kind: len(found) for kind, found in lists.members_by_type.items()}
     pool_sizes = {kind: len(found) for kind, found in lists.surrogate_pools.items()}
@@ -26,7 +26,7 @@ def describe_names_lists(bundle: TextBundle) -> dict[str, Any]:
 
 
 def format_names_table(bundle: TextBundle) -> list[str]:
-    """Return the lines of a table of the word lists, with an explanation of its columns."""
+    """Return the lines of a table about the word lists for the mode 'names', with an explanation of its columns."""
     facts = describe_names_lists(bundle)
     return [
         f"names: {facts['common_words']:,} common words can be kept, {facts['kept_names']:,} of them also names",

@@ -1,4 +1,4 @@
-"""Check of a receipt against an output, for ``textveil verify --receipt``."""
+"""Check the signed receipt of an output, for ``textveil verify --receipt``."""
 
 import os
 from pathlib import Path
@@ -11,12 +11,12 @@ _READ_BYTES = 1 << 20
 
 
 def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, expect_id: str | None) -> str:
-    """Check a receipt, and return its description.
+    """Check a receipt (signed file with the hash of an output), and return a description of the receipt.
 
     Args:
         receipt: File of the receipt.
         output: The output that the receipt must match; ``None`` to check the receipt alone.
-        signed_by: The public key that must have signed the receipt; ``None`` for any key.
+        signed_by: Public key of the required signer of the receipt; ``None`` for any key.
         expect_id: Content hash of the bundle that the receipt must name; ``None`` for any bundle.
 
     Raises:

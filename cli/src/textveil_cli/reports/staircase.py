@@ -1,4 +1,4 @@
-"""Descriptions of the staircase mechanism of a bundle, for the command line."""
+"""Describe the staircase mechanism (which randomizes words) of a bundle, as text or JSON."""
 
 import textwrap
 from dataclasses import asdict
@@ -19,7 +19,7 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
-    """Return a description of the staircase mechanism of a bundle, as a dictionary for JSON."""
+    """Return the properties of a bundle's staircase mechanism, as a dictionary for JSON."""
     assert bundle.template is not None
     return {
         "guarantee": NOTION,
@@ -30,7 +30,7 @@ def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
 
 
 def format_staircase_table(bundle: TextBundle) -> list[str]:
-    """Return the lines of a table of the mechanism's epsilons, with an explanation of its columns."""
+    """Return the lines of a table with one row for each epsilon of the mechanism, and an explanation of the columns."""
     assert bundle.template is not None
     entity_types = ", ".join(kind.name for kind in bundle.template.entity_types)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""

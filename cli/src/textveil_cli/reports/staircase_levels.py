@@ -1,6 +1,6 @@
-"""Guarantee of each epsilon of a bundle's staircase mechanism, and its effect on words.
+"""Compute, for each epsilon of the staircase mechanism of a bundle, its guarantee and its effect on words.
 
-The staircase mechanism is the extremal mechanism for local DP (Kairouz, Oh, Viswanath 2014).
+The staircase mechanism randomizes words; it is the extremal mechanism for local DP (Kairouz, Oh, Viswanath 2014).
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,17 @@ _CHUNK_WORDS = 4096
 class StaircaseSummary:
     """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
 
-    A bundle may have different distributions for words in lower case and for other words. Then ``near``, ``guess_gain``
-    and the ``unchanged`` figures are the larger ones.
+    A bundle may have different output distributions for words in lower case and for other words. ``near``,
+    ``guess_gain`` and the ``unchanged`` figures are then the larger of the two values.
 
     Attributes:
         epsilon: Epsilon per randomized word.
         default: Whether it is the default epsilon.
-        share: Ratio ``h`` of the budget to the sum of all base weights, as written in the bundle. The budget is the
-            weight that the neighbors of a word get in addition to their base weights.
-        near: Probability that the output is sampled from the budget, and is thus one of the word's neighbors; rounded
-            up.
+        share: Ratio ``h``, as written in the bundle, of the additional weight of similar words to the sum of all base
+            weights. The mechanism samples an output in proportion to its weight: a base weight for each word, plus an
+            additional weight for words that are similar to the input.
+        near: Probability that the output is sampled from the additional weights, and is thus similar to the input;
+            rounded up.
         guess_gain: Largest factor by which the output raises an attacker's average probability to guess one word,
             rounded up.
         largest_odds: ``e**epsilon``, rounded up: the largest factor by which the output changes the odds between two
@@ -54,7 +55,7 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
 
     Args:
         bundle: A bundle with a staircase mechanism.
-        protect: The protection mode; ``None`` for that of the bundle's mechanism.
+        protect: The protection mode, such as 'words'; ``None`` for that of the bundle's mechanism.
 
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
@@ -85,9 +86,9 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
 
 
 def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
-    """Return for each word the probability that it is replaced by itself.
+    """Compute for each word the probability that the staircase mechanism replaces the word by itself.
 
-    The probability may differ between words in lower case and other words; the result is then the larger one.
+    The probability may differ between lower case and capitalized forms of a word; the result is then the larger one.
 
     Args:
         slots: The staircase mechanism for words in lower case, and that for other words.
@@ -103,7 +104,7 @@ def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
 
 
 def compute_unchanged_probabilities(staircase: Staircase) -> np.ndarray:
-    """Return for each output word the probability that it is replaced by itself.
+    """Compute for each word of a staircase mechanism the probability that the mechanism returns the word unchanged.
 
     The result has shape ``(outputs,)``, in the order of the output words.
     """

@@ -1,4 +1,4 @@
-"""Descriptions of text bundles, their epsilons, and the replacements of a word, for the command line."""
+"""Describe text bundles (folders with word lists and settings), their epsilons, and replacements of a word."""
 
 import json
 from dataclasses import asdict
@@ -24,7 +24,7 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Return a description of a text bundle: its properties, guarantees and their limits."""
+    """Describe a text bundle as text or JSON: properties, guarantees, and the limits of the guarantees."""
     manifest = bundle.manifest
     level_summaries = {mechanism: summarize_levels(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
     levels = [
@@ -164,10 +164,10 @@ def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int,
 
 
 def _compute_distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
-    """Return the distance of two symbols.
+    """Return the distance of the vectors of two vocabulary entries.
 
-    The result is ``None`` if the distance is undefined: for a bundle without word vectors, and for unknown words and
-    entity types.
+    The result is ``None`` if an entry has no vector: in a bundle without word vectors, and for entries that stand for
+    unknown words or for an entity type such as numbers.
     """
     vocabulary = sanitizer.bundle.symbol_ids
     if not sanitizer.bundle.santext_levels or symbol not in vocabulary or output not in vocabulary:
@@ -190,7 +190,7 @@ def format_rate(value: float) -> str:
 
 
 def _format_license(*parts: object) -> str:
-    """Return a license and its attribution as one text; a part that the bundle does not state is omitted."""
+    """Join a license and an attribution into one text; a part that the bundle does not contain is omitted."""
     return ". ".join(str(part) for part in parts if part) or "not stated"
 
 

@@ -1,4 +1,4 @@
-"""The local service: the sanitizer and an encoder over HTTP, for other programs.
+"""The local HTTP service, with which other programs on the device sanitize and encode texts.
 
 This service and the gateway are the only parts that open a socket on a device. The service needs the extra ``serve``
 (Starlette and uvicorn). It listens on the loopback address; on other addresses it requires a token and TLS

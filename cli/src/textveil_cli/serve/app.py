@@ -52,16 +52,17 @@ RESPONSE_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosn
 class ServedReleases:
     """Functions with which a service sanitizes and encodes texts, with all options fixed at its start.
 
-    If the service has a ledger, the functions spend epsilon in the ledger. If a function raises a ``TextveilError``,
-    the service answers with that error and releases nothing.
+    If the service has a privacy ledger, the functions record the spent epsilon there. If a function raises a
+    ``TextveilError``, the service answers with that error and sends no sanitized text.
 
     Attributes:
         sanitize: Function that returns a ``Result``, or any object with ``to_dict``, for each text.
         sanitize_statement: Privacy statement of a text with one token.
-        encode: Function that returns a release with ``to_dict`` for each text; ``None`` without an encoder.
+        encode: Function that returns a noisy vector or class label, as an object with ``to_dict``, for each text;
+            ``None`` without an encoder.
         encode_statement: Privacy statement of an encoded text.
-        has_privacy_units: Whether a request may name its privacy unit. Both functions then take the name (or ``None``)
-            as second argument.
+        has_privacy_units: Whether a request may name its privacy unit (person or group for whom epsilon is added up).
+            Both functions then take the name (or ``None``) as second argument.
     """
 
     sanitize: ReleaseFunction

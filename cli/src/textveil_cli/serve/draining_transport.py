@@ -1,4 +1,4 @@
-"""Transport that discards the rest of a request before it closes the connection.
+"""asyncio transport that reads and discards the rest of a request before closing the connection.
 
 If a socket with unread bytes is closed, the operating system resets the connection. A client that is still sending its
 body may then see the reset instead of the response, such as the error for a wrong token.

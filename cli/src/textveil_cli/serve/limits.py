@@ -17,8 +17,8 @@ class RequestLimits:
         connections: Maximum number of open connections; the service answers 503 on further ones.
         threads: Number of short requests that are processed at the same time; others wait. Long requests are processed
             one at a time in a separate thread, so that no short request waits for a long one.
-        ledger_threads: Value of ``threads`` for a service with a ledger. It is larger, since requests that wait for the
-            disk at the same time share one write.
+        ledger_threads: Value of ``threads`` for a service with a privacy ledger. The value is larger, since requests
+            that wait for the disk at the same time share one write.
         short_characters: Maximum number of characters of text in a short request.
     """
 

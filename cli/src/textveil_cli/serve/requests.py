@@ -30,7 +30,8 @@ class TextsRequest:
     Attributes:
         texts: The texts.
         is_single: Whether the body has one text in the field ``text``, rather than a list in the field ``texts``.
-        privacy_unit: The privacy unit of the texts; ``None`` if the body names none.
+        privacy_unit: Person or group for whom the ledger records the epsilon of the texts; ``None`` if the body names
+            none.
     """
 
     texts: list[str] = field(repr=False)
@@ -44,7 +45,7 @@ async def read_texts_request(request: Request, limits: RequestLimits, *, has_pri
     Args:
         request: The request.
         limits: Limits of the service.
-        has_privacy_units: Whether the body may name a privacy unit.
+        has_privacy_units: Whether the body may name a privacy unit (person or group for whom epsilon is added up).
 
     Raises:
         Refusal: The body is too long, arrives too slowly, is not JSON, or has another structure.

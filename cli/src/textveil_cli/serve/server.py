@@ -1,4 +1,4 @@
-"""HTTP server of the service: uvicorn with access protection, time limits and a clean shutdown."""
+"""HTTP server of the local service: uvicorn with access protection, time limits and a clean shutdown."""
 
 import asyncio
 import errno
@@ -233,8 +233,8 @@ class _QuietServer(uvicorn.Server):
 class _ReportHandler(logging.Handler):
     """Log handler that reports log messages of libraries without content of requests.
 
-    It reports the messages of uvicorn itself, which contain nothing of a request. For other libraries it reports only
-    logger, module and line.
+    Messages of uvicorn itself contain nothing of a request and are reported in full. Of other messages, only logger,
+    module and line are reported.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:

@@ -1,1 +1,1 @@
-"""Prove the epsilon of a finished table over all pairs of words."""
+"""Prove the epsilon of a finished table (data of a mechanism that replaces words at random) over all word pairs."""

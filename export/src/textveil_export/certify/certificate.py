@@ -1,10 +1,10 @@
-"""Certify the epsilons of SanText: find the largest loss over all pairs of words of a finished table.
+"""Certify the epsilons of SanText (random replacement of words): find the largest loss over all pairs of words.
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
-This certified epsilon replaces the textbook bound ``2 alpha``. It is computed from the finished integers, with
-distances rounded down and log-ratios rounded up. The upper bound is tight: the largest loss found for a pair, printed
-beside the bound, is nearly equal to it (docs/proofs/santext.md).
+This certified epsilon replaces the textbook bound ``2 alpha``. The certified epsilon is computed from the finished
+integers of a table, with distances rounded down and log-ratios rounded up. The upper bound is tight: the largest loss
+found for a pair, printed beside the bound, is nearly equal to it (docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ Certificates = dict[str, dict[str, "LevelCertificate"]]
 
 @dataclass(frozen=True, kw_only=True)
 class AttainedPair:
-    """A pair of words and an output whose privacy loss is nearly the certified bound.
+    """A pair of input words and an output word whose privacy loss is nearly the certified bound.
 
     Attributes:
         input: The word ``x``.
@@ -48,14 +48,14 @@ class AttainedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCertificate:
-    """Proven bounds of one mechanism at one level.
+    """Proven bounds of the privacy loss of one mechanism at one level (epsilon).
 
     Attributes:
         exponent: ``alpha``.
         epsilon_textbook: ``2 alpha``.
         epsilon_certified: ``eps*`` over all ordered pairs of inputs, rounded up.
         attained: A pair and an output whose loss is nearly ``eps*``.
-        epsilon_certified_sensitive: The bound ``eps*`` over sensitive inputs and ``<unk>`` only.
+        epsilon_certified_sensitive: The bound ``eps*`` over sensitive inputs and ``<unk>`` (unknown words) only.
         epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever their distance, rounded up.
         pure_ldp_output: The output with this largest log-ratio.
         infinite_ratios: Number of outputs that are possible for one input and impossible for another; must be 0.
@@ -78,14 +78,14 @@ class LevelCertificate:
 
 
 def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> Certificates:
-    """Certify each SanText mechanism of each level of a bundle.
+    """Prove the epsilon of SanText and SanText+ (random replacement of words) at each level of a bundle.
 
     Args:
-        bundle: A bundle with SanText.
+        bundle: A bundle (data folder) with SanText.
         progress: Called with the number of processed rows.
 
     Returns:
-        A certificate by level name and mechanism.
+        A certificate (proven bounds) by level name and mechanism.
 
     Raises:
         CertificationError: The bundle has no SanText, or its table omits a nearest output of a word.
@@ -118,10 +118,10 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Find levels whose stated epsilon (*label*) is below the proven one, and return a line of text for each.
+    """Find levels of a bundle whose stated epsilon is below the proven epsilon, and return a line of text for each.
 
     Args:
-        bundle: A bundle with SanText.
+        bundle: A bundle (data folder) with SanText.
         certificates: Result of ``certify_bundle``.
     """
     false = []
@@ -137,10 +137,10 @@ def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[st
 
 
 def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progress: Progress) -> None:
-    """Check that the table stores the nearest outputs of each input with their correct scores.
+    """Check that the table stores the nearest output words of each input word, with their correct scores.
 
-    The sampler proposes outputs from the table and accepts them with a probability that depends on their distance. Its
-    output distribution is the certified one only if the table is complete.
+    A score is a distance as an integer. The sampler proposes outputs from the table and accepts them with a probability
+    that depends on their distance. The output distribution is the certified one only if the table is complete.
 
     Raises:
         CertificationError: The stored outputs of an input are incomplete, or have wrong scores.
@@ -148,7 +148,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
 
     def find_wrong_inputs(block: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the inputs of a block whose stored neighbors are incomplete or have wrong scores."""
+        """Return the inputs of a block whose stored nearest outputs are incomplete or have wrong scores (distances)."""
         scores = pair_scores.scores[block]
         stored = np.take_along_axis(scores, table.neighbors[block].astype(np.intp), axis=1)
         nearer = (scores[:, candidates] < stored[:, -1:]).sum(axis=1)
@@ -163,7 +163,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
-    """Return the certificate's description of the pair with the largest loss, with words instead of ids.
+    """Return the pair of words with the largest privacy loss, as a part of the certificate, with words instead of ids.
 
     Args:
         bundle: The bundle.
@@ -184,7 +184,7 @@ def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, o
 def _make_level_certificate(
     bundle: TextBundle, parameters: LevelParameters, worst: WorstPairs, attained: AttainedPair, pure: tuple[float, int]
 ) -> LevelCertificate:
-    """Assemble the certificate of one level and mechanism.
+    """Return the certificate (proven bounds) of one level and mechanism.
 
     Args:
         bundle: The bundle.

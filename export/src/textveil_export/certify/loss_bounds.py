@@ -29,9 +29,9 @@ _OUTPUTS_AT_ONCE = 256
 class LossEnvelope:
     """Function ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
 
-    ``E[n]`` is the largest change of a log-weight by at most ``n`` score steps. Scores beyond the last one have the
-    weight of the last, so ``E`` is constant for larger ``n``. The class computes each value at its first use: all
-    values take time quadratic in the number of scores, and small vocabularies need few of them.
+    ``E[n]`` is the largest change of a log-weight by at most ``n`` score steps. Scores beyond the last score have its
+    weight, so ``E`` is constant for larger ``n``. The class computes each value at its first use: the time for all
+    values is quadratic in the number of scores, and small vocabularies need few values.
 
     Args:
         log_weights: ``ln W``, shape ``(scores,)``.
@@ -59,7 +59,7 @@ class LossEnvelope:
 
 @dataclass(frozen=True)
 class LossBounds:
-    """Upper bounds on the privacy losses of one mechanism.
+    """Upper bounds on the privacy losses of one mechanism (random replacement of words) for pairs of inputs.
 
     Attributes:
         randomizer: Output distribution of the mechanism, on the scores of all pairs.
@@ -69,7 +69,7 @@ class LossBounds:
 
     @property
     def log_totals(self) -> Floats:
-        """``ln Z(x)`` of all inputs, shape ``(inputs,)``."""
+        """Logarithms ``ln Z(x)`` of the normalizers of all inputs, shape ``(inputs,)``."""
         return self.randomizer.log_totals
 
     @cached_property
@@ -90,7 +90,7 @@ class LossBounds:
         return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
 
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
-        """Compute the loss of one pair of inputs over all outputs.
+        """Compute the largest privacy loss of one pair of input words over all outputs.
 
         Args:
             first: Id of the input ``x``.
@@ -109,7 +109,7 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
     """Return the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, for one ``x`` and several ``x'``.
 
     Args:
-        scores: ``u(x, y)`` of all symbols, shape ``(symbols,)`` or longer.
+        scores: ``u(x, y)`` of all words ``y``, shape ``(symbols,)`` or longer.
         others: ``u(x', y)``, shape ``(n, symbols)`` or wider.
         outputs: Ids of the outputs.
 
@@ -120,14 +120,13 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
 
 
 def compute_pure_ldp_epsilons(randomizers: Sequence[ScoreRandomizer]) -> list[tuple[float, int]]:
-    """Compute the epsilon of pure local differential privacy for mechanisms.
+    """Compute the epsilon of pure local differential privacy for several mechanisms ``M``, which replace words.
 
-    The epsilon is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized
-    words, plus ``LOG_MARGIN``. The maximum and minimum are over all inputs, also inputs for which ``y`` is not a stored
-    neighbor.
+    The epsilon is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])``, plus the constant
+    ``LOG_MARGIN`` for rounding errors. The inner maximum and minimum are over all input words ``x``.
 
     Args:
-        randomizers: Output distributions that share their ``scores``.
+        randomizers: Output distributions of the mechanisms. Their attribute ``scores`` must be the same object.
 
     Returns:
         For each mechanism its epsilon, and the id of the output ``y`` with the maximum.

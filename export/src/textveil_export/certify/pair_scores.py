@@ -1,4 +1,4 @@
-"""Store the scores of all pairs of words in a temporary file, from which later stages read them."""
+"""Store the scores (integer distances) of all pairs of words in a temporary file for later stages."""
 
 import tempfile
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ _BLOCK = 64
 
 @dataclass(kw_only=True)
 class PairScores:
-    """The scores ``floor(grid d(x, y))`` of all pairs of inputs.
+    """The scores ``floor(grid d(x, y))`` (distances as integers) of all pairs of words.
 
     The class has the interface ``PairScoring`` that a ``ScoreRandomizer`` needs, and reads scores from a file instead
     of computing them.
@@ -27,7 +27,8 @@ class PairScores:
         metric: Distances between words.
         scores: Scores of all pairs of inputs, symmetric, shape ``(inputs, inputs)``, in a temporary file.
         max_score: The largest score.
-        symbol_count: Number of symbols. The last input is ``<unk>``, which is not a symbol.
+        symbol_count: Number of words in the vocabulary (symbols). The last input is ``<unk>`` (unknown words), which is
+            not a symbol.
     """
 
     metric: WordMetric
@@ -41,7 +42,7 @@ class PairScores:
 
     @classmethod
     def compute(cls, metric: WordMetric, progress: Progress = ignore_progress) -> "PairScores":
-        """Compute the scores of all pairs, and write them to an unnamed temporary file of two bytes per pair.
+        """Compute the scores of all pairs of words, and write them to an unnamed temporary file (two bytes per pair).
 
         Raises:
             ExportError: A distance is too large for 16 bits, or the disk is full.
@@ -67,15 +68,15 @@ class PairScores:
         return cls(metric=metric, scores=scores, max_score=largest)
 
     def score_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores between the given inputs and all symbols, shape ``(n, symbols)``."""
+        """Return the scores between the given inputs and all words of the vocabulary, shape ``(n, symbols)``."""
         return self.scores[inputs, :-1]
 
     def score_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores between the given outputs and all inputs, shape ``(n, inputs)``."""
+        """Return the scores (distances as integers) between the given outputs and all inputs, shape ``(n, inputs)``."""
         return self.scores[outputs]
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Compute the normalizers of all inputs exactly, shape ``(inputs,)``.
+        """Compute the normalizers (sums of all weights) of all inputs exactly, shape ``(inputs,)``.
 
         The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, where ``u(x, y)`` is the score of input ``x`` and
         output ``y``.
@@ -91,7 +92,7 @@ class PairScores:
     def get_or_make(self, key: bytes, make: Callable[[], Any]) -> Any:
         """Return the cached value of a key; if there is none, compute it with ``make`` and cache it.
 
-        All levels share these values, which depend on distances alone.
+        All levels (epsilons) share the cached values, which depend on the distances of words alone.
         """
         if key not in self._cache:
             self._cache[key] = make()

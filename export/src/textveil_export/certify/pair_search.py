@@ -1,8 +1,10 @@
-"""Find the largest privacy loss per unit of distance of SanText over all pairs of words.
+"""Find the largest privacy loss per unit of distance over all pairs of words, for the mechanism SanText.
+
+SanText replaces words at random.
 
 If an input is also an output, ``loss_bounds`` bounds its losses without evaluating other outputs. For other inputs,
-cheap bounds exclude most pairs. The remaining pairs are evaluated at all outputs, once for all levels, since the score
-differences depend on distances alone. Proof: docs/proofs/santext.md.
+cheap bounds exclude most pairs. The remaining pairs are evaluated at all outputs, once for all levels (epsilons), since
+the score differences depend on distances alone. Proof: docs/proofs/santext.md.
 """
 
 from collections.abc import Sequence
@@ -28,7 +30,7 @@ _SEED_NEIGHBORS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class WorstPair:
-    """The pair of inputs with the largest loss per unit of distance found so far.
+    """The pair of input words with the largest privacy loss per unit of distance found so far.
 
     Attributes:
         ratio: ``loss / d``.
@@ -44,7 +46,7 @@ class WorstPair:
     def include_pairs(
         self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats
     ) -> "WorstPair":
-        """Return the pair with the largest ratio among this pair and others.
+        """Return the pair with the largest ratio of privacy loss and distance among this pair and others.
 
         Args:
             losses: Loss of each other pair, shape ``(n,)``.
@@ -67,7 +69,7 @@ class WorstPair:
 
 
 class WorstPairs:
-    """Thread-safe record of two worst pairs: over all inputs, and over sensitive inputs only.
+    """The pairs of words with the largest loss per distance, over all inputs and over sensitive inputs. Thread-safe.
 
     Args:
         sensitive: Whether each input is sensitive, shape ``(inputs,)``.
@@ -81,9 +83,10 @@ class WorstPairs:
 
     @property
     def threshold(self) -> float:
-        """Ratio below which a pair cannot change the result.
+        """Ratio of loss and distance below which a further pair cannot be a worst pair.
 
-        It is the worst ratio over sensitive inputs, which is never above the worst ratio over all inputs.
+        The threshold is the largest ratio over sensitive inputs, which is never above the largest ratio over all
+        inputs.
         """
         return max(self.among_sensitive.ratio, 1e-9)
 
@@ -105,7 +108,7 @@ class WorstPairs:
 
 
 def find_sensitive_inputs(table: SanTextTable) -> NDArray[np.bool_]:
-    """Return a boolean for each input: whether SanText+ always randomizes it; true for ``<unk>``."""
+    """Return a boolean for each input word: whether SanText+ always replaces it; true for ``<unk>`` (unknown words)."""
     return np.append((table.roles & KEPT_ROLE) == 0, True)
 
 
@@ -138,7 +141,7 @@ def find_worst_ratios(
 
     Args:
         pair_scores: Scores of all pairs.
-        table: Table of the mechanisms: neighbors and roles of inputs.
+        table: Table of the mechanisms: similar words of each word, and possible outputs.
         losses: Loss bounds of the mechanisms on these scores.
         progress: Called with the number of processed inputs.
 
@@ -152,7 +155,7 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
-        """Search the pairs whose first input is in a block, for each mechanism."""
+        """Search the pairs whose first input is in a block for the largest loss per distance, for each mechanism."""
         for search in searches:
             search.scan_outputs(block)
 
@@ -204,7 +207,7 @@ class _PairSearch:
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Search all pairs ``(x, x')`` in which ``x`` belongs to the block and is an output."""
+        """Record the losses of all pairs ``(x, x')`` in which ``x`` is in the block and is a possible output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)
@@ -232,7 +235,7 @@ class _PairSearch:
 
 
 def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch], position: int) -> None:
-    """Search all pairs of one input that is not an output.
+    """Search all pairs of one input word that is not a possible output for the largest loss per distance.
 
     Args:
         differences: Score differences between inputs.
@@ -256,9 +259,9 @@ def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch]
 class ScoreDifferences:
     """Largest score differences ``n(x, x')`` for all inputs ``x`` that are not outputs.
 
-    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``. It depends on distances alone, so
-    mechanisms with equal outputs share it. At the first use of an ``x`` the class computes a cheap upper bound for all
-    its pairs; it computes exact values for single pairs on demand.
+    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``. ``n(x, x')`` depends on distances alone,
+    so mechanisms with equal outputs share it. At the first use of an ``x`` the class computes a cheap upper bound for
+    all pairs of this ``x``. It computes exact values for single pairs on demand.
     """
 
     def __init__(self, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> None:
@@ -273,10 +276,10 @@ class ScoreDifferences:
 
     @classmethod
     def get_or_make(cls, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> "ScoreDifferences":
-        """Return the differences for a set of outputs, from the cache if an earlier search computed them.
+        """Return the score differences for a set of outputs, from the cache if an earlier search computed them.
 
         Args:
-            pair_scores: Scores of all pairs; it holds the cache.
+            pair_scores: Scores of all pairs. The object also has the cache.
             is_output: Whether each input is an output, shape ``(inputs,)``.
         """
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))

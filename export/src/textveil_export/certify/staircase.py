@@ -1,10 +1,10 @@
-"""Certify a staircase mechanism: check the conditions of docs/proofs/staircase.md on each row.
+"""Certify a staircase mechanism: check the conditions of its privacy theorem on each row of its table.
 
-A row has the stored ids of one word. They must be distinct symbols, the word itself first. At each level and for each
-set of allowed outputs the additional weights must be between 0 and the base weights, and sum to at most the budget
-``H``.
-``Staircase.from_table`` checks the integers of the sampler for each level and set of outputs. The theorem then holds
-for all pairs of words, so the module compares no pairs.
+A row has the ids of one word and of its nearest words (neighbors). The ids must be distinct, the word itself first. At
+each level (epsilon) and for each set of allowed outputs, the additional weights of the neighbors must be between 0 and
+the base weights, and their sum must be at most the budget ``H`` (docs/proofs/staircase.md). ``Staircase.from_table``
+checks the integers of the sampler for each level and set of outputs. The theorem then holds for all pairs of words, so
+the module compares no pairs.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ def certify_staircase(
     progress: Progress = ignore_progress,
     run: BlockRunner = run_blocks,
 ) -> None:
-    """Check each row and level of a staircase mechanism before its bundle is written.
+    """Check each row and level (epsilon) of a staircase mechanism before its bundle (data folder) is written.
 
     Args:
         tensors: Arrays of ``staircase.safetensors``.
-        levels: Levels of epsilon.
+        levels: Epsilons with their parameters.
         progress: Called with the number of processed rows.
         run: Function that applies another function to blocks of rows, such as in parallel processes.
 
@@ -55,13 +55,13 @@ def certify_rows(
     start: int,
     stop: int,
 ) -> str | None:
-    """Check the conditions of the staircase mechanism on a block of rows.
+    """Check the conditions of the staircase mechanism's privacy theorem on a block of rows.
 
     Args:
-        neighbors: Stored ids of all rows, shape ``(symbols, k)``.
+        neighbors: Ids of the nearest words of each word, shape ``(symbols, k)``.
         base: Base weights, shape ``(symbols,)``.
-        roles: Bits of the sets of outputs to which each symbol belongs, shape ``(symbols,)``.
-        levels: Levels of epsilon.
+        roles: Bits of the sets of outputs to which each word belongs, shape ``(symbols,)``.
+        levels: Epsilons with their parameters.
         start: First row of the block.
         stop: The row after the last row of the block.
 

@@ -1,4 +1,4 @@
-"""Define ``textveil-export certify``, which proves the epsilon of each level."""
+"""Define ``textveil-export certify``, which proves the epsilon of each privacy level of a bundle (data folder)."""
 
 from typing import Annotated
 
@@ -19,11 +19,11 @@ def certify(
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Prove the epsilon of each level over all pairs of words, and label the levels with it.
+    """Prove each epsilon of a bundle over all pairs of words, and name its levels by the proven epsilons.
 
-    The earlier epsilons of a level still select it, as aliases. A label below the proven epsilon is false, and the
-    command reports it; with --dry-run it is an error. The content hash of the bundle changes, since it covers labels.
-    An interruption leaves the bundle as it was, or without a certificate.
+    Earlier names of a level can still be passed to --epsilon. If the bundle states an epsilon below the proven epsilon,
+    the command reports this; with --dry-run it is an error. The content hash of the bundle changes, since it covers the
+    stated epsilons. If the command is interrupted, the bundle is unchanged, or has no certificate.
     """
     text_bundle = open_bundle(bundle, TextBundle, **expected.expected_bundle)
     with show_progress_bars() as progress:
@@ -40,7 +40,7 @@ def certify(
 
 
 def _format_table(certificates: certificate.Certificates) -> str:
-    """Format certificates as a table for a terminal."""
+    """Format certificates (proven epsilons) as a table for a terminal."""
     lines = [
         f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
         f"{'sensitive':>11}{'pure LDP':>10}  at"

@@ -1,4 +1,4 @@
-"""Define ``textveil-export encoder``, which builds an encoder bundle."""
+"""Define ``textveil-export encoder``, which builds an encoder bundle (folder with a model for noisy vectors)."""
 
 import shlex
 import tempfile
@@ -15,7 +15,7 @@ from textveil_export.errors import ExportError
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderLevelOptions:
-    """Options that set the levels and the noise of an encoder bundle."""
+    """Options that set the epsilons and the noise of an encoder bundle (folder with a model for noisy vectors)."""
 
     heading: ClassVar[str] = "Levels and noise"
     levels: Annotated[
@@ -35,7 +35,7 @@ class EncoderLevelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WordPieceOptions:
-    """Options that select the WordPieces of an encoder bundle."""
+    """Options that select which WordPieces (parts of words) the vocabulary of an encoder bundle (data folder) has."""
 
     heading: ClassVar[str] = "WordPieces"
     keep_pieces: Annotated[
@@ -57,7 +57,7 @@ class WordPieceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderCardOptions:
-    """Options that set the content of the model card."""
+    """Options that set the content of the model card (README) of an encoder bundle."""
 
     heading: ClassVar[str] = "Card"
     measured: Annotated[
@@ -91,9 +91,9 @@ def encoder(
 ) -> None:
     """Build an encoder bundle for textveil encode from a trained checkpoint.
 
-    Each int8 recipe is measured on --data. The selected one loses at most half a point of accuracy, without noise and
-    with the noise of each level. Its vectors are within their bound, and the bundle has at most 25 MB. If no recipe
-    passes, the command ends with an error and writes nothing.
+    Several ways of rounding the model to int8 (recipes) are measured on --data. The selected recipe loses at most half
+    a point of accuracy, without noise and with the noise of each epsilon. Its vectors are within their bound, and the
+    bundle has at most 25 MB. If no recipe passes, the command ends with an error and writes nothing.
     """
     from textveil_export.encoder.build import (  # torch and onnx take seconds to import
         EncoderBuildSettings,
@@ -129,7 +129,7 @@ def encoder(
 def _format_command(
     output: Path, data: Path, levels: EncoderLevelOptions, pieces: WordPieceOptions, card: EncoderCardOptions
 ) -> str:
-    """Return the command that builds the bundle, with file names instead of full paths."""
+    """Return the command line that builds the bundle (data folder), with file names instead of full paths."""
     options = {"--data": data.name, **_collect_options(levels), **_collect_options(pieces), **_collect_options(card)}
     options["--attribution"] = card.attribution or None
     arguments = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
@@ -137,7 +137,7 @@ def _format_command(
 
 
 def _collect_options(group: EncoderLevelOptions | WordPieceOptions | EncoderCardOptions) -> dict[str, object]:
-    """Return the values of a group's options by option name, with file names instead of full paths."""
+    """Return the values of a group of command-line options by option name, with file names instead of full paths."""
     return {
         f"--{name.replace('_', '-')}": value.name if isinstance(value, Path) else value
         for name, value in vars(group).items()

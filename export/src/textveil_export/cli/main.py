@@ -13,7 +13,7 @@ COMMANDS = {
     "table": "Build a text bundle from words and vectors: the staircase mechanism, SanText, or both.",
     "staircase": "Build a bundle with only the staircase mechanism, over the words of a finished bundle.",
     "names": "Build a bundle with the lists of the mode 'names', alone or with a copy of the staircase mechanism.",
-    "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
+    "certify": "Prove each epsilon of a bundle over all pairs of words, and name its levels by the proven epsilons.",
     "statistics": "Measure the effect of each level on words, and add the figures to the bundle.",
     "sign": "Sign a bundle, and print the public key that users pass to --signer.",
     "sentences": "Copy a class label bundle and add the sentences that textveil encode --as-text prints.",

@@ -1,4 +1,4 @@
-"""Define ``textveil-export names``, which adds the lists of the mode ``names`` to a bundle."""
+"""Define ``textveil-export names``, which builds a bundle with the word lists for hiding names."""
 
 from pathlib import Path
 from typing import Annotated

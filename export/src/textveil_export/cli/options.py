@@ -27,7 +27,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an existing bundle
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseOptions:
-    """Options of the staircase mechanism."""
+    """Options of the staircase mechanism, which replaces words at random."""
 
     heading: ClassVar[str] = "Staircase"
     staircase_neighbors: Annotated[
@@ -55,14 +55,14 @@ class StaircaseOptions:
 
     @property
     def has_lists(self) -> bool:
-        """Whether the user passed an option that names a list."""
+        """Whether the user passed an option that names a file with a word list."""
         lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
         return bool(self.entity_type) or any(one is not None for one in lists)
 
     def make_recipe(
         self, vectors: word_vectors.WordVectors | None, *, english: bool, never_output: frozenset[str]
     ) -> StaircaseRecipe:
-        """Return the recipe of the staircase mechanism.
+        """Return the settings (recipe) with which the staircase mechanism of a bundle (data folder) is built.
 
         Args:
             vectors: A vector for each word; ``None`` for the vectors of the bundle.
@@ -85,7 +85,7 @@ class StaircaseOptions:
         )
 
     def _read_template_lists(self) -> TemplateLists:
-        """Read the template's lists from the given files, or by default the built-in English lists."""
+        """Read the lists of words that stay unchanged or are replaced by type; by default the English lists."""
         if self.function_words is None:
             if self.entity_type:
                 raise ExportError("--entity-type requires --function-words")

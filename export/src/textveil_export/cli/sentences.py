@@ -1,4 +1,4 @@
-"""Define ``textveil-export sentences``, which adds public sentences to a label bundle."""
+"""Define ``textveil-export sentences``, which adds public sentences to a bundle for class labels of texts."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ def sentences(
 ) -> None:
     """Copy a class label bundle and add the sentences that textveil encode --as-text prints.
 
-    The randomizers are copied byte for byte.
+    The randomizers (tables for the random choice of a label) are copied byte for byte.
     """
     written = write_label_bundle(
         add_sentences(read_label_contents(bundle, **expected.expected_bundle), file, source), output, force=force

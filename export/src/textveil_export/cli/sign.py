@@ -1,4 +1,4 @@
-"""Define ``textveil-export sign``, which signs a bundle."""
+"""Define ``textveil-export sign``, which signs a bundle (data folder)."""
 
 from pathlib import Path
 from typing import Annotated

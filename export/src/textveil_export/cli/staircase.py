@@ -1,4 +1,7 @@
-"""Define ``textveil-export staircase``, which builds the staircase mechanism over a bundle's words."""
+"""Define ``textveil-export staircase``, which builds a bundle for random replacement of words.
+
+The bundle has the data of the staircase mechanism for the vocabulary of an existing bundle.
+"""
 
 from pathlib import Path
 from typing import Annotated

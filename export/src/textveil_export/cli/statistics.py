@@ -1,4 +1,4 @@
-"""Define ``textveil-export statistics``, which measures the effect of each level on words."""
+"""Define ``textveil-export statistics``, which measures the effect of each privacy level on words."""
 
 from pathlib import Path
 from typing import Annotated

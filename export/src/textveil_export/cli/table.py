@@ -1,4 +1,4 @@
-"""Define ``textveil-export table``, which builds a text bundle from words and vectors."""
+"""Define ``textveil-export table``, which builds a text bundle (data folder) from words and vectors."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -78,7 +78,8 @@ class WordSourceOptions:
         """Read the words and their vectors in order of frequency.
 
         Args:
-            santext: Whether SanText is built. Without SanText the built-in words need no vectors from an encoder.
+            santext: Whether the bundle (data folder) gets the mechanism SanText. Otherwise the built-in words need no
+                vectors from an encoder.
             progress: Called as stages advance.
         """
         if self.uses_english_words and not santext:
@@ -96,7 +97,7 @@ class WordSourceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SanTextOptions:
-    """Options of SanText's tables and levels."""
+    """Options of the tables and epsilons of SanText, a mechanism that replaces words at random."""
 
     heading: ClassVar[str] = "SanText"
     neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K
@@ -135,7 +136,9 @@ class SanTextOptions:
     ] = True
 
     def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:
-        """Parse the options of the levels. A level is named by its epsilon.
+        """Parse the options that set the levels of SanText (one set of parameters for each epsilon).
+
+        A level is named by its epsilon.
 
         Returns:
             Exponents by level name, certified epsilons to reach by level name, and the name of the default level. Each
@@ -163,7 +166,7 @@ class SanTextOptions:
         )
 
     def parse_vector_epsilons(self) -> tuple[Decimal, ...] | None:
-        """Parse the values of ``--epsilon``; ``None`` without the option.
+        """Parse the values of ``--epsilon``; return ``None`` if the option is missing.
 
         Raises:
             ExportError: A value is not a number above 0, or the values do not ascend.
@@ -201,7 +204,7 @@ class WordPolicyOptions:
         )
 
     def report_matches(self, bundle: TextBundle) -> None:
-        """Print how many words of each given list are in the vocabulary; a list with none has no effect."""
+        """Print how many words of each given list are in the vocabulary; other words of a list have no effect."""
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
             if words := _read_entries(paths):
                 matches = sum(word_vectors.make_lookup_key(word) in bundle.symbol_ids for word in words)
@@ -210,7 +213,7 @@ class WordPolicyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextCardOptions:
-    """Options that set the content of the model card."""
+    """Options that set the content of the model card (README) of a text bundle."""
 
     heading: ClassVar[str] = "Name and license"
     name: Annotated[str | None, typer.Option(help="Name of the bundle. Default: that of the output folder.")] = None
@@ -222,7 +225,7 @@ class TextCardOptions:
 
 
 def _read_entries(paths: list[Path] | None) -> frozenset[str]:
-    """Read several lists, and return all their entries.
+    """Read several files with word lists, and return all entries.
 
     Args:
         paths: Files with one entry per line; ``None`` for no list.
@@ -231,7 +234,7 @@ def _read_entries(paths: list[Path] | None) -> frozenset[str]:
 
 
 def _format_epsilon(epsilon: Decimal) -> str:
-    """Return the level name for an epsilon: a decimal number without trailing zeros."""
+    """Return an epsilon as a decimal number without trailing zeros, by which users select it."""
     return f"{epsilon.normalize():f}"
 
 
@@ -283,7 +286,7 @@ class TableArguments:
 
     @property
     def chosen_mechanisms(self) -> tuple[str, ...]:
-        """The mechanisms to build."""
+        """Names of the mechanisms to build, such as ``staircase`` and ``santext``."""
         return _parse_mechanisms(self.mechanisms)
 
     def check_options(self) -> None:
@@ -305,7 +308,7 @@ class TableArguments:
             raise ExportError("--ray builds only the staircase mechanism: pass --mechanisms staircase")
 
     def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
-        """Return the recipe of the bundle from the arguments.
+        """Return the settings (recipe) with which the bundle (data folder) is built, from the arguments.
 
         Raises:
             ExportError: Options conflict, or a list cannot be used.
@@ -336,7 +339,7 @@ class TableArguments:
         )
 
     def _make_staircase_recipe(self, policy: WordPolicy) -> StaircaseRecipe | None:
-        """Return the recipe of the staircase mechanism, or ``None`` for a bundle without it."""
+        """Return the settings (recipe) of the staircase mechanism, or ``None`` for a bundle without this mechanism."""
         if "staircase" not in self.chosen_mechanisms:
             return None
         english = self.source.uses_english_words
@@ -344,7 +347,7 @@ class TableArguments:
         return self.staircase.make_recipe(vectors, english=english, never_output=policy.never_output)
 
     def _collect_credits(self, staircase: bool) -> tuple[list[str], str]:
-        """Return the credits for the bundle's attribution, and the bundle's license.
+        """Return the credits (authors and sources of the data) of the bundle (data folder), and its license.
 
         Args:
             staircase: Whether the bundle has the staircase mechanism.

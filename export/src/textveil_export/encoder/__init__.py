@@ -1,4 +1,7 @@
-"""Build encoder bundles, which ``textveil.Encoder`` loads, from trained checkpoints."""
+"""Build encoder bundles (folders with a model for noisy vectors of texts) from trained checkpoints.
+
+``textveil.Encoder`` loads such a bundle.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Build an encoder bundle from a checkpoint: export the model, quantize it, check it and measure it."""
+"""Build an encoder bundle (folder with a model) from a checkpoint: export, quantize, check and measure the model."""
 
 import importlib.metadata
 import json
@@ -43,11 +43,11 @@ _PACKAGES, _OPTIONAL_PACKAGES = ("torch", "transformers", "onnx", "onnxruntime")
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderBuildSettings:
-    """Settings of an encoder bundle, besides its checkpoint.
+    """Settings for building an encoder bundle (folder with a model for noisy vectors) from a checkpoint.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        data: File of public labeled texts, on which int8 recipes and gates are measured.
+        data: File of public labeled texts, on which the accuracy of int8 models is measured.
         levels: Epsilons per text, decimal strings; ``None`` for the checkpoint's epsilons.
         default_level: Epsilon for users who choose none; ``None`` for ``"4"``, or the middle level if there is no 4.
         delta: Delta of the mode ``l2``, a decimal string; ``None`` for the checkpoint's delta.
@@ -58,7 +58,7 @@ class EncoderBuildSettings:
         measured: File of external figures for the card, or ``None``.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the model.
-        recipes: int8 recipes to try, in order of preference.
+        recipes: Ways of rounding the model to int8, in the order in which they are tried.
 
     Example:
         >>> EncoderBuildSettings(name="my-encoder", data=Path("texts.tsv"), levels=("4", "8")).license
@@ -82,11 +82,12 @@ class EncoderBuildSettings:
 
 @dataclass(frozen=True)
 class EncoderContents:
-    """Content of an encoder bundle in memory.
+    """Content of an encoder bundle (data folder) in memory.
 
     Attributes:
-        files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
-        release: Manifest entry ``release``: all settings of the release, besides model and vocabulary.
+        files: Content of the model, the vocabulary, the classifier and the file with the measurements of int8 models
+            (``RECIPES_FILE``), by file name.
+        release: Entry ``release`` of ``manifest.json``: supported epsilons, and settings of noise and tokenizer.
         manifest: Content of ``manifest.json`` without ``release`` and ``files``.
     """
 
@@ -98,7 +99,7 @@ class EncoderContents:
 def build_encoder(
     folder: Path, settings: EncoderBuildSettings, scratch: Path, progress: Progress = ignore_progress
 ) -> EncoderContents:
-    """Export a checkpoint, quantize it by each recipe, and select the first recipe that passes the gates.
+    """Export a checkpoint, round it to int8 by each recipe, and select the first recipe that passes all checks.
 
     Args:
         folder: The checkpoint.
@@ -212,13 +213,13 @@ def build_encoder(
 
 
 def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) -> tuple[ReleaseParameters, ...]:
-    """Return the release parameters of each level, epsilon ascending.
+    """Return the parameters of the noisy vector for each epsilon, epsilon ascending.
 
     The function constructs the noise of each level once, to check its parameters.
 
     Raises:
-        OptionError: A level, delta or the grid is out of range.
-        ExportError: A level occurs twice, or delta is given to a mode without delta.
+        OptionError: An epsilon, delta or the grid is out of range.
+        ExportError: An epsilon occurs twice, or delta is given to a mode without delta.
     """
     grid = settings.grid or choose_grid(checkpoint)
     delta = settings.delta or checkpoint.delta
@@ -236,7 +237,7 @@ def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) 
 
 
 def choose_grid(checkpoint: Checkpoint) -> int:
-    """Return the default number of integer steps per unit of the vector.
+    """Return the default number of integer steps into which one unit of the vector is divided before noise is added.
 
     The number is 1024 for the modes ``l1`` and ``l2``, and 64 or 16 for ``box``, whose noise spans many more units.
     """
@@ -268,10 +269,10 @@ def read_external_figures(path: Path) -> dict[str, Any]:
 
 
 def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
-    """Return the requested level; without a request the level "4" if it exists, else the middle level.
+    """Return the requested default epsilon; without a request "4" if it is supported, else the middle epsilon.
 
     Raises:
-        ExportError: The requested level is not one of the levels.
+        ExportError: The requested epsilon is not supported.
     """
     if requested is None:
         return "4" if "4" in levels else levels[len(levels) // 2]
@@ -281,7 +282,7 @@ def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
 
 
 def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
-    """Return the manifest entry about the origin of the model.
+    """Return the entry of ``manifest.json`` about the origin of the model.
 
     Args:
         original: The checkpoint as training wrote it.

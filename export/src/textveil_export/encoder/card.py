@@ -1,4 +1,4 @@
-"""Format the model card of an encoder bundle: its privacy guarantee, and measured or external figures."""
+"""Format the model card (README) of an encoder bundle: its privacy guarantee, and measured or external figures."""
 
 import textwrap
 from typing import Any
@@ -17,10 +17,10 @@ the whole text: what one coordinate costs times the number of coordinates.""",
 def format_encoder_card(
     release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], reproduce: str
 ) -> str:
-    """Format the model card of an encoder bundle as Markdown.
+    """Format the model card (README) of an encoder bundle (folder with a model for noisy vectors) as Markdown.
 
     Args:
-        release: Manifest entry ``release``.
+        release: Entry ``release`` of ``manifest.json``: noise, epsilons and settings of the tokenizer.
         manifest: Content of ``manifest.json`` without ``files``.
         sizes: Size in bytes of each file, by file name, without manifest and card.
         reproduce: Command that builds the bundle.
@@ -68,7 +68,7 @@ License: {manifest["license"]}.
 
 
 def _format_pieces(provenance: dict[str, Any]) -> str:
-    """Return the number of WordPieces in the bundle and the method that selected them, as text."""
+    """Return, as text for the model card, the number of WordPieces and the method that selected them."""
     if not provenance["pieces_chosen_by"]:
         return f"{provenance['pieces']:,} WordPieces"
     return (
@@ -78,7 +78,7 @@ def _format_pieces(provenance: dict[str, Any]) -> str:
 
 
 def _format_guarantee(release: dict[str, Any]) -> str:
-    """Format the card's paragraph about the privacy guarantee and the noise."""
+    """Format the paragraph of the model card (README) about the privacy guarantee and the noise."""
     delta = f", and by delta {release['delta']} on top" if release["delta"] is not None else ""
     return f"""For any two texts, the probabilities of any released vector differ by a factor of at most
 exp(epsilon){delta}: local differential privacy of the whole text.
@@ -88,7 +88,7 @@ Encoding the same text again is a second release, and epsilons add up."""
 
 
 def _format_accuracies(measured: dict[str, Any]) -> str:
-    """Format the card's table of accuracies by epsilon."""
+    """Format the table of accuracies by epsilon for the model card (README)."""
     external: dict[str, Any] = measured.get("elsewhere", {"columns": {}, "notes": []})
     columns, without = external["columns"], measured["accuracy_without_noise"]
     titles = ["epsilon", "as shipped (int8)", "float32", *columns]
@@ -109,7 +109,7 @@ Without noise: {int8} as shipped, {float32} in float32; both agree on
 
 
 def _format_costs(measured: dict[str, Any]) -> str:
-    """Format the card's list of size, time and memory."""
+    """Format the list of size, time and memory for the model card (README)."""
     recipe, device = measured["int8"], measured["device"]
     speed = dict(measured["speed"])
     machine = f"on one core of {speed.pop('processor')}"
@@ -123,12 +123,12 @@ def _format_costs(measured: dict[str, Any]) -> str:
 
 
 def _format_reproduction(command: str) -> str:
-    """Format the card's section with the command that builds the bundle."""
+    """Format the section of the model card (README) with the command that builds the bundle."""
     return f"\n## How to reproduce\n\n```sh\n{command}\n```\n" if command else ""
 
 
 def _format_value(value: Any) -> str:
-    """Format a value of the manifest's provenance as text."""
+    """Format a value of the manifest's entry ``provenance`` (origin of the model) as text."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {number}" for key, number in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

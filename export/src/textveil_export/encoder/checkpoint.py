@@ -1,8 +1,8 @@
 """Read the checkpoint of a trained encoder without pickle, and reduce its vocabulary.
 
 Privacy:
-    The list of WordPieces ships with the bundle and can be read by anybody. Select pieces by public text only, never by
-    private texts or private training data.
+    The list of WordPieces is a part of the bundle (folder with the model) and can be read by anybody. Select pieces by
+    public text only, never by private texts or private training data.
 """
 
 import copy
@@ -61,7 +61,7 @@ Arrays = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A trained encoder, and the server's classifier for its released vectors.
+    """A trained encoder, which computes the vector of a text, and the server's classifier for noisy vectors.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``: the set that contains the vector.
@@ -78,8 +78,8 @@ class Checkpoint:
         vocabulary: WordPieces by id.
         head: Arrays ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` if there is a hidden layer,
             ``out.weight`` (k, head_hidden or width) and ``out.bias``.
-        classifier: Arrays with the same names as in ``head``, for k + 1 inputs (the released vector, then ln epsilon)
-            and one output per label.
+        classifier: Arrays with the same names as in ``head``, for k + 1 inputs (the noisy vector, then ln epsilon) and
+            one output per label.
         classifier_bytes: Content of the classifier's file.
         content_hash: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
         record: Record of the training run; empty if the checkpoint has no record.
@@ -157,7 +157,7 @@ def is_decimal(text: object) -> bool:
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    """Read the record of the training run.
+    """Read the record of the training run (settings and results) from a checkpoint.
 
     Raises:
         EncoderCheckpointError: The training has not finished.

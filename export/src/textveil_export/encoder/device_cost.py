@@ -1,4 +1,4 @@
-"""Measure the cost of an encoder bundle on a device: memory, and speed relative to PyTorch.
+"""Measure the cost of an encoder bundle (folder with a model) on a device: memory, and speed relative to PyTorch.
 
 Times depend on the processor. So the module reports ratios of times measured in one process, and ``describe_processor``
 names the processor.
@@ -85,7 +85,7 @@ def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: 
 
 
 def measure_memory(bundle: Path, content_hash: str) -> dict[str, Any]:
-    """Measure the memory of a process that loads a bundle and encodes texts.
+    """Measure the memory of a process that loads a bundle (data folder) and encodes texts.
 
     Args:
         bundle: Folder of the bundle.

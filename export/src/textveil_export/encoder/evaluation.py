@@ -20,7 +20,7 @@ VectorFunction = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class TokenizedTexts:
-    """Tokenized texts with labels.
+    """Labeled texts as token ids.
 
     Attributes:
         ids: Token ids of each text, [CLS] and [SEP] included, at most ``max_tokens``.
@@ -39,7 +39,7 @@ class TokenizedTexts:
 
 
 def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
-    """Read ``label<TAB>text`` lines.
+    """Read labeled texts from a file with lines ``label<TAB>text``.
 
     Args:
         path: UTF-8 file without a header.
@@ -124,11 +124,11 @@ def compute_vectors(
 
 
 def classify_vectors(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
-    """Classify released vectors with the same code as servers.
+    """Classify noisy vectors with the same code as servers, and return a label for each.
 
     Args:
         classifier: Arrays of the classifier, as in a checkpoint.
-        released: Released vectors, shape (texts, k).
+        released: Noisy vectors, shape (texts, k).
         epsilon: Epsilon per text, an input of the classifier.
 
     Returns:

@@ -32,14 +32,14 @@ _EXACT = 1e-9  # floating-point error of half a percentage point
 
 @dataclass(frozen=True, kw_only=True)
 class GateReport:
-    """Measurements of an encoder that passed all gates, which are the checks before an export.
+    """Measurements of an int8 encoder that passed all checks before an export (gates).
 
     Attributes:
         texts: Number of texts.
         accuracy: Accuracy without noise, by model (``float32`` and ``int8``), as shares from 0 to 1.
         agreement: Share of texts to which both models assign the same label, without noise.
         by_level: Mean accuracy over ``DRAWS`` noise samples, by epsilon and then by model.
-        outside: Number of int8 vectors that exceeded the norm bound of the mode before they were clipped to it.
+        outside: Number of int8 vectors whose norm exceeded the bound before they were clipped.
     """
 
     texts: int
@@ -49,7 +49,7 @@ class GateReport:
     outside: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures by name, for the manifest."""
+        """Return the measurements by name, for ``manifest.json``."""
         return {
             "texts": self.texts,
             "accuracy_without_noise": {form: round(value, 4) for form, value in self.accuracy.items()},
@@ -77,7 +77,7 @@ def check_gates(
         shipped: Vectors of the int8 graph for the same texts, shape (texts, k).
         labels: True labels, as indices.
         classifier: Arrays of the server's classifier.
-        levels: Release parameters of each level, which differ in epsilon only.
+        levels: Parameters of the noise for each epsilon, which differ in epsilon only.
 
     Raises:
         BoundError: A vector is not finite, or exceeds the norm bound after it was clipped in integers.
@@ -112,7 +112,7 @@ def measure_noisy_accuracy(
         vectors: Vectors before the noise by name of the model, each of shape (texts, k).
         labels: True labels, as indices.
         classifier: Arrays of the server's classifier.
-        level: Release parameters.
+        level: Parameters of the noise for one epsilon.
 
     Returns:
         Accuracy from 0 to 1, by name of the model.
@@ -132,11 +132,11 @@ def measure_noisy_accuracy(
 
 
 def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
-    """Check that no accuracy is more than four standard errors above the largest possible one.
+    """Check that no accuracy is more than four standard errors above the largest accuracy that privacy permits.
 
     Args:
-        report: Measurements of the gates.
-        ceiling: Largest accuracy that any private release of these texts can reach, by epsilon, as a share from 0 to 1.
+        report: Measurements of the int8 encoder.
+        ceiling: Largest accuracy that is possible for any private output of these texts, by epsilon, from 0 to 1.
 
     Raises:
         CeilingError: An accuracy exceeds its limit, so the noise is too small or the evaluation is wrong.
@@ -162,7 +162,7 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
 
     Args:
         vectors: Output of the graph, shape (texts, k).
-        level: Release parameters.
+        level: Parameters of the noise.
 
     Returns:
         Number of vectors that exceed the bound before clipping.
@@ -197,7 +197,7 @@ def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[A
 
     Args:
         vectors: Vectors in integer steps, shape (texts, k).
-        level: Release parameters.
+        level: Parameters of the noise.
     """
     if level.mode == BOX:
         return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)
@@ -205,7 +205,7 @@ def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[A
 
 
 def _compute_limit(level: ReleaseParameters) -> int:
-    """Return the norm bound in integer steps, for ``l2`` the squared bound."""
+    """Return the largest permitted norm of a vector in integer steps, squared for the mode ``l2``."""
     return level.grid if level.mode in (BOX, L1) else level.grid**2
 
 

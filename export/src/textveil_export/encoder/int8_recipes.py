@@ -1,9 +1,9 @@
-"""Quantize an encoder's graph to int8 by several recipes, and measure each recipe on real texts.
+"""Quantize the ONNX graph of an encoder to int8 in several ways (*recipes*), and measure each on real texts.
 
 Weights become 8-bit integers; the device quantizes activations at run time. The head (the layers after BERT) remains
 float32: it is a hundredth of the file and the most sensitive part. Products of two activations inside attention also
-remain float32, except in recipes that measure the effect of quantizing them. Measurements are recorded only: a fixed
-order and the gates decide which recipe ships.
+remain float32, except in recipes that measure the effect of quantizing them. The first recipe in a fixed order that
+passes all checks (``gates``) is used. The measurements are only recorded.
 """
 
 import logging
@@ -32,7 +32,7 @@ _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
 @dataclass(frozen=True, kw_only=True)
 class Int8Recipe:
-    """One set of options to quantize a graph.
+    """One set of options with which an ONNX graph is quantized to int8.
 
     Attributes:
         weights: Type of the weights, ``s8`` (signed) or ``u8`` (unsigned).
@@ -53,7 +53,7 @@ class Int8Recipe:
 
     @property
     def name(self) -> str:
-        """Short name for tables."""
+        """Short name of the options, for tables."""
         parts = [self.weights, "channel" if self.per_channel else "tensor", "7 bit" if self.reduce_range else ""]
         parts += [f"embeddings {self.embeddings}", "attention" if self.attention else ""]
         return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
@@ -81,7 +81,7 @@ RECIPES: tuple[Int8Recipe, ...] = (
 
 
 def list_available_recipes() -> tuple[Int8Recipe, ...]:
-    """Return the recipes of ``RECIPES`` whose tools can be imported.
+    """Return the recipes (options of quantization) of ``RECIPES`` whose tools can be imported.
 
     An import of Optimum can fail although it is installed, if it does not support the installed version of
     transformers.
@@ -98,7 +98,7 @@ def list_available_recipes() -> tuple[Int8Recipe, ...]:
 
 
 def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Quantize a float32 graph by a recipe, and write the int8 graph to a file.
+    """Quantize a float32 ONNX graph with the options of a recipe, and write the int8 graph to a file.
 
     Args:
         source: The float32 graph.
@@ -118,7 +118,7 @@ def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
 
 
 def make_graph_name(recipe: Int8Recipe) -> str:
-    """Return the file name of the graph that a recipe creates."""
+    """Return the file name of the int8 graph that is made with a recipe (options of quantization)."""
     return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
 
 
@@ -172,7 +172,7 @@ def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> No
 
 
 def _list_operators(recipe: Int8Recipe) -> list[str]:
-    """Return the types of ONNX operators that a recipe quantizes."""
+    """Return the types of ONNX operators that are quantized with a recipe (options of quantization)."""
     return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
 
 
@@ -244,7 +244,7 @@ RecipeKey = tuple[Int8Recipe, bool]
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeMeasurement:
-    """Measurements of an int8 graph on real texts, without noise, compared to the float32 graph.
+    """Measurements of an int8 ONNX graph on real texts, without noise, compared to the float32 graph.
 
     Attributes:
         recipe: The recipe of the graph.
@@ -267,7 +267,7 @@ class RecipeMeasurement:
     speed: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figures by name, for the manifest."""
+        """Return the measurements by name, for ``manifest.json``."""
         return {
             "recipe": self.recipe.name,
             "x64quantprecision": self.precise,
@@ -291,13 +291,13 @@ def measure_recipes(
     recipes: Sequence[Int8Recipe] = RECIPES,
     progress: Progress = ignore_progress,
 ) -> dict[RecipeKey, RecipeMeasurement]:
-    """Quantize a graph by each recipe, and measure the resulting graphs.
+    """Quantize an ONNX graph with each recipe (options of quantization), and measure the resulting graphs.
 
     Args:
         source: The float32 graph.
         texts: Real texts, ``MIN_SAMPLE`` or more.
         classifier: Arrays of the server's classifier.
-        epsilon: Epsilon that the classifier receives as input; pass the largest level, since no noise is added.
+        epsilon: Epsilon that the classifier receives as input; pass the largest epsilon, since no noise is added.
         folder: Folder of the graphs, named by ``make_graph_name``.
         reference: The same function in PyTorch, for relative times.
         recipes: Recipes to measure.
@@ -338,11 +338,11 @@ def measure_recipes(
 
 
 def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
-    """Return the measurements of all graphs within the size limit, in the order of ``RECIPES``.
+    """Return the measurements of all int8 graphs within the size limit, in the order of ``RECIPES``.
 
-    Measurements of accuracy and time do not affect the order. The first of these graphs that passes the accuracy gate
-    ships. So the choice does not depend on time or chance, and it depends on the processor only if the accuracy of a
-    recipe does. Recipes with quantized attention products are excluded.
+    Measurements of accuracy and time do not affect the order. The first of these graphs that passes the check of
+    accuracy is used. So the choice does not depend on time or chance, and it depends on the processor only if the
+    accuracy of a recipe does. Recipes with quantized attention products are excluded.
 
     Args:
         measured: Result of ``measure_recipes``. Only measurements with the session key ``session.x64quantprecision`` on

@@ -1,8 +1,8 @@
 """Export a trained encoder as an ONNX graph, check it, and run it with the settings of a device.
 
-The graph contains BERT, mean pooling, the head and the bound, up to the vector before the noise. Optimum exports it
-from a module that wraps the model, with an export configuration defined here (docs/decisions/0009-encoder-export.md).
-The batch size is 1, without padding, as on a device.
+The graph contains BERT, mean pooling, the head (layers after pooling) and the bound on the vector's norm. Its output is
+the vector before the noise. Optimum exports it from a module that wraps the model, with an export configuration defined
+here (docs/decisions/0009-encoder-export.md). The batch size is 1, without padding, as on a device.
 """
 
 import logging
@@ -80,11 +80,11 @@ NO_BOUND = "none"
 
 
 class GraphModel(Protocol):
-    """Interface of the models that can be exported: ``Checkpoint`` and ``PooledModel``."""
+    """Interface of the models that can be exported to ONNX: ``Checkpoint`` and ``PooledModel``."""
 
     @property
     def mode(self) -> str:
-        """The set that contains the vector: ``l1``, ``l2`` or ``box``; ``none`` for a vector without a bound."""
+        """The bound on the vector: ``l1`` or ``l2`` (its norm), ``box`` (its coordinates), or ``none``."""
         ...
 
     @property
@@ -111,9 +111,9 @@ class GraphModel(Protocol):
 class Representation(BertPreTrainedModel):
     """Network that maps token ids to the bounded vector f(x): BERT, mean pooling, head, bound.
 
-    It follows Lyu, He, Li 2020, Algorithm 2. With h the output of the head, ``l1`` gives h / max(1, |h|_1), ``l2``
-    gives h / max(1, |h|_2), and ``box`` gives (h - min h) / (max h - min h), or zeros for a constant h. ``none`` gives
-    h.
+    The network follows Lyu, He, Li 2020, Algorithm 2. With h the output of the head, ``l1`` gives h / max(1, |h|_1),
+    ``l2`` gives h / max(1, |h|_2), and ``box`` gives (h - min h) / (max h - min h), or zeros for a constant h. ``none``
+    gives h.
 
     To reduce the file, the network has no positions beyond ``max_tokens``, and the embedding of the only token type is
     added to the position embeddings. This does not change the function. A token with mask 0 does not influence the
@@ -173,7 +173,9 @@ def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
 
 
 def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
-    """Map each vector into the set of a mode (``l1``, ``l2``, ``box``); ``none`` changes nothing.
+    """Scale each vector so that it has the bound of a mode: ``l1``, ``l2`` or ``box``; ``none`` changes nothing.
+
+    See ``Representation`` for the equations.
 
     Args:
         vector: Shape (batch, k).
@@ -268,7 +270,10 @@ def strip_metadata(graph: onnx.ModelProto) -> None:
 
 
 class TorchReference:
-    """Compute the same vectors as the exported graph in PyTorch, with the model class of transformers."""
+    """Function that computes in PyTorch the same vectors as the exported ONNX graph.
+
+    The function uses the model class of the package transformers.
+    """
 
     def __init__(self, model: GraphModel) -> None:
         """Build the network from the layers of a model; both share these layers."""

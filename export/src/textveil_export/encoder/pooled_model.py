@@ -1,8 +1,8 @@
-"""Export a BERT model with mean pooling as the int8 ONNX extractor of a label bundle.
+"""Export a BERT model with mean pooling as an int8 ONNX graph for a bundle for class labels of texts.
 
-The module tries the recipes of ``RECIPES`` in their order. It selects the first one whose graph is small enough and
-whose decisions are as accurate as in float32 on a sample of 1,000 or more texts. For texts without classes the int8
-graph may change only a few decisions. The choice does not depend on measured time.
+The module tries the recipes of ``RECIPES`` (options of quantization) in their order. It selects the first recipe whose
+graph is small enough and whose decisions are as accurate as in float32 on a sample of 1,000 or more texts. For texts
+without classes the int8 graph may change only a few decisions. The choice does not depend on measured time.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ class PooledModel:
 
     @property
     def mode(self) -> str:
-        """Always ``none``: the vector needs no bound, since the device releases only a label."""
+        """Always ``none``: the vector needs no bound, since only a randomized label leaves the device."""
         return NO_BOUND
 
     @property
@@ -82,14 +82,14 @@ def export_onnx_parts(
     max_changed: float | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[OnnxExtractorData, dict[str, Any]]:
-    """Export a model to ONNX, and quantize it by the first recipe that is accurate and small enough.
+    """Export a model to ONNX, and quantize it to int8 with the first options that are accurate and small enough.
 
     Args:
         model: The model.
         texts: Sample of texts: index of the class, and text. Use ``MIN_SAMPLE`` texts or more.
         decide: The classifier of the vectors.
         scratch: An empty folder for temporary graphs, which the caller deletes afterwards.
-        recipes: Recipes in order of preference; ``None`` for all whose tools are installed.
+        recipes: Options of quantization in order of preference; ``None`` for all whose tools are installed.
         max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; the
             function then ignores the classes of the sample. ``None`` compares accuracies.
         progress: Called as stages advance.
@@ -195,7 +195,7 @@ def _measure_agreement(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> 
 
 
 def _find_refusal(figures: dict[str, Any], max_changed: float | None) -> str | None:
-    """Return the reason to reject an int8 graph, or ``None`` if it is accurate enough.
+    """Return the reason to reject an int8 graph, or ``None`` if the graph is accurate enough.
 
     Args:
         figures: Result of ``_measure_accuracy`` or ``_measure_agreement``.

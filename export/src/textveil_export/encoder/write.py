@@ -1,4 +1,4 @@
-"""Write an encoder bundle atomically, and only if the device's reader opens it."""
+"""Write an encoder bundle (folder with a model) atomically, and only if the code of devices can open it."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from textveil_export.errors import SizeError
 def write_encoder_bundle(
     contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False
 ) -> Encoder:
-    """Write an encoder bundle to a hidden folder, measure it, check it, and rename it to the target.
+    """Write an encoder bundle (folder with a model) to a hidden folder, measure and check it, and rename it.
 
     Args:
         contents: The bundle in memory.
@@ -66,7 +66,7 @@ def write_encoder_bundle(
 
 
 def _check_size(folder: Path) -> None:
-    """Raise ``SizeError`` if the files of a bundle together exceed ``MAX_BYTES``."""
+    """Raise ``SizeError`` if the files of a bundle (data folder) together exceed ``MAX_BYTES``."""
     total = sum(path.stat().st_size for path in folder.iterdir())
     if total > MAX_BYTES:
         raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): lower --keep-pieces")

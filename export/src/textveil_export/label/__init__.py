@@ -1,4 +1,4 @@
-"""Build bundles whose devices release a class label or a cluster label instead of a text."""
+"""Build label bundles: data folders with which a device sends a random class or cluster label instead of a text."""
 
 from textveil_export.label.contents import (
     LabelBundleContents,

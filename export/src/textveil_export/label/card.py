@@ -1,4 +1,4 @@
-"""Format the model card of a label bundle."""
+"""Format the model card (README) of a label bundle (data for randomized class labels of texts)."""
 
 import textwrap
 from typing import Any
@@ -10,7 +10,7 @@ from textveil_export.text.card import format_bullets, format_percent
 
 
 def format_label_card(manifest: dict[str, Any], sizes: dict[str, int], contents: LabelBundleContents) -> str:
-    """Format the model card of a label bundle as Markdown.
+    """Format the model card (README) of a label bundle (data for randomized class labels) as Markdown.
 
     Args:
         manifest: Content of ``manifest.json`` without ``files``.
@@ -70,14 +70,14 @@ License: {manifest["license"]}.
 
 
 def _format_requirements(extractor: dict[str, Any]) -> str:
-    """Return the Python packages that a device needs to run the bundle's model, as text."""
+    """Return, as text for the model card, the Python packages that a device needs to run the model."""
     return (
         "numpy alone" if extractor["extractor_type"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
     )
 
 
 def _format_training_data(manifest: dict[str, Any]) -> str:
-    """Format the card's sentences about the parts of the training data that the bundle contains."""
+    """Format the sentences of the model card about the parts of the training data that the bundle contains."""
     if manifest["release"]["extractor"]["extractor_type"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")
@@ -86,7 +86,7 @@ than {least} training texts."""
 
 
 def _format_held_out(held_out: HeldOutCounts | None) -> str:
-    """Format the card's paragraph about the model's decisions on held-out texts."""
+    """Format the paragraph of the model card about the model's decisions on texts outside the training data."""
     if held_out is None:
         return ""
     paragraph = (
@@ -99,7 +99,7 @@ def _format_held_out(held_out: HeldOutCounts | None) -> str:
 
 
 def _format_sentences(sentences: tuple[tuple[str, ...], ...]) -> str:
-    """Format the card's section about public sentences that replace labels."""
+    """Format the section of the model card about public sentences that can be sent in place of labels."""
     if not sentences:
         return ""
     return f"""## Sentences
@@ -113,7 +113,7 @@ paraphrase, and where the model is wrong, or another label is released, the sent
 
 
 def _format_data(measured: dict[str, Any]) -> str:
-    """Format the card's paragraph about the numbers of texts for training, calibration and test."""
+    """Format the paragraph of the model card about the numbers of texts for training, calibration and test."""
     texts = measured["texts"]
     sizes = (
         f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the randomizers, "
@@ -137,7 +137,7 @@ Without noise {format_percent(clean["accuracy"])} (standard error {format_percen
 
 
 def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
-    """Format the card's table of accuracies by randomizer and epsilon."""
+    """Format the model card's table of accuracies by epsilon and by the rule that replaces labels at random."""
     lines = [
         "| randomizer | epsilon | accuracy | balanced | worst label | gain | condition |",
         "|---|---|---|---|---|---|---|",
@@ -152,7 +152,7 @@ def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, An
 
 
 def _format_codes(manifest: dict[str, Any]) -> str:
-    """Format the card's section about clusters; empty for a bundle with classes."""
+    """Format the model card's section about clusters of texts; return an empty string if the labels are classes."""
     if manifest["release"]["label_type"] != layout.CLUSTER_LABELS:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_cluster", "some")
@@ -180,7 +180,7 @@ them. The accuracies below, if there are any, are those of this prediction.
 
 
 def _format_labels(measured: dict[str, Any]) -> str:
-    """Format the card's table of recalls by label."""
+    """Format the model card's table of recalls (shares of right decisions) by true label."""
     if "shares" not in measured:
         return ""
     lines = ["| label | share of the test texts | recall without noise | never decided by |", "|---|---|---|---|"]
@@ -198,7 +198,7 @@ def _format_labels(measured: dict[str, Any]) -> str:
 
 
 def _format_comparison(measured: dict[str, Any]) -> str:
-    """Format the card's section that compares the accuracy, size and time of two extractors."""
+    """Format the model card's section that compares the accuracy, size and time of two models."""
     if "compared" not in measured:  # only the older bundle ag-static has these figures
         return ""
     comparison = measured["compared"]
@@ -220,7 +220,7 @@ def _format_comparison(measured: dict[str, Any]) -> str:
 
 
 def _format_value(value: Any) -> str:
-    """Format a value of the manifest's provenance as text."""
+    """Format a value of the manifest's entry ``provenance`` (origin of the data) as text."""
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {_format_value(part)}" for key, part in value.items() if part != [])
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

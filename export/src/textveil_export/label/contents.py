@@ -1,4 +1,4 @@
-"""Hold a label bundle in memory, read a finished one back, and quantize its extractor."""
+"""Hold a label bundle (data for randomized class labels of texts) in memory, read one, and quantize its model."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ _INT8_LIMIT = 127
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBundleContents:
-    """Content of a label bundle in memory.
+    """Content of a label bundle (data folder for randomized class labels of texts) in memory.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
@@ -35,10 +35,11 @@ class LabelBundleContents:
         extractor: Model that converts a text to a vector.
         weight: Linear map from a vector to scores of the classes, shape ``(classes, dimension)``.
         bias: Constants that are added to the scores, shape ``(classes,)``.
-        randomizers: Levels of each randomizer by name, epsilon ascending.
-        default: Name of a randomizer and an epsilon, for users who choose none.
+        randomizers: Rules that replace a label at random, by name: for each epsilon its probabilities, epsilon
+            ascending.
+        default: Name of the rule and epsilon for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
-        probabilities: Matrices ``P(label | released label)``, shape ``(classes, classes)``, with the keys
+        probabilities: Matrices ``P(label | randomized label)``, shape ``(classes, classes)``, with the keys
             ``randomizer.epsilon``.
         held_out: Counts of the model's decisions on texts outside the training data, by label; ``None`` without labels.
         sentences: Public sentences of each class, equally many for each; empty for a bundle without sentences.
@@ -105,10 +106,10 @@ def quantize_static_parts(
 
 
 def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
-    """Return the manifest entries with the epsilon bound of each level and the integers that prove it.
+    """Return the manifest entries that state each epsilon, with the integers that prove it.
 
     Args:
-        randomizers: Levels of each randomizer by name.
+        randomizers: Rules that replace a label at random, one for each epsilon, by name.
 
     Example:
         >>> from textveil_export.label import make_integer_randomizer
@@ -144,7 +145,7 @@ def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
 
 
 def read_label_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> LabelBundleContents:
-    """Read a label bundle back into memory, so that it can be written again with changes.
+    """Read a label bundle (data for randomized class labels) into memory, to write it again with changes.
 
     ``write_label_bundle`` writes the same extractor, classes, randomizers and probabilities byte for byte.
 

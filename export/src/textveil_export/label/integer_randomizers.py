@@ -1,4 +1,4 @@
-"""Round a randomizer's matrix of real probabilities to the integers of the staircase mechanism.
+"""Round a matrix of probabilities, by which labels are replaced at random, to integers with a proven epsilon.
 
 The method is that of docs/proofs/index-staircase.md:
 
@@ -27,10 +27,10 @@ _SMALLEST_PROBABILITY = 1e-9
 
 
 def compute_realized_epsilon(epsilon: str) -> float:
-    """Compute the epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
+    """Compute the epsilon that remains after ``exp(epsilon)`` is rounded down to a ratio of integers.
 
-    This realized epsilon is at most ``epsilon``, and at least about ``epsilon - 1e-6``. If a randomizer is optimized
-    for the realized epsilon, its conversion to integers changes probabilities by only about ``1e-9``.
+    This realized epsilon is at most ``epsilon``, and at least about ``epsilon - 1e-6``. If probabilities are optimized
+    for the realized epsilon, their conversion to integers changes them by only about ``1e-9``.
 
     Args:
         epsilon: A decimal number.
@@ -43,10 +43,10 @@ def compute_realized_epsilon(epsilon: str) -> float:
 
 
 def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> LabelStaircase:
-    """Round a randomizer to integers whose epsilon is proven.
+    """Round a randomizer (matrix by which labels are replaced at random) to integers whose epsilon is proven.
 
-    If the given randomizer satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise
-    the function reduces entries whose privacy loss exceeds ``epsilon``, so that the result satisfies it.
+    If the given matrix satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise the
+    function reduces entries whose privacy loss exceeds ``epsilon``, so that the result satisfies ``epsilon``.
 
     Args:
         name: Name of the randomizer.
@@ -77,7 +77,7 @@ def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> L
 
 
 def _normalize_rows(randomizer: Floats) -> Floats:
-    """Scale each row to the sum 1, and set entries that are only rounding errors to 0.
+    """Scale each row of a matrix of probabilities to the sum 1, and set entries that are only rounding errors to 0.
 
     A row of zeros becomes uniform over the columns that have a nonzero entry.
     """

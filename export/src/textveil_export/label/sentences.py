@@ -1,4 +1,4 @@
-"""Attach public sentences to the classes of a label bundle."""
+"""Assign public sentences to the classes of a label bundle; a device can send a sentence instead of a label."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,9 @@ from textveil_export.text.word_vectors import read_list
 
 
 def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -> LabelBundleContents:
-    """Return a copy of a bundle's contents with public sentences; its randomizers do not change.
+    """Return a copy of the contents of a label bundle (data folder) with a public sentence for each class or cluster.
+
+    A device can send such a sentence in place of a label. The probabilities of the labels do not change.
 
     Each cluster gets a different sentence, so that the sum of similarities is as large as possible. The similarity of a
     sentence and a cluster is the cluster's score divided by the norm of all scores of the sentence. This is the cosine

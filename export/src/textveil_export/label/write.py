@@ -1,4 +1,4 @@
-"""Write a label bundle atomically, and only if the device's reader opens it."""
+"""Write a label bundle (data folder) atomically, and only if the code of devices can open it."""
 
 import json
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from textveil_export.label.contents import LabelBundleContents, make_certificate
 
 
 def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bool = False) -> TextLabelEncoder:
-    """Write a label bundle to a hidden folder, check it, and rename it to the target.
+    """Write a label bundle (data folder) to a hidden folder, check it, and rename it to the target.
 
     Args:
         contents: The bundle in memory.
@@ -55,7 +55,7 @@ def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bo
 
 
 def _make_files(contents: LabelBundleContents) -> dict[str, bytes]:
-    """Return the content of each file by its name, without manifest and card."""
+    """Return the content of each file of a label bundle by file name, without manifest and model card."""
     randomizers = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.randomizers.items()
@@ -92,7 +92,7 @@ def _join_lines(words: Iterable[str]) -> bytes:
 
 
 def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[str, Any]:
-    """Return the manifest entry about the extractor."""
+    """Return the entry of ``manifest.json`` about the extractor, which computes the vector of a text."""
     if isinstance(parts, OnnxExtractorData):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"extractor_type": layout.ONNX, "dimension": parts.dimension, **constants}
@@ -105,7 +105,7 @@ def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[
 
 
 def _make_manifest(contents: LabelBundleContents) -> dict[str, Any]:
-    """Return the content of ``manifest.json`` without ``files``."""
+    """Return the content of ``manifest.json`` of a label bundle, without its entry ``files``."""
     randomizer, epsilon = contents.default
     return {
         "format": layout.FORMAT,

@@ -1,11 +1,11 @@
 """Compute how often an attacker with all public knowledge guesses a randomized word correctly.
 
 The attacker is Bayes-optimal: it knows the mechanism ``M`` and a prior ``pi`` over inputs, and guesses the likeliest
-input. From one release the guess is correct with probability
+input. From one randomized output the guess is correct with probability
 
     sum over y of max over x of pi(x) Pr[M(x) = y],
 
-which ``guess_from_one_release`` computes exactly. From ``n`` independent releases of the same word the probability is
+which ``guess_from_one_release`` computes exactly. From ``n`` independent outputs for the same word the probability is
 the mean of the largest posterior, which ``simulate_releases`` estimates. Both are rates under this prior, not bounds:
 an attacker who knows the context of a word succeeds more often.
 """
@@ -55,7 +55,7 @@ class RecoveryRate:
 
 @dataclass(frozen=True)
 class BestGuesses:
-    """The attacker's best guess for each output of one release.
+    """The attacker's best guess of the original word for each possible output word.
 
     Attributes:
         rate: Probability of a correct guess under the prior.
@@ -67,10 +67,10 @@ class BestGuesses:
 
 
 def make_zipf_prior(inputs: int) -> Floats:
-    """Return prior probabilities proportional to ``1 / (rank + 2.7)``, with sum 1, shape ``(inputs,)``.
+    """Return prior probabilities of words proportional to ``1 / (rank + 2.7)``, with sum 1, shape ``(inputs,)``.
 
-    Rank 1 is the first line of the vocabulary, which is ordered by frequency in public text; ``<unk>`` has the last
-    rank.
+    Rank 1 is the first line of the vocabulary, which is ordered by frequency in public text; ``<unk>`` (unknown words)
+    has the last rank.
 
     Example:
         >>> make_zipf_prior(3).round(3).tolist()
@@ -81,7 +81,7 @@ def make_zipf_prior(inputs: int) -> Floats:
 
 
 def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
-    """Return the prior conditional on a set of inputs, shape ``(inputs,)``.
+    """Return the prior probabilities of words under the condition that the word is in a set, shape ``(inputs,)``.
 
     Args:
         prior: Prior probabilities, shape ``(inputs,)``.
@@ -94,10 +94,10 @@ def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
 def guess_from_one_release(
     randomizer: Randomizer, priors: Mapping[str, Floats], progress: Progress = ignore_progress
 ) -> dict[str, BestGuesses]:
-    """Compute the attacker's best guess for each output, and the exact probability that it is correct.
+    """Compute the attacker's best guess of a word for each output, and the exact probability of a correct guess.
 
-    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism keeps words with some
-    probability (as SanText+ does), kept words count too. To exclude them, pass ``randomizer.without_coin``.
+    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism leaves words unchanged with
+    some probability (as SanText+ does), unchanged words count too. To exclude them, pass ``randomizer.without_coin``.
 
     Args:
         randomizer: Output distribution.
@@ -119,7 +119,7 @@ def guess_from_one_release(
     """
 
     def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        """Return the guesses and their joint probabilities for a block of outputs, by name of the prior."""
+        """Return the attacker's guesses and their joint probabilities for a block of outputs, by name of the prior."""
         columns, best = randomizer.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior
@@ -141,7 +141,7 @@ def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
     """Return the likeliest input of each token, and its posterior probability.
 
     Args:
-        log_likelihoods: ``ln Pr[releases of the token | x]`` up to a constant per token, shape ``(tokens, inputs)``.
+        log_likelihoods: ``ln Pr[outputs for the token | x]`` up to a constant per token, shape ``(tokens, inputs)``.
         prior: Prior probability of each input, shape ``(inputs,)``.
 
     Returns:
@@ -170,27 +170,27 @@ def simulate_releases(
     stream: tuple[int, ...],
     progress: Progress = ignore_progress,
 ) -> dict[int, RecoveryRate]:
-    """Estimate by simulation how often an attacker guesses a word from several releases of it.
+    """Estimate by simulation how often an attacker guesses a word from several randomized outputs for it.
 
-    Each trial samples a word from the prior and its outputs from the integer weights. For a smaller number of releases,
+    Each trial samples a word from the prior and its outputs from the integer weights. For a smaller number of outputs,
     the attacker sees only the first outputs of a trial. The rate is the mean of the largest posterior. The random
     generator has a seed, which is safe because no user's text is involved.
 
     Args:
-        randomizer: Output distribution of randomized words, without words that are kept.
+        randomizer: Output distribution of randomized words, without words that stay unchanged.
         prior: Prior probabilities, shape ``(inputs,)``.
         trials: Number of sampled words.
         stream: Seed of the generator; the function appends the index of the batch.
         progress: Called with the number of processed trials.
 
     Returns:
-        Rate by number of releases.
+        Rate by number of outputs.
     """
     log_totals, totals = randomizer.log_totals, randomizer.totals
     cumulative = np.cumsum(prior)
 
     def largest_posteriors(batch: Ids) -> Floats:
-        """Return the largest posterior for each trial of a batch and each number of releases."""
+        """Return the largest posterior for each trial of a batch and each number of outputs for a word."""
         generator = np.random.default_rng([*stream, int(batch[0])])
         uniform = generator.random(len(batch)) * cumulative[-1]
         words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
@@ -227,18 +227,18 @@ def measure_recovery(
     stream: tuple[int, ...],
     progress: Progress = ignore_progress,
 ) -> dict[str, Any]:
-    """Measure how often an attacker recovers words of one mechanism, in the format of ``statistics.json``.
+    """Measure how often an attacker guesses the original words of a mechanism's outputs, for ``statistics.json``.
 
     Args:
-        randomizer: Output distribution, including words that are kept if the mechanism keeps some.
+        randomizer: Output distribution, including words that the mechanism leaves unchanged.
         inputs: Words that the attacker considers as originals of a randomized word, shape ``(inputs,)``.
         trials: Number of sampled words in the simulation.
         stream: Seed of the simulation.
         progress: Called with the numbers of processed outputs and trials.
 
     Returns:
-        ``bayes_recovery`` by number of releases. If the mechanism keeps words, also ``bayes_recovery_with_kept_words``
-        over all inputs, since a word in the output may have been kept.
+        ``bayes_recovery`` by number of outputs. If the mechanism leaves words unchanged, also
+        ``bayes_recovery_with_kept_words`` over all inputs, since a word in the output may be unchanged.
     """
     prior = restrict_prior(make_zipf_prior(randomizer.input_count), inputs)
     rate = guess_from_one_release(randomizer.without_coin, {"drawn": prior}, progress)["drawn"].rate

@@ -1,4 +1,4 @@
-"""Measure the effect of each level on words, from the integers of a finished bundle.
+"""Measure the effect of each level (epsilon) of SanText on words, from the integers of a finished bundle.
 
 The figures help users choose a level. There are three for each word that can be randomized (Feyisetan, Balle, Diethe,
 Drake 2020; Yue et al. 2021, section 5.2):
@@ -8,8 +8,8 @@ Drake 2020; Yue et al. 2021, section 5.2):
 * ``S*_y``: number of inputs that give the output ``y`` at least .01 times the largest probability that any input gives
   it.
 
-Words that SanText+ keeps are excluded. The module ``bayes`` measures recovery by an attacker. All figures except the
-simulation of repeated releases are exact; docs/levels.md explains them.
+Words that SanText+ leaves unchanged are excluded. The module ``bayes`` measures recovery by an attacker. All figures
+except the simulation of repeated outputs are exact; docs/levels.md explains them.
 """
 
 import math
@@ -31,10 +31,10 @@ from textveil_export.progress import Progress, ignore_progress, report_part
 def load_randomizers(
     bundle: TextBundle, progress: Progress = ignore_progress
 ) -> dict[tuple[str, str], ScoreRandomizer]:
-    """Return the output distributions of SanText in a bundle, by level name and mechanism.
+    """Return the output distributions of SanText (random replacement of words), by level name and mechanism.
 
-    The distributions share the scores of all pairs of words. The distributions of ``santext+`` include the bundle's
-    default probability to keep a word.
+    A level is one epsilon. The distributions share the scores (integer distances) of all pairs of words. The
+    distributions of ``santext+`` include the bundle's default probability to leave a word unchanged.
 
     Args:
         bundle: The bundle.
@@ -59,10 +59,10 @@ def load_randomizers(
 
 
 def find_candidates(randomizer: Randomizer) -> NDArray[np.bool_]:
-    """Return a boolean for each input: whether a randomized word can have this input as its original.
+    """Return a boolean for each input word: whether this word can be the original of a randomized word.
 
-    If the mechanism keeps no words (``santext``), all inputs are possible. Otherwise (``santext+``) the outputs and
-    ``<unk>`` are possible: the words that are always randomized. ``<unk>`` is the last input.
+    For ``santext``, all inputs are possible. ``santext+`` leaves some words unchanged; only the outputs and ``<unk>``
+    are always randomized and therefore possible. ``<unk>`` (unknown words) is the last input.
     """
     keeps = isinstance(randomizer, ScoreRandomizer) and randomizer.is_keepable is not None
     return np.append((randomizer.base > 0) | (not keeps), True)
@@ -113,7 +113,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def compute_likely_inputs(outputs: Ids) -> Integers:
-        """Return ``likely_inputs`` for each output of a block."""
+        """Return the number of likely inputs for each output of a block (``WordSpread.likely_inputs``)."""
         if isinstance(randomizer, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = randomizer.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
@@ -171,12 +171,12 @@ _STREAM = 1
 def measure_statistics(
     bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
-    """Measure the statistics of a bundle in the format of ``statistics.json``.
+    """Measure the effect of each epsilon of a bundle (data folder) on words, in the format of ``statistics.json``.
 
     Args:
         bundle: The bundle.
         progress: Called as stages advance.
-        trials: Number of sampled words in the simulation of repeated releases.
+        trials: Number of sampled words in the simulation of repeated outputs.
         seed: Seed of that simulation.
 
     Returns:

@@ -1,4 +1,7 @@
-"""Build text bundles, which ``textveil.Sanitizer`` loads, from words and their vectors."""
+"""Build text bundles (data folders for rewriting texts) from words and their vectors.
+
+``textveil.Sanitizer`` loads such a bundle.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Build a text bundle: compute all arrays and tables of the bundle from words and their vectors."""
+"""Build a text bundle (data folder for rewriting texts): compute all its tables from words and their vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -39,20 +39,21 @@ _SMALLEST_EXPONENT = Decimal("0.0001")
 
 @dataclass(frozen=True, kw_only=True)
 class TextBundleRecipe:
-    """Settings of a text bundle, besides its vocabulary.
+    """Settings with which a text bundle (data folder for rewriting texts) is built, besides its vocabulary.
 
     Set at most one of ``levels``, ``vector_epsilons`` and ``certified_epsilons``.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
         policy: Words that are sensitive, and words that may be outputs.
-        k: Number of stored neighbors per word.
-        levels: Exponent ``alpha`` of SanText by level name, strictest first; ``None`` chooses the default levels.
-        vector_epsilons: Epsilons of SanText per unit of distance of the vectors, as papers state them, strictest first.
+        k: Number of stored nearest words (neighbors) per word.
+        levels: Exponent ``alpha`` of the mechanism SanText by level name, smallest first; ``None`` chooses the default
+            levels.
+        vector_epsilons: Epsilons of SanText per unit of distance of the vectors, as papers state them, smallest first.
             They become the names of the levels, and ``default_level`` must be one of them.
-        certified_epsilons: Certified epsilon that a level must reach, by level name, strictest first.
-        flatten_to: With ``certified_epsilons``: the target of ``calibration.compute_flat_base``; ``None`` keeps base
-            measures uniform.
+        certified_epsilons: Certified epsilon that a level must reach, by level name, smallest first.
+        flatten_to: With ``certified_epsilons``: the target of ``calibration.compute_flat_base``; with ``None``, all
+            factors of outputs are equal.
         default_level: Level of a call that selects no level; ``None`` for the middle one.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the data.
@@ -85,7 +86,7 @@ class TextBundleRecipe:
 def build_text_bundle(
     source: WordVectors, recipe: TextBundleRecipe, progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> TextContents:
-    """Build the contents of a text bundle in memory.
+    """Build the contents of a text bundle (data folder for rewriting texts) in memory.
 
     Args:
         source: Vocabulary in order of frequency with its vectors.
@@ -175,7 +176,7 @@ def build_text_bundle(
 def _build_santext(
     rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, step: float, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8], str]:
-    """Build the arrays and records of SanText and SanText+ in a bundle.
+    """Build the arrays and settings of SanText and SanText+ (random replacement of words) for a bundle.
 
     Args:
         rows: int8 vectors of the words.
@@ -185,8 +186,8 @@ def _build_santext(
         progress: Called as stages advance.
 
     Returns:
-        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the labels of the levels, the
-        roles of the words, and the name of the default level.
+        Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the stated epsilons of the levels,
+        the roles of the words, and the name of the default level.
     """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
@@ -258,7 +259,7 @@ def compute_median_distance(median_squared: int, step: float) -> float:
 
 
 def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: SanTextTable) -> dict[str, Decimal]:
-    """Convert epsilons per unit of vector distance to exponents, and return them by level name.
+    """Convert epsilons per unit of vector distance to exponents of the mechanism SanText, by level name.
 
     Exponents are rounded down to five significant digits. The name of a level is its epsilon as given. If one of these
     names equals the converted epsilon of another level, all levels are named by their converted epsilons instead.
@@ -293,7 +294,7 @@ def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: Sa
 
 
 def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str | None:
-    """Return the name that the recipe's default level has in ``levels``.
+    """Return the name of the default level (epsilon) in ``levels``, which may differ from its name in ``recipe``.
 
     The levels must be in the order of ``recipe.vector_epsilons``.
     """
@@ -306,7 +307,9 @@ def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str |
 def _choose_level_settings(
     table: SanTextTable, distances: WordMetric, recipe: TextBundleRecipe, progress: Progress
 ) -> dict[LevelKey, LevelSetting]:
-    """Choose exponent and base measure for each level and mechanism, in order of the levels.
+    """Choose the exponent and the base measure (factors of outputs) of SanText for each level and mechanism.
+
+    A level is one epsilon. The result has the order of the levels.
 
     Args:
         table: Neighbors and scores.
@@ -328,7 +331,7 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Add an array to ``tensors`` unless an equal array is there already.
+    """Add an array to the dictionary ``tensors``, unless the dictionary already has an equal array.
 
     Returns:
         The name of the array in ``tensors``: ``name``, or the name of the equal array.
@@ -341,7 +344,7 @@ def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]
 
 
 def _find_largest_score(distances: WordMetric, outputs: NDArray[np.intp]) -> int:
-    """Return the largest score (integer distance) between any word and any of the outputs."""
+    """Return the largest score (integer distance) between any word and any of the possible output words."""
     inputs = np.arange(len(distances.rows))
     return max(
         int(distances.compute_scores(squared[:, outputs].max()))

@@ -1,4 +1,6 @@
-"""Choose exponents and base measures of SanText levels for given certified epsilons.
+"""Choose the parameters (exponent and base measure) of SanText for given certified epsilons.
+
+SanText replaces words at random. The base measure has a factor for each output word.
 
 The certified epsilon has no closed form, so the search certifies each exponent that it tries. Without targets, the
 module chooses exponents by the share of words that stay unchanged.
@@ -44,7 +46,9 @@ def compute_flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """Compute a base measure ``q`` under which SanText's normalizer ``Z`` varies little over all inputs.
+    """Compute factors ``q`` of output words (base measure) for which the normalizer ``Z`` is nearly constant.
+
+    ``q`` and ``Z`` are those of the mechanism SanText, ``Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)``.
 
     The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
     squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). The target ``T`` is
@@ -97,7 +101,7 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Return the largest difference of a function between two words, divided by their distance.
+    """Return the largest ratio, over all pairs of words, of the difference of a function and their distance.
 
     Args:
         pair_scores: Scores of all pairs of words.
@@ -112,7 +116,7 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 
 
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Return normalizers close to ``totals`` whose logarithms have at most the given slope.
+    """Return normalizers close to ``totals`` whose logarithms change by at most ``slope`` per unit of distance.
 
     The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is
     ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
@@ -137,12 +141,12 @@ def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: f
 def round_base(
     q: NDArray[np.float32], outputs: NDArray[np.intp], symbols: int, largest: int
 ) -> NDArray[np.unsignedinteger]:
-    """Round a base measure to integers: 1 to ``largest`` for outputs, 0 for all other symbols.
+    """Round a base measure (factors of outputs) to integers: 1 to ``largest`` for outputs, 0 for all other words.
 
     Args:
         q: Base measure, values from 0 to 1, shape ``(outputs,)``.
         outputs: Ids of the outputs.
-        symbols: Number of all symbols.
+        symbols: Number of words in the vocabulary.
         largest: Integer for the value 1.
 
     Returns:
@@ -175,7 +179,7 @@ LevelKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class _CertifiedPoint:
-    """An exponent and the certified epsilon of SanText with this exponent."""
+    """An exponent and the certified epsilon of SanText (random replacement of words) with this exponent."""
 
     exponent: float
     certified: float
@@ -183,13 +187,13 @@ class _CertifiedPoint:
 
 @dataclass(kw_only=True)
 class _ExponentSearch:
-    """State of the search for the exponent of one level and mechanism.
+    """State of the search for the exponent of SanText with which the certified epsilon reaches a target.
 
     Attributes:
         mechanism: ``santext`` or ``santext+``.
         target: Largest certified epsilon that the search accepts.
         guess: Next exponent to certify.
-        base: Base measure, or ``None`` if it is uniform.
+        base: Base measure (factors of outputs), or ``None`` if all factors are equal.
         low: The largest tested exponent whose certified epsilon is at most the target.
         high: The smallest tested exponent whose certified epsilon exceeds the target; ``None`` before one is found.
     """
@@ -208,11 +212,11 @@ class _ExponentSearch:
 
     @property
     def current_setting(self) -> LevelSetting:
-        """The exponent and base measure to certify next."""
+        """The exponent and the base measure (factors of outputs) whose epsilon is certified next."""
         return LevelSetting(_round_exponent(self.guess), self.base)
 
     def narrow_search(self, certified: float) -> None:
-        """Replace the nearest exponent on one side of the target, and choose the next guess.
+        """Use the certified epsilon of the current guess to narrow the search, and choose the next exponent to try.
 
         The next guess is the exponent where the secant through the nearest exponents on both sides reaches the target.
 
@@ -241,11 +245,11 @@ def calibrate_certified_epsilon(
     mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
 ) -> dict[LevelKey, LevelSetting]:
-    """Find exponents whose certified epsilons are at most their targets, and nearly equal to them.
+    """Find exponents of SanText whose certified epsilons are at most their targets, and nearly equal to them.
 
-    Each pass certifies one guess for every level. The next guess comes from the secant method, since the certified
-    epsilon is nearly linear in the exponent. The function first tries a flattened base measure for each level, and uses
-    the flattened one if it lowers the certified epsilon.
+    Each pass certifies one guess for every level (epsilon). The next guess comes from the secant method, since the
+    certified epsilon is nearly linear in the exponent. The function first tries a flattened base measure
+    (``compute_flat_base``) for each level, and uses it if it lowers the certified epsilon.
 
     Args:
         table: Neighbors, scores and roles.
@@ -253,7 +257,7 @@ def calibrate_certified_epsilon(
         targets: Largest certified epsilon by level name.
         progress: Called with the numbers of processed rows and passes.
         mechanisms: Mechanisms to calibrate.
-        flatten_to: Target of flattening (``compute_flat_base``); ``None`` keeps base measures uniform.
+        flatten_to: Target of flattening (``compute_flat_base``); with ``None``, all factors of outputs are equal.
 
     Returns:
         Exponent and base measure by level name and mechanism. Each certified epsilon is between its target minus
@@ -271,7 +275,7 @@ def calibrate_certified_epsilon(
     pair_scores = PairScores.compute(metric, progress)
 
     def certify_epsilons(some: Sequence[_ExponentSearch]) -> list[float]:
-        """Return the certified epsilon of each search's current guess, rounded up as in certificates."""
+        """Return the certified epsilon for the exponent that each search tries next, rounded up as in certificates."""
         laws = [
             SanText.from_table(
                 table,
@@ -311,7 +315,7 @@ def _flatten_bases(
     flatten_to: float,
     progress: Progress,
 ) -> None:
-    """Replace the base measure of a search by a flattened one if this lowers the certified epsilon.
+    """Replace the base measure (factors of outputs) of each search by a flattened one if this lowers the epsilon.
 
     Args:
         table: Neighbors and scores.
@@ -339,7 +343,7 @@ def _flatten_bases(
 
 
 def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[LevelKey, LevelSetting]:
-    """Choose the exponents of the default levels, rounded to quarters.
+    """Choose the exponents of the mechanism SanText for the default levels (epsilons), rounded to quarters.
 
     ``DEFAULT_SHARES`` has a target for each level. The function finds the exponent at which the median of
     ``Pr[M(x) = x]``, the probability that a word stays unchanged, equals this target. The median is over the output

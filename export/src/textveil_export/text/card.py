@@ -1,4 +1,4 @@
-"""Format the model card of a text bundle."""
+"""Format the model card (README) of a text bundle (data folder for rewriting texts)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from textveil_export.text.contents import TextContents
 
 
 def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str:
-    """Format the model card of a text bundle as Markdown: content, privacy guarantee, figures and license.
+    """Format the model card of a text bundle (data folder) as Markdown: content, guarantee, figures and license.
 
     Args:
         contents: The bundle.
@@ -60,7 +60,7 @@ License: {manifest["license"]}. {manifest["attribution"]}""".rstrip()
 
 
 def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
-    """Format the card's section about the mode ``names``."""
+    """Format the model card's section about the mode ``names``, which hides names."""
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(
@@ -80,13 +80,13 @@ what a text is about.
 
 
 def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
-    """Return the number of lines in an entity type's list as a table cell; ``-`` if there is no list."""
+    """Return the length of an entity type's word list for a table of the model card; ``-`` if there is no list."""
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 
 
 def _format_staircase(definition: dict[str, Any], numbers: dict[str, Any]) -> str:
-    """Format the card's section about the staircase mechanism."""
+    """Format the model card's section about the staircase mechanism (random replacement of words)."""
     levels = "\n".join(f"| {level['epsilon']} | {level['share']} |" for level in definition["staircase"]["levels"])
     kinds = ", ".join(kind["name"] for kind in definition["template"]["entity_types"])
     defaults = definition["defaults"]["staircase"]
@@ -112,7 +112,7 @@ not pass them to a language model or a colleague who acts on them. For that use 
 
 
 def _format_santext(contents: TextContents) -> str:
-    """Format the card's section about SanText and SanText+."""
+    """Format the card's section about SanText (random replacement of words) and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.definition["santext"], contents.definition["defaults"]["santext"]
     levels = "\n".join(
@@ -147,7 +147,7 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 
 
 def format_bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
-    """Format provenance as a Markdown list, without empty entries."""
+    """Format the origin of data (a dictionary) as a Markdown list, without empty entries."""
     entries = {key: value for key, value in provenance.items() if value not in (None, "")}
     return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in entries.items())
 

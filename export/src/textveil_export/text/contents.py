@@ -1,4 +1,4 @@
-"""Hold the content of a text bundle in memory, and create the parts that all text bundles have."""
+"""Hold a text bundle (data folder for rewriting texts) in memory, and create the parts that all of them have."""
 
 import importlib.metadata
 import json
@@ -70,7 +70,7 @@ def add_credits(attribution: str, *credits: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TextContents:
-    """Content of a text bundle in memory.
+    """Content of a text bundle (data folder for rewriting texts) in memory.
 
     Attributes:
         tensors: Arrays of each safetensors file, by file name.
@@ -88,7 +88,7 @@ class TextContents:
 
 
 def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
-    """Return the first fields of a text bundle's manifest."""
+    """Return the first fields of a bundle's ``manifest.json``: format, name, license and attribution."""
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,

@@ -1,4 +1,4 @@
-"""Compute the integer weights of a SanText level from its exponent and base measure.
+"""Compute the integer weights of SanText from an exponent and a base measure (factors of outputs).
 
 Integers cannot hold the weights of very distant words. Such words get the smallest weight that integers can hold. This
 replaces the distance ``d`` by ``min(d, c)`` with a constant ``c``, which is also 1-Lipschitz, so the bound of SanText
@@ -23,11 +23,11 @@ _LARGEST_SHIFT = 60
 
 @dataclass(frozen=True)
 class LevelSetting:
-    """Real-valued parameters of one level and mechanism.
+    """Parameters of SanText (random replacement of words) for one level (epsilon) before they are rounded to integers.
 
     Attributes:
         exponent: ``alpha`` per unit of scaled distance.
-        base: Base measure, shape ``(symbols,)``, or ``None`` if it is uniform.
+        base: Factor of each output word (base measure), shape ``(symbols,)``, or ``None`` if all are equal.
 
     Example:
         >>> from decimal import Decimal
@@ -40,7 +40,7 @@ class LevelSetting:
 
 
 def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int = GRID) -> Integers:
-    """Return ``round(2**shift * exp(-exponent * s / grid))`` for each score ``s``.
+    """Return ``round(2**shift * exp(-exponent * s / grid))`` for each score ``s`` (distance as an integer).
 
     Args:
         exponent: ``alpha`` per unit of scaled distance.
@@ -62,7 +62,7 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
 
 
 def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_score: int) -> LevelParameters:
-    """Return the integer weights of a SanText level at the largest scale that integers can hold.
+    """Return the integer weights of the mechanism SanText at one epsilon, at the largest scale that integers can hold.
 
     The scale keeps all totals below ``MAX_TOTAL``. From the first score whose weight is below ``MIN_WEIGHT``, all
     larger scores share the last weight that is large enough.
@@ -73,7 +73,7 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
         largest_score: Largest score of any input and output.
 
     Raises:
-        ExportError: The exponent is so large that integers cannot hold the weights of stored neighbors. The message
+        ExportError: The exponent is so large that integers cannot hold the weights of similar words. The message
             contains the largest possible exponent.
 
     Example:
@@ -103,7 +103,7 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
 
 
 def fits_integers(table: SanTextTable, setting: LevelSetting) -> bool:
-    """Return whether ``make_level_parameters`` succeeds for a setting.
+    """Return whether integers can hold the weights for an exponent (``make_level_parameters`` raises no error).
 
     Args:
         table: Neighbors and scores.
@@ -117,7 +117,7 @@ def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None)
 
     Args:
         table: Neighbors and scores.
-        base: Base measure, shape ``(symbols,)``, or ``None`` if it is uniform.
+        base: Factor of each output word (base measure), shape ``(symbols,)``, or ``None`` if all are equal.
     """
     step = Decimal("0.0001")
     low, high = 0, 1 << 40  # in steps
@@ -128,7 +128,7 @@ def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None)
 
 
 def _find_largest_scale(table: SanTextTable, setting: LevelSetting) -> tuple[int, int] | None:
-    """Find the largest scale ``2**shift`` at which integers hold the weights of a level.
+    """Find the largest scale ``2**shift`` at which integers hold the weights of all pairs of words.
 
     Args:
         table: Neighbors and scores.

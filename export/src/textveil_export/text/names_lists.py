@@ -1,4 +1,7 @@
-"""Add the lists of the mode ``names`` to a bundle, or build a bundle that contains only these lists."""
+"""Add the word lists for hiding names to a bundle (data folder), or build a bundle with only these lists.
+
+They are the lists of the mode ``names``.
+"""
 
 import json
 import re
@@ -32,13 +35,13 @@ _LIST_FILE = re.compile(r"(entity|surrogates|facts)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 @dataclass(frozen=True, kw_only=True)
 class NamesListFiles:
-    """Lists of the mode ``names``, read from a folder.
+    """Word lists of the mode ``names`` (which hides names and numbers), read from a folder.
 
     Attributes:
         texts: Content of each list, by its file name in the bundle.
         kinds: Entity types that have a list of words.
-        pools: Entity types that have a surrogate pool.
-        facts: Names of lists of public facts.
+        pools: Entity types that have a list of surrogates (replacements).
+        facts: Names of lists of public facts (words that may be left unchanged).
         sources: Section of the model card about sources and licenses.
     """
 
@@ -50,17 +53,18 @@ class NamesListFiles:
 
 
 def read_names_lists(folder: Path) -> NamesListFiles:
-    """Read the lists of the mode ``names`` from a folder or a bundle.
+    """Read the word lists of the mode ``names`` (which hides names and numbers) from a folder or a bundle.
 
-    The folder contains common words, capitals, symbols, entity types (``entity.TYPE.txt``), surrogate pools
-    (``surrogates.TYPE.txt``), and optional lists of public facts (``facts.NAME.txt``). The optional file ``rules.json``
-    contains the rules of the language, and ``README.md`` the sources. If ``folder`` is a bundle, only its lists of the
-    mode ``names`` are read. The function does not check the content of the lists; ``write_bundle`` does.
+    The folder contains lists of common words, words with capitals, symbols, names by entity type (``entity.TYPE.txt``)
+    and surrogates, that is replacements (``surrogates.TYPE.txt``). Lists of public facts, which may be left unchanged,
+    are optional (``facts.NAME.txt``). The optional file ``rules.json`` contains the rules of the language, and
+    ``README.md`` the sources. If ``folder`` is a bundle, only its lists of the mode ``names`` are read. The function
+    does not check the content of the lists; ``write_bundle`` does.
 
     Raises:
         SourceError: A file is missing or is not UTF-8; the type in a file name has characters other than a to z and
-            ``-``; there is no pool; the rules name a missing pool; a listed name is also a common word that is
-            not marked ``name``; or ``README.md`` has no section on sources.
+            ``-``; there is no list of surrogates; the rules name a missing list; a listed name is also a common word
+            that is not marked ``name``; or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": [], "facts": []}
@@ -90,15 +94,18 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
 
 def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
-    """Check that each word ending in the rules has a surrogate pool, and that common words that are names are marked.
+    """Check the word lists of a language against its rules.
+
+    Each word ending in the rules must have a list of surrogates (replacements). Common words that are also names must
+    have the flag ``name``.
 
     Args:
         texts: Content of each list, by its file name in the bundle.
-        pools: Entity types that have a surrogate pool.
+        pools: Entity types that have a list of surrogates.
 
     Raises:
-        SourceError: A word ending in the rules has no pool, or a common word is also a listed name but is not marked
-            ``name``.
+        SourceError: A word ending in the rules has no list of surrogates, or a common word is also a listed name but is
+            not marked ``name``.
     """
     try:
         endings = [str(ending) for ending in json.loads(texts[layout.RULES])["endings"]["kept"]]
@@ -123,16 +130,16 @@ def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
 
 
 def _list_bundle_files(folder: Path) -> set[str]:
-    """Return the file names of a bundle's lists for the mode ``names``.
+    """Return the file names of a bundle's word lists for the mode ``names``, which hides names.
 
-    Lists that only the bundle's template uses are omitted.
+    Lists that only the staircase mechanism uses are omitted.
     """
     bundle = open_bundle(folder, TextBundle)
     return set() if bundle.names_files is None else set(bundle.names_files.contents)
 
 
 def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextContents:
-    """Return the contents of a bundle that has only lists of the mode ``names``."""
+    """Return the contents of a bundle (data folder) that has only the word lists of the mode ``names``."""
     nothing = TextContents(
         tensors={},
         texts={layout.CHARACTERS: format_character_classes()},
@@ -151,10 +158,11 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
 
 
 def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
-    """Return a copy of a bundle's contents with lists of the mode ``names`` added.
+    """Return a copy of a bundle's contents with the word lists of the mode ``names``, which hides names.
 
-    The outputs of the staircase mechanism depend on the lists of its template. If the template and ``lists`` have
-    different lists for the same entity type, the bundle gets both, and the template's list gets another file name.
+    The staircase mechanism (random replacement of words) has its own lists of names, on which its outputs depend. If
+    ``lists`` has another list for the same entity type, the bundle (data folder) gets both lists, and the list of the
+    staircase mechanism gets another file name.
     """
     taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
     contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})
@@ -172,7 +180,7 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
 
 
 def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str]) -> TextContents:
-    """Return a copy of a bundle's contents in which some lists of the template have other file names.
+    """Return a copy of a bundle's contents in which some lists of the staircase mechanism have other file names.
 
     Args:
         contents: The bundle.
@@ -193,9 +201,9 @@ def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str])
 
 
 def read_staircase_contents(bundle: TextBundle) -> TextContents:
-    """Read a finished bundle with the staircase mechanism back into memory, byte for byte.
+    """Read a finished bundle (data folder) with the staircase mechanism back into memory, byte for byte.
 
-    The function omits the lists of the mode ``names``.
+    The function omits the word lists of the mode ``names``, which hides names.
 
     Raises:
         ExportError: The bundle has no staircase mechanism, or also has SanText.

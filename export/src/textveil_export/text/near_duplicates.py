@@ -1,4 +1,4 @@
-"""Merge words with nearly equal vectors, such as variants of case or spelling, into one symbol."""
+"""Merge words with nearly equal vectors, such as variants of case or spelling, into one vocabulary entry."""
 
 import math
 from functools import lru_cache
@@ -20,11 +20,11 @@ _FIRST = 64  # coordinates that are compared first
 def merge_near_duplicates(
     rows: NDArray[np.int8], progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> tuple[list[int], dict[int, int]]:
-    """Group words whose vectors are so close that they become one symbol.
+    """Group words whose vectors are so close that the words become one entry (symbol) of the vocabulary.
 
-    The function processes words in order of frequency. A word joins the most frequent earlier representative within
-    ``MERGE_DISTANCE`` times the median distance, otherwise it becomes a representative. Without the merge, the small
-    difference between the normalizers of such words would dominate the certified epsilon.
+    The function processes words in order of frequency. If an earlier representative is within ``MERGE_DISTANCE`` times
+    the median distance of a word, the word joins the most frequent one; otherwise the word becomes a representative.
+    Without the merge, the small difference between the normalizers of such words would dominate the certified epsilon.
 
     Args:
         rows: int8 rows in order of frequency, shape ``(symbols, dimension)``.
@@ -132,6 +132,6 @@ def _sample_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=8)
 def _count_samples(count: int) -> NDArray[np.int64]:
-    """Count how many times the sample draws each pair, shape ``(count * count,)``."""
+    """Count how often each pair is in the sample of ``_sample_pairs``, shape ``(count * count,)``."""
     first, second = _sample_pairs(count)
     return np.bincount(first * count + second, minlength=count * count)

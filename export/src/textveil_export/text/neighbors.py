@@ -89,7 +89,7 @@ class PairMedian:
 
     @classmethod
     def make_empty(cls, largest: int) -> "PairMedian":
-        """Return a count without pairs, for squared distances from 0 to ``largest``."""
+        """Return an object that has counted no pairs yet, for squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
     def add_block(self, squared: NDArray[np.int64]) -> None:

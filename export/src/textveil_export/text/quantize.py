@@ -87,9 +87,9 @@ def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[
 def place_unknown(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
     """Compute a vector for the unknown word ``<unk>`` at a median distance of one unit from the words.
 
-    The vector is the mean of all words plus one extra coordinate of squared length ``extra``. At the mean itself
-    ``<unk>`` would be close to all words and raise the epsilon of the whole table. The extra coordinate keeps all
-    distances Euclidean.
+    The vector is the mean of all words plus one extra coordinate of squared length ``extra``. At the mean itself,
+    ``<unk>`` would be close to all words and raise the epsilon of the whole table. With the extra coordinate, all
+    distances are still Euclidean.
 
     Args:
         rows: int8 rows of the words, shape ``(symbols, dimension)``.

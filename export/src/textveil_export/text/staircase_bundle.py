@@ -1,4 +1,4 @@
-"""Build the staircase mechanism of a text bundle: arrays, levels and lists of the template."""
+"""Build the data of the staircase mechanism (random replacement of words): arrays, epsilons and word lists."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,15 +38,15 @@ DEFAULT_LEVEL = "10"
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseRecipe:
-    """Settings of the staircase mechanism in a bundle, besides the vocabulary.
+    """Settings with which the staircase mechanism (random replacement of words) of a bundle (data folder) is built.
 
     Attributes:
-        lists: Lists of the template.
+        lists: Lists of words that are left unchanged or replaced by type.
         vectors: Vectors that define the neighbors of each word; ``None`` for the vectors of the vocabulary.
         per_billion: Public frequency of each word per billion words; ``None`` to estimate frequencies from ranks.
         settings: Number of neighbors, and how to rank them.
-        levels: Levels of epsilon, strictest first.
-        default_level: Level of a call that selects no level.
+        levels: Epsilons with their parameters, smallest epsilon first.
+        default_level: Name of the epsilon for calls that pass no epsilon.
         never_output: Words that are never outputs.
         misleading: Words that must not be neighbors of other words.
     """
@@ -63,11 +63,11 @@ class StaircaseRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseContents:
-    """Parts of a text bundle that belong to its staircase mechanism.
+    """Parts of a text bundle (data folder) that belong to its staircase mechanism.
 
     Attributes:
         tensors: Arrays of ``staircase.safetensors``.
-        texts: Lists of the template, by file name.
+        texts: Lists of words that are left unchanged or replaced by type, by file name.
         definition: Entries ``staircase`` and ``template`` of ``mechanism.json``.
         defaults: Value of ``defaults.staircase`` in ``mechanism.json``.
     """
@@ -85,11 +85,11 @@ def build_staircase(
     *,
     run: BlockRunner = run_blocks,
 ) -> StaircaseContents:
-    """Build the staircase mechanism of a bundle.
+    """Build the data of the staircase mechanism (random replacement of words) for a bundle.
 
     Args:
         source: The vocabulary with its vectors, after near-duplicates were merged.
-        recipe: Lists, levels and settings.
+        recipe: Word lists, epsilons and settings.
         progress: Called as stages advance.
         run: Function that applies another function to blocks of rows, such as in parallel processes.
 
@@ -134,13 +134,13 @@ def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
 def compute_roles(
     words: Sequence[str], lists: TemplateLists, never_output: frozenset[str], progress: Progress = ignore_progress
 ) -> NDArray[np.uint8]:
-    """Return the array ``roles`` of ``staircase.safetensors``.
+    """Return the array ``roles`` of ``staircase.safetensors``: in which contexts each word may be an output.
 
-    The bits of a word's entry are the contexts in which it may be an output.
+    Each bit of a word's entry stands for one context, such as a place where the word must be in lower case.
 
     Args:
         words: The vocabulary.
-        lists: Lists of the template.
+        lists: Lists of words that are left unchanged or replaced by type.
         never_output: Words that are never outputs.
         progress: Called as stages advance.
     """
@@ -165,7 +165,7 @@ def build_staircase_bundle(
     lists: dict[str, Any],
     progress: Progress = ignore_progress,
 ) -> TextContents:
-    """Build a bundle with only the staircase mechanism, over the vocabulary of a finished bundle.
+    """Build a bundle (data folder) with only the staircase mechanism, for the vocabulary of a finished bundle.
 
     The vocabulary file is copied byte for byte.
 

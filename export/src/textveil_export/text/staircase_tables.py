@@ -1,10 +1,11 @@
-"""Compute the arrays of the staircase mechanism: stored neighbors of each word, and base weights.
+"""Compute the arrays of the staircase mechanism: nearest words (neighbors) of each word, and base weights.
 
-Some words would mislead in place of another word. The proof (docs/proofs/staircase.md) allows any choice of stored
-neighbors, and any base weights that are the same for all inputs. So the opposites of a word are removed from its
-neighbors. Alarming words are removed from the neighbors of all other words, and the base weights of alarming words are
-divided by ``ALARMING_DIVISOR``. Since all base weights are positive, any word can still become any other, also its
-opposite. So the base weights of words with many opposites are slightly reduced.
+The staircase mechanism replaces words at random. Some words would mislead in place of another word. The proof
+(docs/proofs/staircase.md) allows any choice of stored neighbors, and any base weights that are the same for all inputs.
+So the opposites of a word are removed from its neighbors. Alarming words are removed from the neighbors of all other
+words, and the base weights of alarming words are divided by ``ALARMING_DIVISOR``. Since all base weights are positive,
+any word can still become any other, also its opposite. So the base weights of words with many opposites are slightly
+reduced.
 """
 
 from collections import Counter
@@ -62,7 +63,7 @@ class MisleadingWords:
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a boolean for each stored neighbor: whether it would mislead, and must be removed.
+        """Return a boolean for each stored neighbor (similar word): whether it would mislead, and must be removed.
 
         Args:
             words: All words by id.
@@ -95,7 +96,7 @@ _MAX_SYMBOLS = 1 << 22  # larger than any vocabulary, and keeps totals far below
 
 @dataclass(frozen=True)
 class StaircaseSettings:
-    """Settings of the arrays of the staircase mechanism.
+    """Settings of the neighbors (nearest words) and the base weights of the staircase mechanism.
 
     Attributes:
         k: Number of stored ids per word, including the word itself; all words if the vocabulary has fewer.
@@ -127,7 +128,7 @@ def make_staircase_arrays(
     run: BlockRunner = run_blocks,
     misleading: MisleadingWords | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Compute the arrays of ``staircase.safetensors``.
+    """Compute the arrays of ``staircase.safetensors``: neighbors and base weights of the staircase mechanism.
 
     The result is the same on each machine: vectors are rounded to int8, their products are exact, and equally near
     words are ordered by id.
@@ -175,12 +176,12 @@ def make_staircase_arrays(
 
 
 def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
-    """Compute the base weight ``1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` of each symbol ``y``, exactly.
+    """Compute the base weight ``1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` of each word ``y``, exactly.
 
-    Here ``p(y)`` is the relative frequency of the symbol and ``n`` the number of symbols.
+    Here ``p(y)`` is the relative frequency of the word and ``n`` the number of words.
 
     Args:
-        frequencies: Frequency of each symbol, in any unit.
+        frequencies: Frequency of each word, in any unit.
         mu: Share of the weights that follows frequencies, at least 0 and below 1.
 
     Returns:
@@ -229,7 +230,7 @@ def estimate_frequencies(words: Sequence[str]) -> dict[str, int]:
 
 
 def read_frequencies(path: Path) -> dict[str, int]:
-    """Read public word frequencies from a file of lines with a word's lookup key, a tab and a count.
+    """Read public word frequencies from a file. Each line has a word in lower case, a tab and a count.
 
     The function ignores lines that start with ``"# "``.
 

@@ -1,6 +1,7 @@
-"""Read the public lists of the template: built-in English lists, or other files.
+"""Read the word lists that define the template of a text: built-in English lists, or other files.
 
-The template of a text is the part that its output may depend on: function words, and the entity types of other words.
+The template is the public part of a text, on which the output of the staircase mechanism may depend: function words,
+which are left unchanged, and the entity types of other words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +22,10 @@ FUNCTION_WORDS = "function-words.txt"
 
 @dataclass(frozen=True)
 class TemplateLists:
-    """Lists of a template, parsed and checked.
+    """Parsed and checked lists of words that are left unchanged (function words) or replaced by type (such as cities).
 
     Attributes:
-        files: Content of the lists, as a bundle stores them.
+        files: Content of the lists, as a bundle (data folder) stores them.
         words: Function words; ``True`` for function words that can also be a name.
         kinds: Entity types.
     """
@@ -34,20 +35,20 @@ class TemplateLists:
     kinds: EntityTypes
 
     def make_rule(self, *, visible: bool) -> TemplateRule:
-        """Return the rule that assigns the parts of a text to its template.
+        """Return the rule that decides which words of a text are left unchanged, replaced by type, or randomized.
 
         Args:
-            visible: Whether the rule keeps function words.
+            visible: Whether function words, such as "the", are left unchanged.
         """
         return TemplateRule(function_words=self.words, listed_types=self.kinds, keeps_function_words=visible)
 
     def list_texts(self) -> dict[str, str]:
-        """Return the content of each list by its file name."""
+        """Return the content of each word list by its file name."""
         lists = {name: content.decode() for kind in self.files.entity_types for name, content in kind.files.items()}
         return {FUNCTION_WORDS: self.files.function_words, **lists}
 
     def describe(self) -> dict[str, Any]:
-        """Return the value of ``template`` in ``mechanism.json``."""
+        """Return the value of ``template`` in ``mechanism.json``: the names of the word lists and entity types."""
         entity_types = [
             {"name": kind.name, "shape": kind.shape, "files": list(kind.files)} for kind in self.files.entity_types
         ]
@@ -56,19 +57,22 @@ class TemplateLists:
 
 @cache
 def _open_built_in() -> TemplateFiles:
-    """Return the template's lists in the built-in bundle, the only copy of the English lists."""
+    """Return the word lists of the staircase mechanism in the built-in bundle, the only copy of the English lists."""
     template = open_bundle(DEFAULT_BUNDLE, TextBundle).template
     assert template is not None
     return template
 
 
 def read_english_template() -> TemplateLists:
-    """Read the English lists of the built-in bundle (for their sources, see ``artifacts/lists``)."""
+    """Read the English lists of function words and names from the built-in bundle.
+
+    ``artifacts/lists`` documents the sources of the lists.
+    """
     return check_template_lists(_open_built_in())
 
 
 def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> TemplateLists:
-    """Read the lists of a template from files.
+    """Read the lists of function words and of names by entity type from files.
 
     Entity types that are defined by form, such as numbers, come from the built-in bundle.
 
@@ -87,7 +91,7 @@ def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Templ
 
 
 def check_template_lists(files: TemplateFiles, function_words: str = FUNCTION_WORDS) -> TemplateLists:
-    """Parse and check the lists of a template.
+    """Parse and check the lists of function words and of names by entity type.
 
     Args:
         files: Content of the lists.

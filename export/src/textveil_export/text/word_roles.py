@@ -1,4 +1,4 @@
-"""Decide for each word whether SanText and SanText+ may output it, and whether SanText+ keeps it."""
+"""Decide for each word whether SanText and SanText+ may output it, and whether SanText+ may leave it unchanged."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -17,11 +17,13 @@ LISTS = Path(__file__).parents[1] / "lists"
 
 @dataclass(frozen=True, kw_only=True)
 class WordPolicy:
-    """Public choices of sensitive words and of outputs. None of them may be derived from private text.
+    """Choices of sensitive words and of possible outputs for SanText+, which replaces words at random.
+
+    The choices are public: none of them may be derived from private text.
 
     Attributes:
-        share: Share of the vocabulary's symbols that are sensitive because they are the rarest; ``w`` of Yue et al.
-            (2021). Each symbol counts once, whatever its frequency.
+        share: Share of the vocabulary that is sensitive because its words are the rarest; ``w`` of Yue et al. (2021).
+            Each word counts once, whatever its frequency.
         sensitive: Words that are sensitive although they are frequent.
         allow: Words that are not sensitive although they are rare. They are not outputs of SanText+.
         never_output: Words that are never outputs. As inputs they are sensitive.
@@ -56,17 +58,19 @@ def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def assign_roles(spellings: Sequence[Collection[str]], policy: WordPolicy) -> NDArray[np.uint8]:
-    """Compute the role bits of each symbol for SanText and SanText+.
+    """Compute, for each word of the vocabulary, bits that state how the mechanisms may use the word.
+
+    The mechanisms are SanText and SanText+, which replace words at random.
 
     Args:
-        spellings: All spellings of each symbol, symbols in order of frequency. A list applies to a symbol if the list
+        spellings: All spellings of each word, words in order of frequency. A list applies to a word if the list
             contains one of its spellings.
         policy: Share of sensitive words, and lists of words.
 
     Returns:
-        Bits ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT_ROLE``, shape ``(symbols,)``. No symbol
-        has both ``KEPT_ROLE`` and ``SANTEXT_PLUS_OUTPUT_ROLE``. SanText+ outputs no other symbols than these two
-        groups.
+        Bits ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT_ROLE``, shape ``(symbols,)``.
+        ``KEPT_ROLE`` marks words that SanText+ may leave unchanged; no such word has ``SANTEXT_PLUS_OUTPUT_ROLE``.
+        SanText+ outputs only words with one of these two bits.
 
     Raises:
         ExportError: SanText+ would have no outputs.

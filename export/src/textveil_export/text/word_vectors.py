@@ -36,7 +36,7 @@ class WordVectors:
     """A vocabulary in order of frequency, most frequent first, with a vector for each entry.
 
     Attributes:
-        words: Distinct lookup keys, shape ``(symbols,)``.
+        words: Distinct words in the spelling by which they are looked up (``make_lookup_key``), shape ``(symbols,)``.
         vectors: Finite float32 vectors, shape ``(symbols, dimension)``.
         provenance: Origin of the vectors, for the manifest and the card.
 
@@ -117,7 +117,8 @@ class WordEncoder:
         """Embed each word alone: compute the mean of its token vectors, scaled to length 1.
 
         Args:
-            words: Words. The function omits words that no text can contain as one token, and repeated lookup keys.
+            words: Words. The function omits words that no text can contain as one token, and repetitions of a word in
+                other spellings.
             progress: Called with the number of embedded words.
             batch: Words in a forward pass.
         """
@@ -219,7 +220,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
 
 
 def select_usable_words(words: Iterable[str]) -> list[str]:
-    """Return the distinct lookup keys of words, without keys that never occur as one token of a text."""
+    """Return the distinct words in their lookup spelling, without words that are never one token of a text."""
     keys = dict.fromkeys(make_lookup_key(word) for word in words)
     return [key for key in keys if _is_reachable(key)]
 
@@ -246,12 +247,15 @@ def read_text(path: Path) -> str:
 
 
 def make_lookup_key(word: str) -> str:
-    """Return the key by which the device finds a vocabulary entry; punctuation is its own key."""
+    """Return the spelling by which the device looks up a word in the vocabulary, such as ``film`` for ``Film``.
+
+    Punctuation is not changed.
+    """
     return word if is_gap(word) else look_up_key(word)
 
 
 def _is_reachable(key: str) -> bool:
-    """Return whether the device's tokenizer can produce a lookup key as one token."""
+    """Return whether the device's tokenizer can return a word, in its lookup spelling, as one token."""
     if key in CLITICS:
         return True
     return split_text(key) == [key] and not is_string(key)

@@ -1,4 +1,4 @@
-"""Write a text bundle, and later add its certificate or statistics.
+"""Write a text bundle (data folder for rewriting texts), and later add its certificate or statistics.
 
 A bundle is written completely or not at all. A certificate or statistics are added to an existing bundle. They change
 the bundle's content hash, since that hash covers every stated guarantee, but not the hash of ``mechanism.json``. The
@@ -26,7 +26,7 @@ _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
 
 def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -> TextBundle:
-    """Write a bundle to a hidden folder, check it with the device's reader, and rename it to the target.
+    """Write a text bundle to a hidden folder, check it with the code of devices, and rename it to the target.
 
     Args:
         contents: The bundle in memory.
@@ -65,7 +65,7 @@ def write_certificate(
     certificates: Certificates,
     labels: dict[str, float] | None = None,
 ) -> TextBundle:
-    """Write ``certificate.json``, and label the levels in the manifest with their proven epsilons.
+    """Write ``certificate.json`` into a bundle, and state the proven epsilon of each level in the manifest.
 
     Args:
         bundle: The certified bundle.
@@ -86,7 +86,7 @@ def write_certificate(
     content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
-        """Write the proven epsilons into the manifest, or remove them.
+        """Write the proven epsilons into the manifest if ``there`` is true; otherwise remove them.
 
         Args:
             manifest: Content of ``manifest.json``, changed in place.
@@ -98,7 +98,7 @@ def write_certificate(
 
 
 def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBundle:
-    """Write ``statistics.json`` into a bundle.
+    """Write ``statistics.json`` (measured effects of each epsilon) into a bundle (data folder).
 
     Args:
         bundle: The measured bundle.
@@ -117,7 +117,7 @@ def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBund
 
 
 def write_staged_files(contents: TextContents, folder: Path) -> None:
-    """Write all files of a bundle into a hidden folder from ``stage_bundle_folder``."""
+    """Write all files of a bundle (data folder) into a hidden folder from ``stage_bundle_folder``."""
     entries: dict[str, dict[str, object]] = {}
     for name, tensors in contents.tensors.items():
         entries[name] = add_bundle_file(folder, name, save_tensors(tensors))
@@ -131,10 +131,10 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
 
 
 def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with its format, version, software and the hash of the bundle's ``mechanism.json``.
+    """Return a certificate or statistics with a header: format, version, software and hash of ``mechanism.json``.
 
     Args:
-        bundle: The bundle that the record describes.
+        bundle: The bundle (data folder) that the record (certificate or statistics) describes.
         name: Format of the record.
         version: Version of this format.
         content: Entries of the record.
@@ -152,7 +152,7 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
 def _write_record(
     bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]
 ) -> TextBundle:
-    """Write a record, such as a certificate, into a bundle and list it in the manifest.
+    """Write a certificate or statistics (a record) into a bundle (data folder), and list it in the manifest.
 
     Args:
         bundle: The bundle.
@@ -178,7 +178,7 @@ def _write_record(
 
 
 def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
-    """Set the labels of all levels in the manifest to proven epsilons, or remove the labels.
+    """State the proven epsilons of all levels in the manifest, or remove the stated epsilons.
 
     Args:
         manifest: Content of ``manifest.json``, changed in place.

@@ -1,7 +1,7 @@
-"""Readers of bundles, which check every byte of a bundle. ``open_bundle`` is the entry point.
+"""Readers of bundles (folders with word lists, tables or a model), which check every byte of a bundle.
 
-A bundle is a folder of files with lists, tables or a model. The module ``textveil.bundle.layout`` has the names of the
-files, for code that writes bundles.
+``open_bundle`` is the entry point. The module ``textveil.bundle.layout`` has the names of the files, for code that
+writes bundles.
 """
 
 from typing import TYPE_CHECKING

@@ -14,7 +14,7 @@ _UNICODE_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
 def parse_character_classes(content: bytes) -> dict[str, tuple[int, ...]]:
-    """Parse ``characters.json`` into the code point ranges of each character class.
+    """Parse ``characters.json`` into the code point ranges of each character class, such as letters or digits.
 
     Args:
         content: The whole file.

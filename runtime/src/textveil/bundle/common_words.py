@@ -10,7 +10,9 @@ _MAX_SEARCHES = 1000
 
 
 class CommonWords(Mapping[str, int]):
-    """Mapping from the lookup key of each word of a sorted list to its flags (as bits), in the order of the file.
+    """Mapping from each word of a sorted list, in a normalized spelling (``fold``), to its flags as bits.
+
+    The flags mark properties of a common word, for example that it is also a name. Iteration has the order of the file.
 
     The first lookups are binary searches in the file: the order of UTF-8 bytes is the order of code points. Later
     lookups, iteration and ``len`` use a dictionary of all words.
@@ -35,7 +37,7 @@ class CommonWords(Mapping[str, int]):
         self.get: Callable[..., Any] = self._search
 
     def __getitem__(self, word: str) -> int:
-        """Return the flags of a word.
+        """Return the flags (properties, as bits) of a word of the list.
 
         Raises:
             KeyError: The list does not contain the word.
@@ -87,9 +89,9 @@ class CommonWords(Mapping[str, int]):
 
 
 class ListedWords(AbstractSet[str]):
-    """Set of the words of a sorted list without flags, searched like `CommonWords`.
+    """Set of the words of a sorted list, which is searched by binary search in the file's bytes.
 
-    Operators such as ``|`` return a ``frozenset``, and so parse the list.
+    Operators such as ``|`` parse the whole list and return a ``frozenset``.
 
     Args:
         content: Bytes of the file. The caller has checked that the lines ascend, are valid and end with a line feed.

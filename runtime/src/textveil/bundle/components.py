@@ -1,4 +1,7 @@
-"""Parts of a text bundle: the staircase mechanism, SanText, and lists of the mode ``names``.
+"""Parts of a text bundle (folder with data for rewriting texts).
+
+The parts are two mechanisms that replace words at random (staircase and SanText), and the word lists of the mode
+``names``, which hides names and numbers.
 
 The classes hold the data of an opened bundle. The functions parse the parts that ``mechanism.json`` defines. The lists
 of the mode ``names`` are parsed at their first use, so that bundles open quickly.
@@ -46,11 +49,11 @@ _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type of a template, with its lists.
+    """One entity type, such as ``city``, with the word lists of its members.
 
     Attributes:
         name: Name of the entity type.
-        shape: Name of the kind of strings that belong to the type, such as ``email`` or ``date``. ``None`` if the type
+        shape: Name of the form of strings that belong to the type, such as ``email`` or ``date``. ``None`` if the type
             consists of listed words.
         files: Content of each list by file name.
 
@@ -66,12 +69,14 @@ class EntityTypeFile(NamedTuple):
 
     @property
     def utf_8(self) -> bytes:
-        """All lists, joined in order; each list ends with a line feed."""
+        """Bytes of all word lists of the type, joined in order; each list ends with a line feed."""
         return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define which words of a text are public (``textveil.text.token_rules``).
+    """Public word lists that define which words of a text are left unchanged or replaced by type.
+
+    ``textveil.text.token_rules`` applies the lists.
 
     Attributes:
         function_words: Text of the list of function words, one per line.
@@ -91,16 +96,16 @@ class TemplateFiles(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StaircaseComponent:
-    """Staircase mechanism of a bundle.
+    """Data of the staircase mechanism, which replaces words at random, in a bundle (data folder).
 
     The mechanism is that of Kairouz, Oh, Viswanath 2014 (extremal mechanisms for local differential privacy), not that
     of Geng and Viswanath for numbers. All fields are empty if the bundle lacks the mechanism.
 
     Attributes:
-        staircase_table: Neighbors and base weights.
+        staircase_table: Similar words of each word (neighbors), and base weights.
         staircase_levels: Parameters of each epsilon, smallest epsilon first.
-        template: Public lists that define the template of a text.
-        default_staircase_level: Name of the level for calls without an epsilon.
+        template: Public lists that define which words of a text are left unchanged or replaced by type (the template).
+        default_staircase_level: Name of the epsilon for calls that pass no epsilon.
         default_staircase_mode: Protection mode for calls that select the mechanism but no mode.
     """
 
@@ -112,7 +117,7 @@ class StaircaseComponent:
 
 
 class SanTextLevel(NamedTuple):
-    """One privacy level of SanText: its name, and its parameters by mechanism."""
+    """One epsilon of SanText (random replacement of words): its name, and the parameters of each mechanism."""
 
     name: str
     parameters: "dict[str, LevelParameters]"
@@ -120,13 +125,13 @@ class SanTextLevel(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanTextComponent:
-    """SanText in a bundle. All fields are empty if the bundle lacks SanText.
+    """Data of SanText (random replacement of words) in a bundle (data folder). Without SanText, all fields are empty.
 
     Attributes:
-        santext_table: Neighbors of each word with their scores; and for each word, whether it may be an output and
-            whether it may be kept.
+        santext_table: Similar words of each word (neighbors) with their scores; and for each word, whether it may be an
+            output and whether it may be left unchanged.
         santext_metric: Distances between words.
-        santext_levels: Privacy levels, strictest first.
+        santext_levels: Parameters of each epsilon, smallest epsilon first.
         default_table_mechanism, default_level, default_replacement_probability: Defaults of the options of a call.
     """
 
@@ -140,11 +145,12 @@ class SanTextComponent:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NamesFiles:
-    """Files of the mode ``names``, not yet parsed.
+    """Files with the word lists of the mode ``names`` (which hides names and numbers), not yet parsed.
 
     Attributes:
-        entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
-        pool_types: Names of the entity types that have a surrogate pool.
+        entity_types: Names of the entity types for which a file lists the known strings (such as cities), in the order
+            of ``mechanism.json``.
+        pool_types: Names of the entity types for which a file lists possible surrogates (replacements).
         contents: Bytes of each file by file name.
         is_checked: Whether the lists are known to be valid, like those of the built-in bundle.
     """
@@ -157,7 +163,7 @@ class NamesFiles:
 
     @cached_property
     def lists(self) -> "NamesLists":
-        """Return the parsed lists. The first access parses them.
+        """Return the parsed word lists. The first access parses them.
 
         Raises:
             BundleDamaged: A list is malformed. The message contains the file name and the line number.
@@ -169,7 +175,7 @@ class NamesFiles:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesComponent:
-    """Part of a bundle for the mode ``names``.
+    """Part of a bundle (data folder) for the mode ``names``, which hides names and numbers.
 
     Attributes:
         names_files: Files with the lists of the mode; ``None`` if the bundle does not support the mode.
@@ -179,10 +185,10 @@ class NamesComponent:
 
 
 def list_template_files(template: object) -> list[str]:
-    """Return the file names of all lists that a template uses.
+    """Return the file names of all word lists that decide which words of a text are left unchanged.
 
     Args:
-        template: The entry ``template`` of ``mechanism.json``.
+        template: The entry ``template`` of ``mechanism.json``, which names these lists.
 
     Raises:
         BundleDamaged: The entry is malformed.
@@ -198,16 +204,16 @@ def list_template_files(template: object) -> list[str]:
 
 
 def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -> StaircaseComponent:
-    """Parse the files of the staircase mechanism.
+    """Parse the files of the staircase mechanism, which replaces words at random.
 
     Args:
-        contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.
-        definition: The parsed ``mechanism.json``, with an entry ``staircase``. The caller has checked that the lists of
-            the template exist and are printable.
+        contents: Bytes of each file of the bundle (data folder) by file name. The caller has checked their hashes.
+        definition: The parsed ``mechanism.json``, with an entry ``staircase``. The caller has checked that the word
+            lists exist and are printable.
 
     Raises:
-        BundleDamaged: The table, a level or a default is malformed, or violates a condition of the privacy theorem
-            (docs/proofs/staircase.md).
+        BundleDamaged: The table, an epsilon with its parameters, or a default is malformed, or violates a condition of
+            the privacy theorem (docs/proofs/staircase.md).
     """
     table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["vocabulary_size"])
     levels = parse_staircase_levels(table, parse_record(definition["staircase"], {"levels"}, MECHANISM_FILE)["levels"])
@@ -223,7 +229,7 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
 
 
 def check_levels(names: list[str], default_name: object) -> str:
-    """Check the level names of a mechanism, and return the name of its default level.
+    """Check the names of a mechanism's levels (epsilons with parameters), and return the default level's name.
 
     Args:
         names: Names of all levels of the mechanism.
@@ -238,7 +244,11 @@ def check_levels(names: list[str], default_name: object) -> str:
 
 
 def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
-    """Parse the levels of the staircase mechanism in ``mechanism.json``, strictest first.
+    """Parse the parameters of each epsilon of the staircase mechanism, smallest epsilon first.
+
+    Args:
+        table: Words with their neighbors and weights.
+        entries: The list of levels (epsilons with their parameters) in ``mechanism.json``.
 
     Raises:
         BundleDamaged: The list is empty or out of order, a level is malformed, or a level violates a condition of the
@@ -283,7 +293,7 @@ def _parse_template_type(contents: Mapping[str, bytes], entry: dict[str, Any]) -
 
 
 def list_names_files(entry: object) -> list[str]:
-    """Return the file names of all lists of the mode ``names``.
+    """Return the file names of all word lists of the mode ``names``, which hides names and numbers.
 
     Args:
         entry: The entry ``names`` of ``mechanism.json``.
@@ -303,7 +313,9 @@ def list_names_files(entry: object) -> list[str]:
 
 
 def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool = False) -> NamesComponent:
-    """Select the files of the mode ``names`` and check their total size, without parsing them.
+    """Select the word lists of the mode ``names`` (which hides names) from the files of a bundle.
+
+    The function checks the total size of the lists, but does not parse them.
 
     Args:
         contents: The files of the bundle. They include all files that ``entry`` requires.
@@ -331,8 +343,8 @@ def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]
     """Parse the entry ``names`` of ``mechanism.json`` into three tuples of names.
 
     Returns:
-        The entity types that have a list of members, the entity types that have a surrogate pool, and the kinds of
-        public facts that have a list.
+        The entity types for which a file lists the known strings (such as cities); the entity types for which a file
+        lists possible replacements; and the kinds of public facts (such as terms) that have a list.
     """
     names_by_key = {"facts": [], **parse_object(entry, MECHANISM_FILE)}
     parse_record(names_by_key, _NAMES_KEYS, MECHANISM_FILE)

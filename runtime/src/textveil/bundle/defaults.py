@@ -1,4 +1,4 @@
-"""Default bundles and their expected content hashes.
+"""Default bundles (folders with word lists, tables or a model) and their expected content hashes.
 
 This package contains the English text bundle. All other bundles are in ``artifacts`` of a clone of the repository.
 """
@@ -15,7 +15,7 @@ _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")
 
 
 def find_artifact(name: str) -> Path:
-    """Return the folder of a bundle in the repository.
+    """Return a bundle (folder with word lists, tables or a model) of the repository by its name.
 
     Args:
         name: Name of the folder in ``artifacts``.
@@ -39,7 +39,7 @@ def find_artifact(name: str) -> Path:
 
 
 def find_default_encoder() -> Path:
-    """Return the folder of the default encoder in the repository.
+    """Return the folder of the default encoder (model for noisy vectors of texts) in the repository.
 
     Raises:
         BundleNotFound: The package is installed without the repository.

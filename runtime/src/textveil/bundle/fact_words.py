@@ -1,4 +1,4 @@
-"""Words of a language for the rules that recognize public facts, such as units of measurement.
+"""Words of a language, such as units, for rules that find public facts (numbers that are safe to leave unchanged).
 
 A rules file has these words in its object ``optional.facts`` (docs/format-rules.md).
 """
@@ -10,7 +10,10 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FactWords:
-    """Words for the rules that recognize public facts. All words are lookup keys (``fold``).
+    """Words with which rules recognize public facts: numbers, dates and words that are safe to leave unchanged.
+
+    For example, the number in ``5 km`` is a public fact, but not the number in ``room 5``. All words are lookup keys
+    (``fold``: lower case with one kind of apostrophe).
 
     A set is empty if the rules file lacks it.
 
@@ -24,15 +27,14 @@ class FactWords:
         roles: Words for occupations and relations of persons, such as ``manager`` and ``patient``.
         kin: Words for relatives and friends, such as ``brother`` in ``Anna's brother``.
         identifier_pieces: Parts of identifiers in source code that are not common words, such as ``idx``.
-        starts: Common words that are kept at the start of a sentence only before a comma or a word of
-            ``start_followers``. They either lack the flag ``start``, or have this flag and also name a group of people,
-            such as ``left``.
+        starts: Common words that may also be names of persons or of groups of people (``left``). At the start of a
+            sentence they are left unchanged only before a comma or a word of ``start_followers``.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         clause_subjects: Pronouns and determiners after an auxiliary verb that is also a name: ``May I``.
         not_plurals: Words that end in *s* but are not plurals of nouns.
         joining_words: Words between two numbers of one group, such as a word for *and*.
         range_words: Words between the two numbers of a range, such as a word for *to*.
-        number_words: Words for numbers that a text may keep.
+        number_words: Words for numbers that may be left unchanged in a text.
         age_ends: Words after a number of years that make it an age, such as a word for *old*.
         currencies: Words for money.
         month_leads: Words before a month without a year, such as ``in``.
@@ -46,8 +48,8 @@ class FactWords:
         version_words: Words before the number of a version, such as ``version`` and ``python``.
         phone_labels: Short forms before a telephone number, such as ``tel``.
         heading_leads: Words before a single word in Title case that is not the name of a person.
-        institution_ends: Words that end the name of an institution or a street, such as ``home`` and ``rd``, and are on
-            no list of a bundle.
+        institution_ends: Words that end the name of an institution or a street, such as ``home`` and ``rd``, and are
+            not on any other word list.
         street_leads: Words before a street or a place, such as *on*, in addition to ``names.place_prepositions``.
         comma_words: Common words, such as ``best``, that are also family names, but have their common meaning before a
             comma and a name, as in ``Best, Anna``.

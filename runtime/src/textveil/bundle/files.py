@@ -1,4 +1,4 @@
-"""Common parts of all kinds of bundles: their base class, and the reader of their files.
+"""Base class of all kinds of bundles (data folders), and the reader of their files.
 
 A bundle is a folder with a manifest, which lists the size and the hash of each file. The reader uses no content before
 it has verified the hash. It opens every file once, accepts only regular files of the folder, and reads each file into
@@ -24,7 +24,9 @@ MAX_BUNDLE_BYTES = 256_000_000
 
 
 class ExpectedBundle(TypedDict, total=False):
-    """Requirements on a bundle, all optional. A bundle that does not meet them is refused.
+    """Requirements of a caller on a bundle (folder with word lists, tables or a model), all optional.
+
+    A bundle that does not meet the requirements is refused.
 
     Keys:
         expect_id: The expected content hash (``textveil info`` prints it).
@@ -32,7 +34,7 @@ class ExpectedBundle(TypedDict, total=False):
             extra ``crypto``.
         max_bytes: Maximum total size of all files in bytes; by default ``MAX_BUNDLE_BYTES``.
         language: Language of a text bundle, such as ``es``. If the caller passes no folder, the language selects an
-            installed language pack. Several languages, such as ``de+en``, are for mixed texts.
+            installed language pack (package with a bundle). Several languages, such as ``de+en``, are for mixed texts.
 
     Example:
         >>> from textveil import Sanitizer
@@ -49,7 +51,7 @@ class ExpectedBundle(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BundleBase:
-    """An opened bundle, whose hashes and structure have been checked.
+    """An opened bundle (folder with word lists, tables or a model), whose hashes and structure have been checked.
 
     All data that determine its behavior are in memory. The built-in bundle is the exception: it reads and checks each
     file at the first use.
@@ -77,16 +79,15 @@ class BundleBase:
 
     @property
     def is_builtin(self) -> bool:
-        """Return whether this is the built-in bundle.
+        """Return whether this is the English bundle (data folder) that is a part of the package.
 
-        Readers skip some checks of the built-in bundle, because the tests of this package check each entry of its
-        lists.
+        Readers skip some checks of this bundle, because the tests of the package check each entry of its lists.
         """
         return self.content_hash == DEFAULT_BUNDLE_ID
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the requirements with which another process opens exactly this bundle."""
+        """Return keyword arguments for ``open_bundle`` with which another process opens exactly this bundle."""
         expected = ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
         return expected if self.language is None else {**expected, "language": self.language}
 
@@ -131,7 +132,7 @@ def read_file(path: Path, max_bytes: int) -> bytes:
 def read_bundle_files(
     path: Path, manifest_files: object, max_bytes: int = MAX_BUNDLE_BYTES, *, lazy: bool = False
 ) -> "BundleFiles":
-    """Read all files that a manifest lists, and check their names, sizes and SHA-256.
+    """Read all files of a bundle (data folder) that its manifest lists, and check their names, sizes and SHA-256.
 
     Args:
         path: The folder.
@@ -168,7 +169,7 @@ def read_bundle_files(
 
 
 class BundleFiles(Mapping[str, bytes]):
-    """Mapping from file names to the bytes of a bundle's files.
+    """Read-only mapping from file names to the bytes of the files in a bundle (data folder).
 
     The first access to a name reads, checks and caches the file. A name that is not in the manifest raises
     ``BundleDamaged``.
@@ -197,7 +198,7 @@ class BundleFiles(Mapping[str, bytes]):
         return len(self._files)
 
     def select_files(self, names: Iterable[str]) -> "BundleFiles":
-        """Return a mapping with only the files ``names``. It shares the cache of files with this mapping."""
+        """Return a mapping with only the files ``names``. Both mappings share their cache of read files."""
         part = BundleFiles(self._path, {name: self._files[name] for name in names})
         part._cache = {name: self._cache[name] for name in part if name in self._cache}
         return part

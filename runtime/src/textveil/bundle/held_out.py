@@ -1,7 +1,7 @@
-"""Counts of held-out texts by their true label and the label that the model assigned.
+"""Counts of held-out texts (texts that did not train the model) by true label and label of the model.
 
 A server needs these counts to estimate how many texts have a label, because the model assigns some labels wrongly. The
-counts reveal nothing about released texts.
+counts reveal nothing about the texts of users.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,11 @@ _MAX_TEXTS = 1 << 26
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOutCounts:
-    """Counts of the labels that the model assigned to held-out texts.
+    """Counts of the labels that the model assigned to held-out texts (texts that did not train the model).
 
     Attributes:
-        labels: Names of the true labels. In a bundle with class labels, the true labels are the class labels.
+        labels: Names of the true labels. In a bundle (data folder) with class labels, the true labels are the class
+            labels.
         decisions: Number of texts for each true label (row) and each assigned label (column), int64, shape
             ``(true labels, assigned labels)``. Assigned labels are the class labels or cluster labels of the bundle.
 
@@ -39,7 +40,7 @@ class HeldOutCounts:
 
     @property
     def text_count(self) -> int:
-        """Return the number of held-out texts."""
+        """Return the total number of counted texts."""
         return int(self.decisions.sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,12 +49,13 @@ class HeldOutCounts:
 
 
 def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str] | None) -> HeldOutCounts:
-    """Parse ``held-out.json``.
+    """Parse ``held-out.json``: how often the model assigned each label to texts with each true label.
 
     Args:
         content: The whole file.
         label_count: Number of class labels or cluster labels of the bundle.
-        class_labels: The class labels, which the true labels must equal; ``None`` in a bundle with cluster labels.
+        class_labels: The class labels, which the true labels must equal; ``None`` in a bundle (data folder) with
+            cluster labels.
 
     Raises:
         BundleDamaged: A key is unknown or missing, a label occurs twice, the labels differ from ``class_labels``, the

@@ -1,4 +1,7 @@
-"""Label bundles: data for releasing the class label of a text (docs/encoder-format.md, "A class label")."""
+"""Label bundles: folders with data for a randomized class label of a text.
+
+docs/encoder-format.md, "A class label", defines the format.
+"""
 
 import re
 import unicodedata
@@ -55,7 +58,7 @@ _EXTRACTOR_KEYS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StaticExtractorData:
-    """Data of a static extractor, which averages the vectors of the words of a text.
+    """Data of a static extractor, which computes the vector of a text as the mean of the vectors of its words.
 
     Attributes:
         words: Index of the row in ``word_rows`` for each listed word. The last two rows belong to numbers and to
@@ -82,7 +85,9 @@ class StaticExtractorData:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelBundle(BundleBase):
-    """An opened label bundle. ``parse_label_bundle`` has checked the exact epsilon of every randomizer.
+    """An opened label bundle (folder with data for a randomized class label of a text).
+
+    ``parse_label_bundle`` has checked the exact epsilon of every randomizer (rule that replaces a label at random).
 
     Attributes:
         label_type: ``CLASS_LABELS`` for class labels or ``CLUSTER_LABELS`` for cluster labels.
@@ -118,14 +123,15 @@ class LabelBundle(BundleBase):
     sentences: tuple[tuple[str, ...], ...] = ()
 
     def get_randomizer(self, randomizer: str | None = None, epsilon: float | str | None = None) -> LabelStaircase:
-        """Return the mechanism for the name of a randomizer and an epsilon per text.
+        """Return the rule that replaces a label at random, for the name of a randomizer and an epsilon per text.
 
         Args:
-            randomizer: Name of the randomizer; ``None`` is the bundle's default.
+            randomizer: Name of the rule, such as ``counts``; ``None`` is the bundle's default.
             epsilon: Epsilon per text; ``None`` is the bundle's default.
 
         Raises:
-            UnknownLevel: The bundle lacks the randomizer or the epsilon. The message lists the supported ones.
+            UnknownLevel: The bundle (data folder) lacks the randomizer or the epsilon. The message lists the supported
+                ones.
         """
         if randomizer is not None and randomizer not in self.randomizers:
             raise UnknownLevel(f"no such randomizer; this bundle has {', '.join(self.randomizers)}")
@@ -137,7 +143,11 @@ class LabelBundle(BundleBase):
 
 
 def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> LabelBundle:
-    """Parse a label bundle from the bytes of its files.
+    """Parse a label bundle (data for randomized class labels of texts) from the bytes of its files.
+
+    Args:
+        opened: Path, hash and manifest of the bundle.
+        contents: Bytes of each file by file name.
 
     Raises:
         BundleDamaged: A file is malformed.

@@ -1,7 +1,8 @@
-"""Language packs: separately installed bundles with the lists and the rules of a language for the mode ``names``.
+"""Language packs: separately installed word lists and rules of a language for hiding names (mode ``names``).
 
 For example, the Spanish pack is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. A pack
-contains only data. This module searches for a pack only when a caller requests its language, and runs no code of it.
+contains only data. This module searches for a pack only when a caller requests its language, and runs no code of the
+pack.
 """
 
 import hashlib
@@ -52,7 +53,7 @@ def find_language_pack(language: str) -> Path:
     """Return the bundle folder of an installed language pack, without running code of the pack.
 
     Args:
-        language: Tag of two or three letters.
+        language: Language tag of two or three letters, such as ``es``.
 
     Raises:
         BundleNotFound: The pack is not installed. The message contains the command that installs the pack.
@@ -69,24 +70,25 @@ def find_language_pack(language: str) -> Path:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JoinedNamesFiles(NamesFiles):
-    """Files of several languages: the files of the first language, and the joined lists of all languages."""
+    """Word lists for texts with several languages: the files of the first language, and the joined lists of all."""
 
     joined: "NamesLists | None" = None
 
     @property
     def lists(self) -> "NamesLists":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Return the joined lists of all languages."""
+        """Return the word lists for hiding names, joined for all languages."""
         assert self.joined is not None
         return self.joined
 
 
 def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
-    """Join the bundles of several languages into one bundle for mixed texts, in the mode ``names``.
+    """Join the bundles (data folders) of several languages into one bundle for texts with several languages.
 
-    With the joined bundle, the mode keeps each word that at least one of the packs keeps, with one exception: another
-    pack lists the word as a name and does not keep it. The joined bundle keeps the function words of all packs.
-    Surrogates and patterns are those of the first language. The joined bundle has no mechanism and no public facts. Its
-    content hash is the SHA-256 of the content hashes of the packs, in the order of the packs.
+    The joined bundle is for the mode ``names``, which hides names. A word is left unchanged if at least one language
+    leaves it unchanged, unless another language lists the word as a name and hides it. Function words, such as "the",
+    of all languages are left unchanged. Surrogates (replacements) and patterns are those of the first language. The
+    joined bundle has no mechanism that replaces words at random, and no public facts (numbers and dates that may be
+    left unchanged). Its content hash is the SHA-256 of the content hashes of the bundles, in their order.
     """
     first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
     hashes = "+".join(bundle.content_hash for bundle in bundles)
@@ -104,7 +106,7 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
 
 
 def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
-    """Join the lists of several languages by the rules of ``join_bundles``."""
+    """Join the word lists of several languages by the rules of ``join_bundles``, and return the joined lists."""
     from textveil.bundle.names_files import FUNCTION
 
     common: dict[str, int] = {}
@@ -137,7 +139,7 @@ def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
 
 
 def _join_rules(rules: Sequence[Rules]) -> Rules:
-    """Return the rules of the first language, with the word lists of all languages joined."""
+    """Return the rules of the first language, in which word lists have the words of all languages."""
     first, clitics = rules[0], [of.clitics for of in rules]
     return replace(
         first,
@@ -164,7 +166,7 @@ def _join_sets(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def check_language(bundle: "TextBundle", language: str) -> None:
-    """Check that a bundle is for the requested language.
+    """Check that a bundle (data folder) is for the requested language.
 
     Args:
         bundle: The bundle.
@@ -182,7 +184,7 @@ def check_language(bundle: "TextBundle", language: str) -> None:
 
 
 def read_language(bundle: "TextBundle") -> str:
-    """Return the language tag in the rules file of a bundle, or ``en`` if the bundle has no rules file."""
+    """Return the language tag in the rules file of a bundle (data folder), or ``en`` without a rules file."""
     from textveil.bundle.layout import RULES
     from textveil.bundle.parsers import parse_json, parse_text
 

@@ -1,4 +1,7 @@
-"""File names, keys and constants of bundle formats for readers and writers (docs/format.md)."""
+"""File names, keys and constants of the formats of bundles (data folders), for readers and writers.
+
+docs/format.md defines the formats.
+"""
 
 #: Entry of ``provenance`` in the manifest: median distance of two words in units of the original vectors.
 MEDIAN_DISTANCE = "median_distance"

@@ -1,6 +1,7 @@
-"""Reader of the lists of the mode ``names``: common words to keep, and names by entity type.
+"""Reader of the word lists of the mode ``names``, which hides names and numbers.
 
-Opening a bundle hashes these files and counts their entries. They are parsed when the mode is first used.
+The lists have common words, which the mode leaves unchanged, and names by entity type. Opening a bundle (data folder)
+hashes these files and counts their entries. The files are parsed when the mode is first used.
 """
 
 import operator
@@ -62,18 +63,19 @@ _FlagParser = Callable[[str], int | None]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NamesLists:
-    """Parsed and checked lists of the mode ``names``.
+    """Parsed and checked word lists of the mode ``names``, which hides names and numbers.
 
     A lookup key (``fold``) is a word in lower case and NFKC, in which ``'`` replaces all other apostrophes.
 
     Attributes:
         common_words: Flags (as bits) of each common word by its lookup key, in the order of code points.
-        kept_capitals: Words that the mode keeps in exactly this spelling, with capitals.
-        kept_symbols: Single characters that the mode keeps.
-        members_by_type: Lookup keys of the listed members of each entity type. A member may be a phrase.
-        surrogate_pools: Printed surrogates of each entity type, most frequent first.
-        fact_lists: Public facts of each kind (``FACT_KINDS``); a set is empty if the bundle lacks the list. The entries
-            of the kinds ``term``, ``language`` and ``foreign`` are lookup keys, all others are printed spellings.
+        kept_capitals: Words that the mode leaves unchanged in exactly this spelling, with capitals.
+        kept_symbols: Single characters that the mode leaves unchanged.
+        members_by_type: Lookup keys of the known strings of each entity type, such as all listed cities.
+        surrogate_pools: Possible surrogates (replacements) of each entity type in their spelling, most frequent first.
+        fact_lists: Public facts, such as technical terms, which may be left unchanged, by kind (``FACT_KINDS``). A set
+            is empty if the bundle (data folder) lacks the list. The entries of the kinds ``term``, ``language`` and
+            ``foreign`` are lookup keys, all others are printed spellings.
         rules: Rules of the language. A bundle without a rules file has the rules of English.
     """
 
@@ -89,34 +91,36 @@ class NamesLists:
     def has_fact_words(self) -> bool:
         """Return whether the rules list words that announce secrets and words that occur in addresses.
 
-        Without these words, such as ``password`` and ``room``, the mode keeps no public facts: the rules for public
-        facts would also keep passwords and numbers of addresses.
+        Without these words, such as ``password`` and ``room``, no public facts (such as the number in ``5 km``) are
+        left unchanged: otherwise passwords and numbers of addresses would also be left unchanged.
         """
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
 
     @property
     def has_useful_words(self) -> bool:
-        """Return whether the rules have the list ``heading_leads`` (``FactWords``).
+        """Return whether the rules of the language support the option ``facts="useful"``.
 
-        Without this list, the mode keeps at most the public facts of ``facts="plain"``, because the rules for all other
-        facts contain words of English.
+        They do if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has at most the
+        effect of ``facts="plain"``, because the rules for all other facts contain words of English. Facts are numbers,
+        dates and words that are left unchanged.
         """
         return bool(self.rules.facts.heading_leads)
 
     @property
     def kept_names(self) -> tuple[str, ...]:
-        """Return the common words that the mode keeps although they are also names."""
+        """Return the common words that are left unchanged although they are also names."""
         return tuple(word for word, marks in self.common_words.items() if marks & NAME)
 
 
 def parse_names_lists(
     entity_types: Iterable[str], pool_types: Iterable[str], contents: Mapping[str, bytes], *, is_checked: bool = False
 ) -> NamesLists:
-    """Parse the lists of the mode ``names``.
+    """Parse the word lists of the mode ``names``, which hides names and numbers.
 
     Args:
-        entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
-        pool_types: Names of the entity types that have a surrogate pool.
+        entity_types: Names of the entity types for which a file lists the known strings (such as cities), in the order
+            of ``mechanism.json``.
+        pool_types: Names of the entity types for which a file lists possible surrogates (replacements).
         contents: Bytes of each file by file name.
         is_checked: Whether the lists with flags are known to be valid, like those of the built-in bundle. If so, this
             function does not check them, and takes half the time.
@@ -144,7 +148,7 @@ def parse_names_lists(
 
 
 def _split_members(content: bytes) -> frozenset[str]:
-    """Return the entries of a valid list of members without their flags."""
+    """Return the entries of a valid list of names (such as cities) without their flags."""
     for flag_text in MEMBER_FLAGS:
         content = content.replace(f"\t{flag_text}\n".encode(), b"\n")
     return frozenset(_split_lines(content))
@@ -157,7 +161,7 @@ def _split_lines(content: bytes) -> list[str]:
 def _parse_flagged_lists(
     entity_types: Iterable[str], contents: Mapping[str, bytes]
 ) -> tuple[dict[str, int], dict[str, frozenset[str]]]:
-    """Check and parse the common words with their flags as bits, and the members of each entity type."""
+    """Check and parse the list of common words with their flags, and the lists of names of each entity type."""
     common = _parse_flagged(contents, COMMON_WORDS, _parse_common_flags)
     members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), MEMBER_FLAGS.get) for kind in entity_types}
     for kind in CLOSED_TYPES:
@@ -172,7 +176,7 @@ def _parse_flagged_lists(
 
 
 def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagParser) -> dict[str, int]:
-    """Parse a list of lookup keys with flags, and return the flags (as bits) by lookup key, in the order of the file.
+    """Parse a word list with flags, and return the flags (as bits) by word, in the order of the file.
 
     Args:
         contents: Bytes of each file by file name.
@@ -201,7 +205,7 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagP
 
 
 def _parse_common_flags(flag_text: str) -> int | None:
-    """Convert the comma-separated flags of a common word to bits.
+    """Convert the flags of a common word, such as ``start,name``, to bits.
 
     Returns:
         The bits, or ``None`` if a flag is unknown or occurs twice.
@@ -213,12 +217,12 @@ def _parse_common_flags(flag_text: str) -> int | None:
 
 
 def _parse_valid_flagged(content: bytes, parse_flags: _FlagParser) -> dict[str, int] | None:
-    """Parse a list of lookup keys with flags, with one check for all lines.
+    """Parse a word list with flags, with one check for all lines.
 
     This is far faster than checking each line, but does not identify a malformed line.
 
     Returns:
-        The flags (as bits) by lookup key; ``None`` if a line is malformed.
+        The flags (as bits) by word; ``None`` if a line is malformed.
     """
     try:
         text = content.decode("utf-8")
@@ -269,7 +273,10 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
 
 
 def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> AbstractSet[str]:
-    """Return the entries of the list of public facts of a kind; an empty set if the bundle lacks the list."""
+    """Return the entries of one list of public facts (words that may be left unchanged), such as technical terms.
+
+    The set is empty if the bundle (data folder) lacks the list.
+    """
     name = FACT_LIST.format(kind)
     if name not in contents:
         return frozenset()
@@ -295,7 +302,7 @@ def _parse_symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
 
 
 def _is_symbol(symbol: str) -> bool:
-    """Return whether a string is a single symbol that reveals nothing if it is kept.
+    """Return whether a string is a single symbol that reveals nothing if a text has it unchanged, such as ``€``.
 
     The result is ``False`` for letters, digits, separators, combining marks, letters of flags, skin tones, and
     characters for control, format and private use.
@@ -368,7 +375,7 @@ def _check_order(name: str, number: int, previous: str, entry: str) -> None:
 
 
 def _check_folded(name: str, number: int, entry: str) -> None:
-    """Check that an entry is equal to its lookup key. Otherwise no lookup would find the entry."""
+    """Check that an entry of a word list has the normalized spelling of ``fold``, by which words are looked up."""
     if fold(entry) != entry:
         raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFC")
 

@@ -1,4 +1,4 @@
-"""Entry point for bundles: ``open_bundle`` checks and parses a bundle of any type.
+"""Entry point for bundles (data folders): ``open_bundle`` checks and parses a bundle of any type.
 
 The function reads the manifest and checks the caller's requirements before it reads any other file. Each file of the
 built-in bundle is read and checked at its first use, so lists of an unused mode are never read.
@@ -58,11 +58,11 @@ def open_bundle(path: Path, **pins: Unpack[ExpectedBundle]) -> "TextBundle | Vec
 @overload
 def open_bundle(path: Path, *wanted: type[AnyBundle], **pins: Unpack[ExpectedBundle]) -> AnyBundle: ...
 def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBundle]) -> BundleBase:
-    """Open the bundle in a folder and check its content.
+    """Open a bundle (folder with word lists, tables or a model) and check its content.
 
     Args:
         path: The folder.
-        wanted: Accepted classes of bundles. Without any, all classes are accepted.
+        wanted: Accepted classes of bundles, such as ``TextBundle``. Without any, all classes are accepted.
         pins: Requirements on the bundle (``ExpectedBundle``).
 
     Returns:
@@ -110,7 +110,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
 
 
 def _require_language(bundle: BundleBase, language: str) -> BundleBase:
-    """Check that a text bundle is for a language, and return a copy with the attribute ``language`` set.
+    """Check that a text bundle (data folder) is for a language, and return a copy that has ``language`` set.
 
     Raises:
         OptionError: The bundle is not a text bundle, or is for another language.
@@ -125,7 +125,7 @@ def _require_language(bundle: BundleBase, language: str) -> BundleBase:
 
 
 def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], BundleBase]:
-    """Return the parser for a type of bundle. Only the module of this parser is imported."""
+    """Return the function that parses a type of bundle (data folder). Only its module is imported."""
     match bundle_type:
         case "text":
             from textveil.bundle.text_bundle import parse_text_bundle as read
@@ -137,7 +137,7 @@ def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], Bund
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the parsed manifest of a bundle, and the SHA-256 of the manifest's bytes."""
+    """Return the parsed manifest of a bundle (data folder), and the SHA-256 of the manifest's bytes."""
     try:
         is_file = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
     except (OSError, ValueError):  # a name that is too long or contains NUL
@@ -159,7 +159,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _explain_version(manifest: dict[str, Any]) -> str:
-    """Return an error message for a manifest of another format version.
+    """Return an error message for a bundle (data folder) whose manifest has another format version.
 
     For an older bundle, the message contains the command that rebuilds the bundle.
     """

@@ -1,4 +1,4 @@
-"""Strict parsers of the files of a bundle: JSON, and safetensors.
+"""Strict parsers of the files of a bundle (data folder): JSON, and safetensors.
 
 The functions check the type of each parsed JSON value and raise ``BundleDamaged`` for a wrong type. Callers therefore
 need not catch ``TypeError`` or ``KeyError``, which would also hide their own defects.
@@ -219,7 +219,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
     Args:
         buffer: The whole file.
         name: Name of the file in error messages.
-        types: The numpy type of each allowed element type.
+        types: The numpy type of each allowed element type of safetensors.
 
     Returns:
         Read-only little-endian arrays by name, which are views of ``buffer``. The dictionary raises ``BundleDamaged``

@@ -1,7 +1,9 @@
-"""Rules of a language about the inflected and elided forms in which a reply may write a surrogate.
+"""Rules of a language about inflected forms (``Kellers``) and elided forms (``d'Anna``) of surrogates in replies.
 
-Restoring uses these rules to recognize surrogates in a reply. A rules file has the rules in its object
-``optional.replies`` (docs/format-rules.md). A saved mapping contains a copy, so restoring needs no language pack.
+A surrogate is the replacement of a hidden string. A reply of a model may contain the surrogate in another form. These
+rules recognize such forms, so that the original can replace them. A rules file has the rules in its object
+``optional.replies`` (docs/format-rules.md). A saved file with surrogates and originals contains a copy of the rules, so
+its use needs no language pack.
 """
 
 import re
@@ -37,7 +39,7 @@ def _check_entries(entries: Iterable[str], pattern: "re.Pattern[str]", key: str)
 
 
 def _parse_endings(rows: Iterable[str], key: str) -> Endings:
-    """Parse the rows of an inflection into pairs of an old ending and a new ending.
+    """Parse the rules of an inflection, such as a plural, into pairs of an old and a new word ending.
 
     Args:
         rows: Rows such as ``z ces``, which replaces the ending ``z`` by ``ces``. A row without an old ending, such as
@@ -53,7 +55,9 @@ def _parse_endings(rows: Iterable[str], key: str) -> Endings:
 
 
 class ReplyRules:
-    """The inflected and elided forms of surrogates that a reply in a language may contain.
+    """Rules for the inflected and elided forms in which a reply may contain a surrogate (replacement).
+
+    For example, a reply may have ``Kellers`` or ``d'Anna`` for the surrogates ``Keller`` and ``Anna``.
 
     English needs none of these rules, because the module ``textveil.text.inflections`` recognizes English plurals in
     replies of any language.
@@ -93,7 +97,7 @@ class ReplyRules:
         self._endings, self._names, self._all_names = of_all | of_words, tuple(of_all), (*of_all, *of_words)
 
     def list_inflections(self, output: str) -> tuple[str, ...]:
-        """Return the names of the inflections that apply to a surrogate.
+        """Return the names of the inflections, such as ``genitive``, that apply to a surrogate (replacement).
 
         The inflections in ``word_inflections`` apply only to surrogates in lower case, all others to every surrogate.
         """
@@ -116,7 +120,7 @@ class ReplyRules:
         return word
 
     def is_elided_before(self, word: str) -> bool | None:
-        """Return whether a clitic before this word loses its last vowel, as French ``de`` does in ``d'Anna``.
+        """Return whether a short word before this word loses its last vowel, as French ``de`` does in ``d'Anna``.
 
         Returns:
             Whether the word begins with a vowel. ``None`` if elision does not depend on the spelling alone, as before a
@@ -131,7 +135,7 @@ NO_REPLY_RULES = ReplyRules({})
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
-    """Parse the reply rules in the JSON of a saved mapping; return ``None`` if they are malformed."""
+    """Parse the rules for forms of replacements in replies from a saved file; return ``None`` if they are malformed."""
     if not isinstance(data, dict) or not all(
         key in SAVED_REPLY_MODEL and _has_type(value, SAVED_REPLY_MODEL[key]) for key, value in data.items()
     ):
@@ -143,7 +147,7 @@ def parse_reply_rules(data: object) -> ReplyRules | None:
 
 
 def _has_type(value: object, model: object) -> bool:
-    """Return whether a JSON value has the type that ``model`` requires.
+    """Return whether a JSON value has the same type as the example ``model``.
 
     If ``model`` is a list, the value must be a list of strings. If ``model`` is an object, the value must be an object
     whose values are lists of strings.
@@ -154,7 +158,10 @@ def _has_type(value: object, model: object) -> bool:
 
 
 def join_reply_rules(rules: Iterable[ReplyRules]) -> ReplyRules:
-    """Join the reply rules of several languages. The joined rules recognize the forms of all these languages."""
+    """Join the rules of several languages for forms of surrogates (replacements) in replies into one object.
+
+    The joined rules recognize the forms of all these languages.
+    """
     joined: dict[str, Any] = {}
     for number, of in enumerate(rules):
         for key, value in of.data.items():

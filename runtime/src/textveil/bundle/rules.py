@@ -1,7 +1,7 @@
-"""Rules of a language for the mode ``names``: words, patterns and surrogates.
+"""Rules of a language for hiding names (mode ``names``): words, patterns and surrogates (replacements).
 
-docs/format-rules.md defines the format. The rules of English are a data file of this package. A bundle may have its own
-file ``rules.json``, which replaces all rules of English.
+docs/format-rules.md defines the format. The rules of English are a data file of this package. A bundle (data folder)
+may have its own file ``rules.json``, which replaces all rules of English.
 """
 
 import re
@@ -76,12 +76,12 @@ class Clitics:
 
     @property
     def all(self) -> frozenset[str]:
-        """All clitics that may follow a word: ``after`` and ``negation``."""
+        """All clitics (short words such as ``'s``) that may follow a word: ``after`` and ``negation``."""
         return self.after | {self.negation} if self.negation else self.after
 
     @property
     def pieces(self) -> frozenset[str]:
-        """For each clitic of ``all``, the letters after its apostrophe."""
+        """Letters after the apostrophe of each clitic of ``all``, such as ``s`` for ``'s``."""
         return frozenset(clitic.partition("'")[2] for clitic in self.all)
 
 
@@ -102,7 +102,9 @@ class DateWords(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Field:
-    """One part of a surrogate template: fixed text, an entry of a list, or a value of a range.
+    """One part of a template that generates surrogates (replacements), such as phone numbers.
+
+    The part is fixed text, a random entry of a list, or a random value of a range.
 
     Attributes:
         text: The fixed text; empty for a list and a range.
@@ -121,7 +123,9 @@ class Field:
 
 
 def parse_template(template: str) -> list[Field]:
-    """Parse a surrogate template into its parts, in order.
+    """Parse a template that generates surrogates (replacements) into its parts, in order.
+
+    For example, ``555-{0100-0199}`` generates phone numbers from fixed text and a number.
 
     Text in braces is a field: the name of a list, or a range of letters (``A-Z``), of hexadecimal numbers
     (``0x00-0xff``) or of decimal numbers with an optional step (``1930-2000/10``). Numbers are padded with zeros to the
@@ -181,9 +185,10 @@ class Patterns:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Rules:
-    """Rules of a language for the mode ``names``.
+    """Rules of a language for the mode ``names``, which hides names and numbers.
 
-    Words are lookup keys (``fold``), except in ``no_legal_forms``, ``choices`` and the surrogates (printed spellings).
+    Words are lookup keys (``fold``: lower case, one kind of apostrophe), except in ``no_legal_forms``, ``choices`` and
+    the surrogates (replacements), which have their printed spelling.
 
     Attributes:
         language: Language tag.
@@ -192,9 +197,9 @@ class Rules:
         clitics: Clitics such as ``'s`` and ``l'``.
         dates: Notations of dates with the name of a month.
         domains: Top-level domains. The mode ``names`` treats a dotted name with one of these as a URL.
-        endings: Endings, such as a plural ending, that the surrogate of a word keeps.
-        no_endings: Exceptions to ``endings``: if a word ends with one of these, its surrogate keeps no ending.
-        kept_whole: Expressions with a sign or a digit that the mode keeps, such as ``t-shirt`` and ``24/7``.
+        endings: Endings, such as a plural ending. The surrogate of a word with such an ending has the same ending.
+        no_endings: Exceptions to ``endings``: the surrogate of a word that ends with one of these has no such ending.
+        kept_whole: Expressions with a sign or a digit that are left unchanged, such as ``t-shirt`` and ``24/7``.
         months: Names of the twelve months.
         short_months: Abbreviations of months other than their first three letters.
         month_words: Names of months that are also other words, such as ``may``.
@@ -207,9 +212,9 @@ class Rules:
             (Colorado).
         place_prepositions: Prepositions before a place.
         suffixes: Words after a hyphen that are not part of a name, such as ``based`` in ``London-based``.
-        title_layouts: For each title that reveals the sex of a person, by the lookup key of the title: its layout.
-            Titles that reveal the same sex have the same layout.
-        titles: For each layout of titles, the surrogate of its titles.
+        title_layouts: Name of a group for each title that reveals the sex of a person, such as ``mrs``. Titles that
+            reveal the same sex have the same group.
+        titles: Surrogate of the titles of each group.
         number_words: Class (``NUMBER_CLASSES``) of each word of spelled-out numbers, except connectors.
         number_connectors: Class of each word that joins number words, such as ``and`` in ``two hundred and five``.
         number_letters: Letters that are read as a digit, such as ``o`` for 0.
@@ -218,12 +223,13 @@ class Rules:
         patterns: Regular expressions for strings that are not plain words.
         abbreviations: Abbreviations whose full stop does not end a sentence.
         headline_words: Words that headlines write in lower case.
-        requests: Words that begin requests and notes. The mode keeps them before a name.
+        requests: Words that begin requests and notes. They are left unchanged before a name.
         verbs: Common words that are verbs if they follow a name; includes ``requests``.
         choices: Lists of words for templates, by the name of the list.
-        templates: Surrogate template (``parse_template``) of each entity type that has one.
-        facts: Words for the rules about public facts; all sets are empty if the rules file lacks them.
-        replies: Rules about inflected and elided forms of surrogates in replies.
+        templates: Template for surrogates (``parse_template``) of each entity type that has one.
+        facts: Words that identify public facts, such as the number in ``5 km``, which may be left unchanged. All sets
+            are empty if the rules file lacks them.
+        replies: Rules for the inflected and elided forms of surrogates in replies.
     """
 
     language: str
@@ -268,20 +274,21 @@ class Rules:
 
 @cache
 def english_rules() -> Rules:
-    """Return the rules of English. The tests of this package check them."""
+    """Return the words, patterns and replacements of English for hiding names. The first call reads the data file."""
     return _build(load_data(RULES))
 
 
 def read_rules(content: bytes) -> Rules:
-    """Parse and check a rules file.
+    """Parse and check a file ``rules.json``: words, patterns and replacements of a language for hiding names.
 
     The file must have exactly the keys of the rules of English, and values of the same types. Only the objects
     ``titles``, ``short`` and ``choices`` may have any keys. The file may also have the object ``optional``. This
-    release reads ``optional.facts`` and ``optional.replies``, and ignores all other keys of ``optional``.
+    version reads ``optional.facts`` and ``optional.replies``, and ignores all other keys of ``optional``.
 
     Raises:
         BundleDamaged: The content is not a JSON object, repeats a key, or has a wrong key or type; a word differs from
-            its lookup key; Python and JavaScript may match a pattern differently; or a template is malformed.
+            its lookup key (``fold``); Python and JavaScript may match a pattern differently; or a template for
+            replacements is malformed.
         BundleTooLarge: The file, a list or a string is too large.
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
@@ -362,7 +369,10 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 
 def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
-    """Build the reply rules from ``optional.replies`` and ``clitics.before`` of a parsed rules file."""
+    """Build the rules for forms of surrogates (replacements) in replies from a parsed rules file.
+
+    The function uses the entries ``optional.replies`` and ``clitics.before``.
+    """
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
@@ -480,7 +490,10 @@ def _check_words(found: Mapping[str, Any]) -> None:
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
-    """Check the surrogates of the rules: templates are well-formed, and all lists exist and have a valid length."""
+    """Check the surrogates (replacements) of a rules file.
+
+    Templates must be well-formed, and all lists that they name must exist and have a valid length.
+    """
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     number_words = [found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES]
     lists = [*choices.values(), *number_words]

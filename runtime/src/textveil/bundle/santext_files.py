@@ -1,4 +1,4 @@
-"""Parser of the SanText part of a text bundle: table of neighbors, word distances and privacy levels."""
+"""Parser of the data of SanText (random replacement of words): similar words, word distances and epsilons."""
 
 import re
 from collections.abc import Mapping
@@ -25,14 +25,14 @@ _DEFAULT_KEYS = {"mechanism", "level", "replacement_probability"}
 
 
 def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextComponent:
-    """Parse the files of SanText.
+    """Parse the files of SanText, a mechanism that replaces words by similar words at random.
 
     Args:
-        contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.
+        contents: Bytes of each file of the bundle (data folder) by file name. The caller has checked their hashes.
         definition: The parsed ``mechanism.json``, with an entry ``santext``.
 
     Raises:
-        BundleDamaged: The table, the word distances, a level or a default is malformed or out of range.
+        BundleDamaged: The table, the word distances, an epsilon or a default is malformed or out of range.
     """
     constants = parse_record(definition["santext"], _SANTEXT_KEYS, MECHANISM_FILE)
     constants = {**constants, "vocabulary_size": definition["vocabulary_size"], "files": definition["files"]}

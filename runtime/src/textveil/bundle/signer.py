@@ -1,4 +1,4 @@
-"""Check of a bundle's signature (Ed25519), which is stored in a separate file of the bundle.
+"""Check of the signature (Ed25519) of a bundle (data folder), which is stored in a separate file of the bundle.
 
 The signed message is a fixed text followed by the SHA-256 of ``manifest.json``. The signature covers the whole bundle,
 because the manifest contains the hash of every other file. A caller who expects a content hash accepts exactly one
@@ -19,7 +19,10 @@ _MAX_SIGNATURE_BYTES = 200
 
 
 def make_signed_message(manifest_sha256: str) -> bytes:
-    """Return the message that a signer signs: a fixed text followed by the SHA-256 of the manifest.
+    """Return the message that the signer of a bundle (data folder) signs.
+
+    The message is a fixed text followed by the SHA-256 of the manifest, the file that lists the hashes of all other
+    files.
 
     The fixed text states the purpose, so that nobody can use the signature for another purpose.
 
@@ -34,7 +37,7 @@ def make_signed_message(manifest_sha256: str) -> bytes:
 
 
 def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
-    """Check that the owner of a key signed a bundle.
+    """Check that the owner of a key signed a bundle (data folder).
 
     Args:
         path: Folder of the bundle.

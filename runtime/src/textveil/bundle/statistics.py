@@ -1,4 +1,7 @@
-"""Parser of ``statistics.json``: measured effects of every privacy level of SanText (docs/levels.md)."""
+"""Parser of ``statistics.json``: measured effects of every epsilon of SanText (random replacement of words).
+
+docs/levels.md explains the effects.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +14,10 @@ RELEASE_COUNTS = (1, 2, 5, 10)
 
 @dataclass(frozen=True)
 class RecoveryEstimate:
-    """Success rate of the best possible guess of a word from its released outputs and all public data.
+    """Success rate of the best possible guess of a word from its randomized outputs and all public data.
 
     Attributes:
-        rate: Share of right guesses, from 0 to 1. It is exact for one released output, and simulated for several.
+        rate: Share of right guesses, from 0 to 1. The rate is exact for one output, and simulated for several.
         low: Lower end of a 95 % confidence interval; equal to ``rate`` if the rate is exact.
         high: Upper end of the interval; equal to ``rate`` if the rate is exact.
     """
@@ -26,7 +29,7 @@ class RecoveryEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredEffects:
-    """Measured effects of one mechanism at one level on protected words.
+    """Measured effects of one mechanism (random replacement of words) at one epsilon on words.
 
     Medians and quantiles give each word of the vocabulary the same weight.
 
@@ -40,12 +43,12 @@ class MeasuredEffects:
         likely_inputs: Median over outputs of the number of words that are plausible inputs. A word is a plausible input
             if it gives the output with at least .01 times the probability of the likeliest input.
         min_entropy: Median over words of the negative natural logarithm of the probability of the likeliest output.
-        recovery: Success rate of the Bayes-optimal guess of a word under a public prior, by the number of released
-            outputs of the word.
+        recovery: Success rate of the Bayes-optimal guess of a word under a public prior, by the number of outputs for
+            the word.
         recovery_without_release: Success rate of a guess without any output: the prior probability of the most
             frequent word.
         recovery_with_kept_words: For ``santext+``, the success rate from one output, over all words: also over common
-            words, which the mechanism keeps at random. ``None`` for other mechanisms.
+            words, which the mechanism leaves unchanged at random. ``None`` for other mechanisms.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle
@@ -70,11 +73,11 @@ class MeasuredEffects:
 
 
 def parse_measured_effects(statistics: dict[str, Any], level: str, mechanism: str) -> MeasuredEffects:
-    """Return the measured effects of one mechanism at one level from parsed statistics.
+    """Return the measured effects of one mechanism at one epsilon from parsed statistics.
 
     Args:
         statistics: The parsed ``statistics.json``.
-        level: Name of the level.
+        level: Name of the level, that is, of the epsilon.
         mechanism: Name of the mechanism.
 
     Raises:

@@ -1,4 +1,7 @@
-"""Text bundles: data of the staircase mechanism, of SanText, of the mode ``names``, or of several of these.
+"""Text bundles: folders with data for rewriting texts.
+
+A text bundle has data of the mechanisms ``staircase`` and ``santext`` (random replacement of words), of the mode
+``names`` (hiding of names and numbers), or of several of these.
 
 ``mechanism.json`` and the files that it lists determine the output distributions (docs/format.md). The manifest lists
 every file with its size and hash, and states the license, the origin of the data and the certified epsilons of levels.
@@ -56,7 +59,7 @@ _CertifiedEpsilons = dict[tuple[str, str], float | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponent):
-    """An opened text bundle with the data of its mechanisms.
+    """An opened text bundle: data folder with word lists and tables for rewriting texts.
 
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
@@ -91,15 +94,15 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def symbol_count(self) -> int:
-        """Return the number of symbols. This number is also the id of ``<unk>``, the input for unknown words."""
+        """Return the number of words in ``vocabulary``. It is also the id of ``<unk>``, the input for unknown words."""
         return len(self.vocabulary)
 
     @property
     def median_distance(self) -> float | None:
-        """Return the median distance of two words in units of the original vectors; ``None`` if the manifest lacks it.
+        """Return the median distance between the vectors of two words; ``None`` if the manifest lacks it.
 
-        The epsilons of SanText and FBDD are per median distance. Divided by this distance, they are epsilons per unit
-        of the original vectors, for display only. No privacy guarantee depends on the distance.
+        The epsilons of the mechanisms SanText and FBDD are per median distance. Divided by this distance, they are
+        epsilons per unit of the original vectors, for display only. No privacy guarantee depends on the distance.
         """
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None
@@ -107,11 +110,11 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def default_mode(self) -> str:
-        """Return the protection mode for calls that name neither a mode nor a mechanism.
+        """Return the protection mode (value of the option ``protect``) for calls that name no mode and no mechanism.
 
         Returns:
-            ``names`` if the bundle has the lists of this mode, otherwise the default mode of its staircase mechanism;
-            an empty string if the default mechanism has no modes.
+            ``names`` if the bundle (data folder) has the lists of this mode, otherwise the default mode of its
+            staircase mechanism; an empty string if the default mechanism has no modes.
         """
         if self.names_files is not None:
             return NAMES_MODE
@@ -119,11 +122,11 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """Return the names of the mechanisms that the bundle contains."""
+        """Return the names of the mechanisms (ways of randomizing words) for which the bundle has data."""
         return _list_mechanisms(self, self)
 
     def check_mechanism(self, mechanism: str) -> None:
-        """Check that the bundle has the data for a mechanism.
+        """Check that the bundle (data folder) has the data for a mechanism, such as ``santext``.
 
         All mechanisms except ``staircase`` use the data of SanText.
 
@@ -144,10 +147,10 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
             )
 
     def get_names_lists(self) -> "NamesLists":
-        """Return the lists of the mode ``names``. The first call parses them.
+        """Return the word lists of the mode ``names``, which hides names. The first call parses the lists.
 
         Raises:
-            UnknownMechanism: The bundle has no such lists.
+            UnknownMechanism: The bundle (data folder) has no such lists.
             BundleDamaged: A list is malformed. The message contains the file name and the line number.
         """
         if self.names_files is None:
@@ -156,10 +159,10 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def table(self) -> "SanTextTable":
-        """Return the table of SanText: the neighbors of each word with their scores, and which words may be outputs.
+        """Return the table of SanText (random replacement of words): similar words with scores, and possible outputs.
 
         Raises:
-            UnknownMechanism: The bundle has no SanText.
+            UnknownMechanism: The bundle (data folder) has no SanText.
         """
         self.check_mechanism("santext")
         assert self.santext_table is not None
@@ -167,26 +170,35 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def metric(self) -> "WordMetric":
-        """Return the distances between words that SanText uses.
+        """Return the distances between words that SanText (random replacement of words) uses.
 
         Raises:
-            UnknownMechanism: The bundle has no SanText.
+            UnknownMechanism: The bundle (data folder) has no SanText.
         """
         self.check_mechanism("santext")
         assert self.santext_metric is not None
         return self.santext_metric
 
     def get_certified_epsilon(self, level: SanTextLevel, mechanism: str) -> float | None:
-        """Return the certified epsilon of a level of SanText; ``None`` if the bundle is not certified."""
+        """Return the epsilon that a certificate proves for a level of SanText; ``None`` without a certificate.
+
+        Args:
+            level: Name of the level (one set of parameters).
+            mechanism: Name of the mechanism, such as ``santext``.
+        """
         return self.certified_epsilons[level.name, mechanism]
 
 
 def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
-    """Parse a text bundle from the bytes of its files.
+    """Parse a text bundle (data folder for rewriting texts) from the bytes of its files.
+
+    Args:
+        opened: Path, hash and manifest of the bundle.
+        contents: Bytes of each file by file name.
 
     Raises:
-        BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than a level or the manifest
-            states.
+        BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than a level (set of parameters)
+            or the manifest states.
         BundleTooLarge: A file is larger than allowed.
         BundleVersion: The certificate or the statistics have another version of their format.
     """
@@ -256,7 +268,7 @@ def _parse_default_mechanism(name: object, mechanisms: tuple[str, ...]) -> str:
 
 
 def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
-    """Return the file names of the word lists that the mechanisms of a bundle use.
+    """Return the file names of the word lists that the mechanisms of a bundle (data folder) use.
 
     Args:
         definition: The parsed ``mechanism.json``.
@@ -275,7 +287,7 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
 
 
 def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], manifest_files: dict[str, Any]) -> None:
-    """Check that ``mechanism.json`` and the manifest list the same files of mechanisms with the same hashes.
+    """Check that ``mechanism.json`` and ``manifest.json`` of a bundle (data folder) list equal files and hashes.
 
     Raises:
         BundleDamaged: The manifest lacks one of the files, or states another hash for one of them.
@@ -346,7 +358,9 @@ def _read_statistics(
 
 
 def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
-    """Check that a file has the expected format, and was made for the ``mechanism.json`` of this bundle.
+    """Check that ``certificate.json`` or ``statistics.json`` has the expected format and belongs to this bundle.
+
+    The file belongs to the bundle (data folder) if it contains the hash of the bundle's ``mechanism.json``.
 
     Args:
         header: The parsed file.

@@ -1,4 +1,4 @@
-"""Vector bundles: models and parameters for releasing the vector of a text (docs/encoder-format.md).
+"""Vector bundles: folders with a model and parameters for noisy vectors of texts (docs/encoder-format.md).
 
 This module parses and checks the model, but does not run it (``textveil.vector.encoder``).
 """
@@ -31,7 +31,7 @@ _RELEASE_KEYS = {"noise_mode", "dimension", "grid", "max_tokens", "lowercase", "
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OnnxExtractorData:
-    """Data of an ONNX extractor.
+    """Data of an ONNX extractor, which computes the vector of a text with an ONNX model.
 
     Attributes:
         model: The bytes of the checked model.
@@ -58,7 +58,7 @@ class OnnxExtractorData:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VectorBundle(BundleBase):
-    """An opened vector bundle with a checked model.
+    """An opened vector bundle: data folder with a checked model and with parameters for noisy vectors of texts.
 
     Attributes:
         extractor: The model and the settings of its tokenizer.
@@ -82,7 +82,7 @@ class VectorBundle(BundleBase):
     default_level: ReleaseParameters
 
     def get_level(self, epsilon: float | str | None) -> ReleaseParameters:
-        """Return the parameters for an epsilon per text, or the default parameters for ``None``.
+        """Return the parameters of the noise for an epsilon per text; for ``None``, the default parameters.
 
         Epsilons are compared as exact numbers: 6, 6.0 and "6" are equal.
 
@@ -95,10 +95,10 @@ class VectorBundle(BundleBase):
 
 
 def find_level(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -> _Level:
-    """Return the level with an epsilon. Epsilons are compared as exact decimal numbers.
+    """Return the parameters (level) for an epsilon. Epsilons are compared as exact decimal numbers.
 
     Args:
-        levels: Levels by their epsilon, in the spelling of the bundle.
+        levels: Parameters by their epsilon, in the spelling of the bundle.
         epsilon: Epsilon per text.
         owner: Description, for the error message, of the object that has the levels, such as ``bundle``.
 
@@ -116,7 +116,11 @@ def find_level(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -
 
 
 def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> VectorBundle:
-    """Parse a vector bundle from the bytes of its files.
+    """Parse a vector bundle (model and parameters for noisy vectors of texts) from the bytes of its files.
+
+    Args:
+        opened: Path, hash and manifest of the bundle.
+        contents: Bytes of each file by file name.
 
     Raises:
         BundleDamaged: A file is malformed.
@@ -135,7 +139,7 @@ def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Ve
 def parse_onnx_extractor(
     contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int
 ) -> tuple[OnnxExtractorData, ModelCounts]:
-    """Parse and check a model and its vocabulary.
+    """Parse and check an ONNX model, which computes the vector of a text, and its vocabulary.
 
     Args:
         contents: The bytes of the bundle's files.

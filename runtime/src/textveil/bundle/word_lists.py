@@ -33,12 +33,12 @@ def fold_apostrophes(word: str) -> str:
 
 
 def fold(entry: str) -> str:
-    """Return the lookup key of a text: its NFKC form in lower case, with ``'`` for all kinds of apostrophes."""
+    """Return the form in which a word is looked up in lists: NFKC, lower case, and ``'`` for all apostrophes."""
     return (entry if entry.isascii() else fold_apostrophes(unicodedata.normalize("NFKC", entry))).lower()
 
 
 def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
-    """Check that the lists of a bundle do not take too much memory.
+    """Check that the word lists of a bundle (data folder) do not take too much memory.
 
     Args:
         contents: Bytes of each file of the bundle by file name.
@@ -59,7 +59,7 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
     """Decode the bytes of a list with one entry per line.
 
     Args:
-        contents: Bytes of each file of the bundle by file name.
+        contents: Bytes of each file of the bundle (data folder) by file name.
         name: Name of the file.
         allow_tabs: Whether the list may have tabs.
 

@@ -1,13 +1,17 @@
-"""Rewriting of messages to a model before they leave the device, and restoring of originals in its replies.
+"""Hiding of private strings in messages to a language model, and restoring of these strings in the model's replies.
+
+Names, numbers and other private strings of a message (*originals*) are replaced by *surrogates*, such as other names,
+before the message leaves the device. In the reply, the surrogates are replaced by the originals again.
 
 Terms of this package:
 
-- *mapping*: the surrogate of each string of the conversation. *Linked* text uses it: equal strings get equal
-  surrogates. *Unlinked* text gets new surrogates.
+- *mapping*: dictionary from each original of the conversation to its surrogate. *Linked* text is rewritten with this
+  dictionary, so equal strings get equal surrogates. *Unlinked* text gets new surrogates, which are never restored.
 - *exchange*: one request to the model and its reply.
 - *upstream*: the model and its provider, from which originals are hidden.
-- *guess*: a string that the model writes itself. If linked text repeats the guess, the upstream receives a surrogate
-  for it. If the upstream received this surrogate before, it learns that the guess is one of the hidden strings.
+- *guess*: a string that the model itself writes, in the hope that a later message repeats it. If a linked message
+  repeats the guess, the upstream receives a surrogate in its place. If the upstream received the same surrogate before,
+  the upstream learns that the guess is one of the originals.
 - *place*: a position in the conversation, identified by all messages before it.
 - *pair*: a surrogate and its original.
 """

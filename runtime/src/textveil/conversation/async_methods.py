@@ -13,11 +13,11 @@ _Result = TypeVar("_Result")
 
 
 class AsyncMethods:
-    """The methods of ``Conversation`` for ``asyncio``, with ``asave`` and ``aload`` of ``SavedConversation``.
+    """Base class that gives ``Conversation`` its methods for ``asyncio``.
 
-    Each method runs, in a thread, the method of the same name without the first letter *a*. If the caller's task is
-    canceled, the thread ends within milliseconds, and then the method raises ``asyncio.CancelledError``. So a later
-    call never runs at the same time as canceled work.
+    Each method runs, in a thread, the method of the same name without the first letter *a*: ``aoutgoing`` runs
+    ``outgoing``. If the caller's task is canceled, the thread ends within milliseconds, and then the method raises
+    ``asyncio.CancelledError``. So a later call never runs at the same time as canceled work.
 
     >>> import asyncio
     >>> from textveil import Conversation
@@ -30,29 +30,30 @@ class AsyncMethods:
     """
 
     async def aoutgoing(self: Any, messages: list[Any]) -> list[Any]:
-        """Rewrite messages before they are sent to the model; see ``outgoing``."""
+        """Hide names and numbers in messages before they are sent to the model; see ``outgoing``."""
         return await run_in_thread(self.outgoing, messages)
 
     async def aoutgoing_text(self: Any, text: str, entity_type: str | None = None) -> str:
-        """Rewrite a text before it is sent to the model; see ``outgoing_text``."""
+        """Hide names and numbers in a text before it is sent to the model; see ``outgoing_text``."""
         return await run_in_thread(self.outgoing_text, text, entity_type)
 
     async def aoutgoing_unlinked(self: Any, text: str) -> str:
-        """Rewrite a text that the model wrote and someone changed; see ``outgoing_unlinked``."""
+        """Hide the words of a text that the model wrote and someone changed; see ``outgoing_unlinked``."""
         return await run_in_thread(self.outgoing_unlinked, text)
 
     async def aprepare_reply(self: Any) -> None:
-        """Index the surrogates that a reply may mention; see ``prepare_reply``."""
+        """Build the index for restoring the next reply; see ``prepare_reply``."""
         await run_in_thread(self.prepare_reply)
 
     async def aincoming(self: Any, reply: Any, *, record: bool = True, other_parts: Any = None) -> "RestoredReply":
-        """Return a reply of the model in which originals replace their surrogates; see ``incoming``."""
+        """Return a reply of the model in which the hidden strings are back in their places; see ``incoming``."""
         return await run_in_thread(self.incoming, reply, record=record, other_parts=other_parts)
 
     async def astream(self: Any, chunks: AsyncIterable[str], *, record: bool = True) -> AsyncIterator[str]:
-        """Yield the restored pieces of one text of a reply while its chunks arrive; see ``stream``.
+        """Yield one text of a reply, with surrogates replaced by originals, while the text arrives; see ``stream``.
 
-        The text is recorded only after the last chunk. A canceled or interrupted text is not recorded.
+        The text is recorded (so that the client can send it again) only after the last chunk. A canceled or interrupted
+        text is not recorded.
 
         >>> import asyncio
         >>> from textveil import Conversation
@@ -77,7 +78,7 @@ class AsyncMethods:
             yield piece
 
     async def arecord_reply(self: Any, written: Any, restored: Any) -> None:
-        """Record a reply to the last messages; see ``record_reply``."""
+        """Record the model's reply to the last messages, so that it can be sent again; see ``record_reply``."""
         await run_in_thread(self.record_reply, written, restored)
 
 

@@ -1,4 +1,4 @@
-"""Conversations with a model: rewrite messages before they are sent, and restore originals in replies."""
+"""Conversations with a language model: hide names and numbers in messages, and put them back into replies."""
 
 import warnings
 from collections.abc import Callable, Collection, Iterable
@@ -28,10 +28,12 @@ CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"} 
 
 
 class Conversation(SavedConversation, AsyncMethods):
-    """A conversation with a model, in the mode ``names``: equal strings get equal surrogates.
+    """A conversation with a language model in which names and numbers are hidden before messages leave the device.
 
-    All messages share one mapping of surrogates. Several threads may use the conversation, each with an exchange of its
-    own (``start_exchange``). Methods that begin with *a*, such as ``aoutgoing``, are for ``asyncio``. The ``repr`` of a
+    Each hidden string is replaced by a surrogate, such as ``[person 1]``. In all messages of the conversation, equal
+    strings get equal surrogates. In replies of the model, the surrogates are replaced by the hidden strings again.
+    Several threads may use the conversation, each with an exchange (one request and its reply) of its own
+    (``start_exchange``). Methods that begin with *a*, such as ``aoutgoing``, are for ``asyncio``. The ``repr`` of a
     conversation contains no text. A conversation cannot be pickled.
 
     >>> from textveil import Conversation
@@ -44,12 +46,13 @@ class Conversation(SavedConversation, AsyncMethods):
     'I called Anna Novak about order 88213.'
 
     Args:
-        sanitizer: Rewrites texts; the built-in English bundle by default.
+        sanitizer: Rewrites texts; the built-in English bundle (data folder) by default.
         pass_through: Items that are sent unchanged and unprotected: types of message parts, such as ``image_url``;
-            roles, such as ``system``; and ``keys``, for all JSON keys (otherwise only names of fields are kept).
+            roles, such as ``system``; and ``keys``, for all JSON keys (otherwise only keys such as ``order_id``, whose
+            words are all common, are sent unchanged).
         restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools. The arguments
             of other tools keep their surrogates: otherwise the model could make a tool send an original somewhere.
-        restore_places: Regions of replies, besides running text, in which originals are restored: any of ``code``,
+        restore_places: Parts of replies, besides running text, in which originals are restored: any of ``code``,
             ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
         restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
         rewrite: Function that rewrites each text independently, in place of the mode ``names``; for example one that
@@ -59,21 +62,22 @@ class Conversation(SavedConversation, AsyncMethods):
         tool_guesses: Limits on guesses, as two integers. A guess is a string that the model itself writes into the
             arguments of a tool call; if the result repeats the guess, the model can test whether it equals a hidden
             string. The first limit is for one call, the second for all calls of the conversation. Results of calls
-            above a limit, and of unknown calls, get unlinked surrogates, without an error.
-        options: Options of the mode ``names``: ``style`` (``"tag"`` by default), ``facts`` (``"useful"`` by default),
-            ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and ``consistent_cap``, which
-            limits the strings of the whole conversation. With ``consistent=False`` each message has its own mapping,
-            a message that is sent again stays equal only at the same position, and ``tool_guesses`` are 0.
+            above a limit, and of unknown calls, get new surrogates that are never restored. There is no error.
+        options: Options of ``Sanitizer.sanitize`` for the mode ``names``: ``style`` (``"tag"`` by default), ``facts``
+            (``"useful"`` by default), ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and
+            ``consistent_cap``, which limits the number of hidden strings of the whole conversation. With
+            ``consistent=False``, equal strings get equal surrogates only within a message, a message that is sent again
+            stays equal only at the same position, and ``tool_guesses`` are 0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
 
     Privacy:
-        For the privacy guarantee, all messages of a conversation are one document. The upstream learns the templates of
-        the messages, and which strings are equal in all messages (docs/proofs/names.md). The object contains all data
-        that undo the protection.
+        For the privacy guarantee, all messages of a conversation are one document. The model's provider learns the
+        parts of the messages that are not hidden, the types of the hidden strings, and which of these strings are equal
+        (docs/proofs/names.md). The object contains all data that undo the protection.
 
-        A model can test guesses: if a guess gets into a message of the user, or into a tool result, the upstream learns
+        A model can test guesses: if a guess gets into a message of the user, or into a tool result, the provider learns
         whether the guess equals one of the hidden strings. Messages with the role of the model never reveal this. Tool
         results allow as many tests as ``tool_guesses`` permits.
     """
@@ -113,7 +117,7 @@ class Conversation(SavedConversation, AsyncMethods):
         )
 
     def _set_state(self, shared: ConversationState, exchange: ExchangeState | None = None) -> None:
-        """Set the state of the conversation, and of one exchange.
+        """Set the state of the conversation, and of one exchange (a request and its reply).
 
         Args:
             shared: State of the conversation.
@@ -133,17 +137,17 @@ class Conversation(SavedConversation, AsyncMethods):
         raise TypeError("a conversation cannot be pickled: use save, which encrypts it")
 
     def is_field_name(self, key: str) -> bool:
-        """Return whether a JSON key is the public name of a field: all its words are common words or words of APIs.
+        """Return whether a JSON key consists of common words or words of published APIs, such as ``order_id``.
 
-        The name of a field is safe in an error message, because it is not private.
+        Such a key is not private: it is sent unchanged, and it may be in an error message.
         """
         return bool(self._shared.field_names.find_fields([key]))
 
     def start_exchange(self, after: "ExchangeHistory | None" = None) -> "Conversation":
         """Return a view of this conversation for one request and its reply.
 
-        In the reply, the view restores only surrogates of messages that are sent (or sent again) through the view. It
-        does not restore other surrogates of the conversation.
+        In the reply, the view replaces surrogates by originals only for surrogates in messages that were sent (or sent
+        again) through the view. Other surrogates of the conversation are not replaced.
 
         Args:
             after: ``history`` of an earlier exchange. Pass it if the new request continues the earlier exchange without
@@ -155,7 +159,7 @@ class Conversation(SavedConversation, AsyncMethods):
             return exchange
 
     def free_memory(self) -> None:
-        """Free the memory of this exchange, or of the whole conversation, in small steps.
+        """Free the memory of this object, a conversation or one exchange (``start_exchange``), in small steps.
 
         Without this call, Python frees a large conversation in one step, during which no other thread runs. A server
         may call this method in a thread. The object cannot be used afterward.
@@ -174,25 +178,29 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def sanitizer(self) -> Sanitizer:
-        """Sanitizer of the conversation. Its bundle determines the language."""
+        """Sanitizer that rewrites the texts of the conversation. Its word lists determine the language."""
         return self._shared.sanitizer
 
     @property
     def facts(self) -> str:
-        """Value of the option ``facts`` when the conversation was created."""
+        """Value of the option ``facts`` of the conversation: which numbers and dates are sent unchanged."""
         return self._shared.plan.facts_level
 
     @property
     def kept_words(self) -> KeptWords:
-        """Counts over the rewritten texts: kept words, replaced words that are on no list, and kept foreign words.
+        """Counts of three kinds of words in the rewritten texts.
 
-        An exchange counts only texts that were not sent before the exchange. The counts depend only on the sent texts.
+        The kinds are: words that were left unchanged, replaced words that are on no word list, and unchanged words of
+        other languages.
+
+        An exchange (see ``start_exchange``) counts only texts that no earlier exchange sent. The counts depend only on
+        the sent texts.
         """
         return self._exchange.kept_words
 
     @property
     def language_words(self) -> KeptWords:
-        """Counts of words for the hint that texts may be in another language.
+        """Counts of words (see ``kept_words``) that show whether texts may be in another language than the word lists.
 
         Each message of the user and each text is checked separately. The counts include only messages and texts that
         may be in another language, so a long system prompt in English cannot hide one of these. If no message or text
@@ -206,14 +214,18 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def unshared_results(self) -> int:
-        """Number of tool results of this exchange that were rewritten with unlinked surrogates."""
+        """Number of tool results whose surrogates (replacements of hidden words) are new and are never restored.
+
+        A tool result gets such surrogates if its call exceeded the limits ``tool_guesses``.
+        """
         return self._exchange.unshared_results
 
     @property
     def history(self) -> "ExchangeHistory":
-        """Record of the messages of this exchange or, if this object is the conversation itself, of all messages.
+        """Record of the messages of this exchange (request and reply), or of all messages of the conversation.
 
-        The record includes the exchange that this exchange continues. Pass the record to ``start_exchange``.
+        If this object is an exchange (``start_exchange``), the record includes the earlier exchange that it continues.
+        Pass the record to ``start_exchange``.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
@@ -223,12 +235,13 @@ class Conversation(SavedConversation, AsyncMethods):
 
         The messages have the format of OpenAI's chat or responses API, or of Anthropic's messages API. Every text of a
         person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by value: a number
-        becomes a surrogate of the same type, or a string with its tag, such as ``"[number 1]"``, which is restored as a
-        number. Names of fields, roles, identifiers, names of tools, true, false and null are kept.
+        becomes another number of the same type, or a string such as ``"[number 1]"``, which is restored as a number.
+        Names of fields, roles, identifiers, names of tools, true, false and null are sent unchanged.
 
         A message of the model is sent as the model wrote it, byte for byte, if it follows the same messages as when it
-        arrived. Any other message with the role of the model gets unlinked surrogates, which are never restored. A
-        message that was sent before is sent again unchanged (except with ``rewrite``).
+        arrived. In any other message with the role of the model, each hidden word gets a new surrogate (replacement),
+        which is never restored. A message that was sent before is sent again in its earlier rewritten form (except with
+        ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries: all messages so far, or only the new ones.
@@ -237,8 +250,7 @@ class Conversation(SavedConversation, AsyncMethods):
             The messages to send, in the same format.
 
         Raises:
-            InputError: A message has an unknown format, field or type, or cannot be rewritten. No surrogate was
-                sampled.
+            InputError: A message has an unknown format, field or type, or cannot be rewritten. Nothing was rewritten.
         """
         with self._shared.lock:
             prepared = self._messages.prepare_messages(messages)
@@ -260,7 +272,7 @@ class Conversation(SavedConversation, AsyncMethods):
             text: The text.
             entity_type: Entity type of the whole text, for callers with their own detector of names: ``person``,
                 ``city``, ``organization``, ``group`` or ``word``. The whole text is then replaced as one entity, even
-                if the mode ``names`` would keep it.
+                if the text would otherwise be sent unchanged.
 
         Raises:
             InputError: The text is not a string.
@@ -284,8 +296,9 @@ class Conversation(SavedConversation, AsyncMethods):
     def outgoing_unlinked(self, text: str) -> str:
         """Rewrite a text that the model wrote and someone changed, such as a file, before it is sent.
 
-        All numbers and words are hidden, even those of the types in ``keep``. Only common words in lower case are kept.
-        Each hidden word gets a new surrogate, even if two words are equal. These surrogates are never restored.
+        All numbers and words are hidden, except common words in lower case. The option ``keep`` has no effect. Each
+        hidden word gets a new surrogate (replacement), even if two words are equal. These surrogates are never
+        restored.
 
         Raises:
             InputError: The text is not a string.
@@ -297,9 +310,10 @@ class Conversation(SavedConversation, AsyncMethods):
             return self._texts.rewrite_unlinked(text, self._shared.plan.make_reader())
 
     def prepare_reply(self) -> None:
-        """Build the index of surrogates that a reply may mention, while the caller waits for the reply.
+        """Build the index that finds surrogates (replacements of hidden strings) in the next reply.
 
-        Without this call, ``incoming`` or ``stream`` builds the index when the first reply arrives.
+        Call this while waiting for the reply, to save time. Without this call, ``incoming`` or ``stream`` builds the
+        index when the first reply arrives.
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()
@@ -312,21 +326,22 @@ class Conversation(SavedConversation, AsyncMethods):
             _ = self._exchange.get_restorer(self._shared).index
 
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
-        """Return a reply of the model in which originals replace their surrogates.
+        """Return a reply of the model in which the original strings are in the places of their surrogates again.
 
         Args:
             reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.
             record: Whether ``reply`` is the whole reply to the last messages. If not, call ``record_reply`` with the
                 whole reply. Only a recorded reply can be sent again as the model wrote it. If two different replies to
                 the same messages are recorded, neither of them can be sent again as the model wrote it.
-            other_parts: Other parts of the reply that a client may display before ``reply``. They are not changed. If
-                they may begin a link that ``reply`` continues, nothing is restored in that link.
+            other_parts: Other parts of the reply that a client may display before ``reply``. These parts are not
+                changed. If they may begin a link that ``reply`` continues, nothing is restored in that link.
 
         Raises:
             InputError: The reply has an unknown format.
 
         Privacy:
-            This method sends nothing. The arguments of tools that are not in ``restore_tools`` keep their surrogates.
+            This method sends nothing. In the arguments of tools that are not in ``restore_tools``, surrogates are not
+            replaced.
         """
         with self._shared.lock:
             try:
@@ -347,7 +362,7 @@ class Conversation(SavedConversation, AsyncMethods):
             return result
 
     def stream(self, *, record: bool = True) -> RecordedReplyStream:
-        """Return a stream that restores one text of a reply while it arrives.
+        """Return an object that puts originals back into one text of a reply while the text arrives in parts.
 
         Args:
             record: Whether the text is a part of the reply to the last messages; see ``incoming``.
@@ -371,9 +386,9 @@ class Conversation(SavedConversation, AsyncMethods):
             )
 
     def make_reply_view(self) -> ReplyView:
-        """Return an object that tracks the texts of one reply.
+        """Return an object that tracks which texts of one reply a client may display together.
 
-        A client may display these texts together, so markup in one text can affect the next (``ReplyView``).
+        Markup in one text, such as an unfinished link, can affect the next text (see ``ReplyView``).
         """
         return ReplyView(self._shared.restore_policy)
 
@@ -381,7 +396,7 @@ class Conversation(SavedConversation, AsyncMethods):
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
         If several different replies to the same messages are recorded, such as several choices, none of them can be
-        sent again as the model wrote it. If one of them is sent again, it gets unlinked surrogates.
+        sent again as the model wrote it: its hidden words then get new surrogates (replacements).
 
         Args:
             written: The reply as the model wrote it.
@@ -391,9 +406,10 @@ class Conversation(SavedConversation, AsyncMethods):
             self._recorder.record_reply(written, restored, is_part=False)
 
     def count_call(self, call: str, arguments: Any) -> None:
-        """Count the guesses in the arguments of a tool call that was not passed to ``record_reply``.
+        """Count the strings that the model itself wrote into a tool call that was not passed to ``record_reply``.
 
-        The option ``tool_guesses`` limits the counts.
+        Each such string is a guess with which the model may test whether the string is private. The option
+        ``tool_guesses`` limits the number of guesses.
 
         Args:
             call: The identifier of the call.
@@ -403,7 +419,10 @@ class Conversation(SavedConversation, AsyncMethods):
             self._calls.count_call(call, arguments)
 
     def count_call_name(self, call: str, name: str) -> None:
-        """Count the guesses in the tool name of a call, unless ``declare_tools`` was called with this name.
+        """Count the strings that the model wrote into the tool's name of a call, unless the tool was declared.
+
+        Each such string is a guess with which the model may test whether the string is private (option
+        ``tool_guesses``). ``declare_tools`` declares tools.
 
         Args:
             call: The identifier of the call.
@@ -417,7 +436,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
         Any other tool name in a call counts against ``tool_guesses``, like the arguments of calls: a client may answer
         "no tool X", and this answer could reveal to the model whether X is a private string. A declaration in an
-        exchange is valid only for the reply of that exchange.
+        exchange (``start_exchange``) is valid only for the reply of that exchange.
         """
         with self._shared.lock:
             self._exchange.tool_names = self._exchange.tool_names.union(names)
@@ -433,9 +452,9 @@ class Conversation(SavedConversation, AsyncMethods):
     def claim_reply(self, reply: Any) -> Any:
         """Return a copy of a reply, or of one event of a streamed reply, in which every role is the model's.
 
-        Without this change of roles, an upstream could return messages that look like messages of the user. If the
-        reply contains the result of a tool call, the model wrote that result itself; later results of the same call are
-        then rewritten with unlinked surrogates.
+        Without this change of roles, the model's provider could return messages that look like messages of the user. If
+        the reply contains the result of a tool call, the model wrote that result itself. Later results of the same call
+        are then rewritten with new surrogates (replacements), which are never restored.
 
         Raises:
             InputError: The reply has an item of an unknown type.
@@ -448,9 +467,9 @@ class Conversation(SavedConversation, AsyncMethods):
             )
 
     def exclude_tool_results(self) -> None:
-        """Rewrite all later tool results with unlinked surrogates.
+        """Rewrite all later tool results with new surrogates (replacements of hidden words), which are never restored.
 
-        Call this method if the guesses in the arguments of a call could not be counted.
+        Call this method if ``count_call`` could not be called for a tool call.
         """
         with self._shared.lock:
             self._shared.tool_guesses.exclude_all_results()

@@ -1,6 +1,6 @@
 """Reader and writer of the encrypted file of a conversation. Only the owner of the file can read it.
 
-The key must be outside the folder of the file.
+The file is encrypted with a key from a key file, which must be outside the folder of the encrypted file.
 """
 
 import json
@@ -55,14 +55,14 @@ def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: 
         path: The file.
         key_file: The key. The function locks this file, so that no other process writes the conversation meanwhile.
         content: The encoded state.
-        stamp: Stamp of the file that this conversation last read or wrote; ``None`` if there was none.
+        stamp: First bytes of the file when this conversation last read or wrote the file; ``None`` if it never did.
 
     Returns:
         The stamp of the new file: its first bytes, which differ after each write.
 
     Raises:
-        ConversationChanged: The file at ``path`` has another stamp, so replacing the file would lose a mapping; or
-            ``path`` is not a plain file, and a pipe, for example, would block the process.
+        ConversationChanged: The file at ``path`` now begins with other bytes, so replacing the file would lose a
+            conversation; or ``path`` is not a plain file but, for example, a pipe.
     """
     key = _read_conversation_key(path, key_file, make=True)
     with _lock_key_file(key_file):
@@ -91,7 +91,9 @@ def _refuse_special_file(path: Path) -> None:
 
 
 def _read_stamp(path: Path) -> bytes | None:
-    """Return the stamp of a file: the header and the random nonce, which differs after each write.
+    """Return the first bytes of a conversation file: the header and the random nonce, which differs after each write.
+
+    Callers compare the bytes to detect that another process has written the file.
 
     The result is ``None`` if the path has no readable plain file.
     """
@@ -117,7 +119,8 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
     """Decrypt the file of a conversation (``Conversation.load``).
 
     Returns:
-        The encoded state of the conversation, and the stamp of the file.
+        The encoded state of the conversation, and the first bytes of the file (the argument ``stamp`` of
+        ``write_conversation``).
 
     Raises:
         InputError: The file is missing, unreadable, or not a conversation of this version.

@@ -1,15 +1,16 @@
 """State that all exchanges of a conversation share, and state of one exchange.
 
 An exchange is one request and its reply. All exchanges of a conversation share its ``ConversationState``: the options,
-the key, the mapping, the sent messages, the records of replies, the counted guesses, the identifiers of calls and the
-lock. Each exchange has its own ``ExchangeState``: the tags of its messages, the place of its reply, the received part
-of the reply, the surrogates that it may restore, the names of its tools and its counts. A *tag* is a keyed hash, here
-and in the other modules of this package. A conversation without an exchange also has an ``ExchangeState``. Its ``tags``
-are ``None``, which stands for all messages of the conversation.
+the key, the mapping (the surrogate, that is the replacement, of each hidden string), the sent messages, the records of
+replies, the counts of guesses (strings that the model itself wrote into tool calls), the identifiers of calls and the
+lock. Each exchange has its own ``ExchangeState``: the tags of its messages, the position of its reply, the received
+part of the reply, the surrogates that the exchange may restore, the names of its tools and its counts. A *tag* is a
+keyed hash, here and in the other modules of this package. A conversation without an exchange also has an
+``ExchangeState``. Its ``tags`` are ``None``, which stands for all messages of the conversation.
 
-A saved file contains the shared state. Of the state of exchanges, it contains only the places of the last reply. The
-objects in these two classes do not refer to a ``Conversation``, because a reference cycle would delay the release of
-memory.
+A saved file contains the shared state. Of the state of exchanges, the file contains only the position of the last
+reply. The objects in these two classes do not refer to a ``Conversation``, because a reference cycle would delay the
+release of memory.
 """
 
 import json
@@ -46,7 +47,9 @@ _PAIR_CHARACTERS = 128
 
 
 class ExchangeHistory(NamedTuple):
-    """Record of the messages of an exchange. Another exchange that continues this one needs it (``start_exchange``).
+    """Record of the messages of an exchange (one request and its reply).
+
+    Pass the record to ``start_exchange`` to continue the exchange with a new request.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -69,27 +72,29 @@ class ExchangeHistory(NamedTuple):
 
 
 class ConversationState:
-    """State that a conversation and all its exchanges share.
+    """State that a conversation and all its exchanges (requests with their replies) share.
 
     Args:
-        sanitizer: Sanitizer with the bundle and the rules.
-        options: Options of the mode ``names``.
-        pass_through: Types of parts, and roles, that are sent unchanged.
+        sanitizer: Sanitizer with the bundle (data folder) and the rules.
+        options: Options for hiding names (mode ``names``).
+        pass_through: Types of message parts, and roles, that are sent unchanged.
         restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools.
-        restore_policy: Regions of replies in which originals are restored.
+        restore_policy: Parts of replies, such as code or links, in which originals are restored.
         custom_rewrite: Function that rewrites each text independently, in place of the mode ``names``; or ``None``.
-        tool_guesses: Maximum number of guesses in one call and in all calls.
+        tool_guesses: Maximum number of guesses (strings that the model itself writes into tool calls) in one call and
+            in all calls.
 
     Attributes:
         key: Key of all tags (keyed hashes).
-        surrogate_state: The mapping from strings to surrogates, and the surrogates that are already used.
+        surrogate_state: The surrogate (replacement) of each hidden string, and the surrogates that are already used.
         sent_messages: By the tag of a message: the sent JSON, and the pairs of surrogate and original in the message.
-        unlinked_messages: By the tag of an unlinked message: the sent JSON.
+        unlinked_messages: By the tag of a message with new surrogates, which are never restored: the sent JSON.
         signed_items: By the tag of a restored item with a provider's signature: the JSON as the provider sent it.
         begin_hashes: Hashes of the first messages of the conversation.
-        shared_results: By the tag of a tool result: whether the result is linked, that is, shares the mapping.
-        file_stamps: By the path of a file that this conversation read or wrote: the stamp of the file, which differs
-            after each write.
+        shared_results: By the tag of a tool result: whether the result was rewritten with the surrogates of
+            ``surrogate_state``.
+        file_stamps: By the path of a file that this conversation read or wrote: the first bytes of the file, which
+            differ after each write.
         has_warned_about_language: Whether a ``LanguageWarning`` was issued for this conversation.
     """
 
@@ -155,10 +160,12 @@ class ConversationState:
         return compute_tag(self.key, use, encoded, encode_json(sorted(self.pass_through)).encode()).hex()
 
     def store_unlinked(self, message_tag: str, written: str) -> None:
-        """Store the JSON of an unlinked message, so that the message can be sent again unchanged.
+        """Store the JSON of a message that was rewritten with new surrogates, so that it can be sent again unchanged.
+
+        *New* means that no other message has the same surrogates (replacements), and that they are never restored.
 
         Args:
-            message_tag: Tag of the message.
+            message_tag: Keyed hash of the message.
             written: The sent JSON.
         """
         self.unlinked_messages[message_tag] = written
@@ -166,7 +173,9 @@ class ConversationState:
             del self.unlinked_messages[next(iter(self.unlinked_messages))]
 
     def find_signed_item(self, item: Any) -> Any:
-        """Return the form in which a provider sent a signed item; ``None`` if the item is not a signed item.
+        """Return the part of a message that a provider sent with a signature, exactly as the provider sent it.
+
+        The result is ``None`` if the part has no signature of a provider.
 
         Args:
             item: A part of a message, as the client received it after restoring.
@@ -175,7 +184,7 @@ class ConversationState:
         return None if encoded is None else json.loads(encoded)
 
     def get_pairs(self, message_tag: str) -> list[SurrogatePair]:
-        """Return the pairs of surrogate and original in a sent message, or in a reply that was sent again."""
+        """Return the surrogates (replacements) in a sent message or in a resent reply, each with its original."""
         if message_tag in self.sent_messages:
             return self.sent_messages[message_tag][1]
         return self.reply_records.get_pairs(message_tag)
@@ -193,7 +202,7 @@ class ConversationState:
         )
 
     def free_memory(self) -> None:
-        """Free the memory of the mapping and the sent messages in small steps.
+        """Free the memory of the hidden strings and the sent messages in small steps.
 
         The conversation cannot be used afterward.
         """
@@ -209,7 +218,7 @@ class ConversationState:
         """Return the state as plain values for JSON.
 
         Privacy:
-            The result contains the key, the texts and the mapping.
+            The result contains the key, the texts and all hidden strings.
         """
         return {
             "bundle": self.sanitizer.bundle.content_hash,
@@ -227,7 +236,7 @@ class ConversationState:
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Replace the state by an exported one. The options of the constructor stay in effect."""
+        """Replace the state by one that ``export_state`` returned. The options of the constructor stay in effect."""
         self._use_key(bytes.fromhex(state["key"]))
         self.surrogate_state.restore_state(state["surrogates"])
         for message_tag, (written, pairs) in state["sent_messages"].items():
@@ -242,8 +251,8 @@ class ConversationState:
 class ExchangeState:
     """State of one exchange, that is, of one request and its reply.
 
-    A place is a position in the conversation, identified by all messages before it. A pair is a surrogate and its
-    original.
+    A place is a position in the conversation, identified by all messages before it. A pair is a surrogate (replacement)
+    and its original (hidden string). A tag is a keyed hash.
 
     Args:
         tags: Tags of the messages of the exchanges that this exchange continues; ``None`` for all messages of the
@@ -255,12 +264,12 @@ class ExchangeState:
         tags: The argument ``tags``, followed by the tags of the messages of this exchange; or ``None``.
         origin: Place of the first message of the request.
         message_pairs: Pairs of the message that is currently rewritten.
-        kept_words: Counts of kept words, of replaced words that are on no list, and of kept words of other languages.
-            Texts that an earlier exchange sent do not count.
+        kept_words: Counts of words left unchanged, of replaced words that are on no word list, and of unchanged words
+            of other languages. Texts that an earlier exchange sent do not count.
         foreign_words: The same counts, but only of messages of the user and of texts that may be in another language.
             Each message or text is checked separately.
-        unshared_results: Number of tool results that were sent unlinked.
-        counted_calls: Hashes of the arguments of calls whose guesses were counted.
+        unshared_results: Number of tool results that were sent with new surrogates, which are never restored.
+        counted_calls: Hashes of the arguments of tool calls that were already counted (``ToolCallCounter``).
         reply_start: Place of the first message of the reply.
         unit_place: Place of that message of the reply whose parts are arriving now.
         next_place: Place after the message at ``unit_place``.
@@ -289,7 +298,7 @@ class ExchangeState:
 
     @classmethod
     def continue_history(cls, previous: ExchangeHistory | None, tool_names: frozenset[str]) -> "ExchangeState":
-        """Create the state of a new exchange.
+        """Create the state of a new exchange (one request and its reply), which may continue an earlier one.
 
         Args:
             previous: History of the exchange that the new one continues; ``None`` if there is none.
@@ -298,7 +307,11 @@ class ExchangeState:
         return cls(dict.fromkeys(_iterate_tags(previous)), previous, tool_names)
 
     def expect_reply(self, place: ConversationPlace) -> None:
-        """Prepare the state for a new reply at the given place, before its first part arrives."""
+        """Set where the next reply begins. Call this before the first part of the reply arrives.
+
+        Args:
+            place: The position in the conversation, identified by the messages before the reply.
+        """
         self.reply_start: ConversationPlace = place
         self.unit_place: ConversationPlace = place
         self.next_place: ConversationPlace = place
@@ -308,14 +321,17 @@ class ExchangeState:
         self.restored_values: list[tuple[str, list[SurrogatePair]]] = []
 
     def make_history(self, shared: ConversationState) -> ExchangeHistory:
-        """Return a record of the messages of this exchange and of the exchanges that it continues."""
+        """Return a record of the messages of this exchange and of the earlier exchanges that it continues.
+
+        An exchange is one request to the model and its reply.
+        """
         tags = tuple(islice(self._get_tags(shared), self._previous_count, None))
         return ExchangeHistory(tags, self._previous, self.next_place)
 
     def get_restorer(self, shared: ConversationState) -> Restorer:
-        """Return the object that restores surrogates of all messages of this exchange so far.
+        """Return the object that replaces surrogates of all messages so far by their originals in the reply.
 
-        All calls return the same object. Each call first adds to it the messages since the previous call.
+        All calls return the same object. Each call first adds the messages since the previous call to this object.
         """
         tags = self._get_tags(shared)
         if self._restorer is None:
@@ -327,24 +343,24 @@ class ExchangeState:
         return self._restorer
 
     def find_sent_numbers(self, shared: ConversationState) -> set[str]:
-        """Return the numbers in all sent messages, as strings."""
+        """Return all numbers that occur in the sent messages of the conversation, as strings."""
         with shared.lock:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
         return set().union(*map(find_numbers, sent))
 
     def free_memory(self) -> None:
-        """Free the memory of the exchange in small steps. The exchange cannot be used afterward."""
+        """Free the memory of this state in small steps. The object cannot be used afterward."""
         if self._restorer is not None:
             self._restorer.free_memory()
         free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
-        """Return the places of the last reply as plain values for JSON. No other state of an exchange is saved."""
+        """Return where the last reply began and ended, as plain values for JSON. No other state is saved."""
         return {"reply_start": self.reply_start, "next_place": self.next_place}
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Set the places of the last reply from an exported state."""
+        """Set where the last reply began and ended, from a state that ``export_state`` returned."""
         self.expect_reply(_parse_place(state["reply_start"]))
         self.next_place = _parse_place(state["next_place"])
 
@@ -381,12 +397,12 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
 
 
 def _list_entries(value: Any) -> Iterator[Any]:
-    """Yield the entries of a list in sorted order, or the pairs of key and value of a mapping in the given order."""
+    """Yield the entries of a list in sorted order, or the items (key, value) of a dictionary in their order."""
     yield from map(list, value.items()) if isinstance(value, Mapping) else sorted(value)
 
 
 def _to_plain(value: Any) -> Any:
-    """Convert the value of an option to a value that JSON can represent."""
+    """Convert the value of an option to a value that JSON can represent, such as a set to a sorted list."""
     if isinstance(value, Mapping):
         return dict(value)
     return sorted(value) if isinstance(value, set | frozenset) else value

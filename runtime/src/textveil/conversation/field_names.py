@@ -1,4 +1,4 @@
-"""Detection of JSON keys that are public names of fields. Rewriting keeps these keys.
+"""Detection of JSON keys that are public names of fields, such as ``order_id``. These keys are sent unchanged.
 
 The name of a field consists of common words and field words (words of published APIs). Any other key may be the name of
 a person, an account or a secret. The lists contain the permitted words, because a list of forbidden keys could never be
@@ -23,18 +23,22 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return the listed field words: words that are not common words, and words that are also names of persons."""
+    """Return words of published APIs, such as ``sha256``, that may be in the name of a JSON field.
+
+    The list has only words that are not common words, such as ``sha256``, or that are also names of persons, such as
+    ``max``.
+    """
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
 class FieldNames:
-    """Detector of JSON keys that are public names of fields.
+    """Detector of JSON keys that are public names of fields, such as ``order_id``.
 
     Args:
-        common: The common words of the bundle.
+        common: Common words of the language.
         given: First names.
         family: Family names.
-        allowed: Words that the user wants to keep.
+        allowed: Words that the user wants to be sent unchanged.
         denied: Words that the user wants to hide.
     """
 
@@ -52,7 +56,7 @@ class FieldNames:
         self._last_result: tuple[tuple[str, ...], frozenset[str]] = (), frozenset()
 
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
-        """Return the keys of one JSON object that are public names of fields.
+        """Return the keys of one JSON object that are public names of fields, such as ``order_id``.
 
         A key is a field if it passes ``is_field``. For keys of one word, the method also checks the whole object,
         because an object may have names of persons as keys: beside the key ``anna``, the keys ``max`` and ``page`` are
@@ -105,12 +109,13 @@ class FieldNames:
         return {word for word in words if self._may_be_name(word.lower(), is_strict=True)}
 
     def is_field(self, key: str) -> bool:
-        """Return whether all words of a key are common words or field words, and none is the name of a person.
+        """Return whether all words of a JSON key are common words or words of APIs, and none is a person's name.
 
-        The key may have one group of at most two digits, and digits of a field word such as ``sha256``. The key may
-        have single letters only if the whole key consists of one or two letters, such as ``x`` and ``k_v``, because a
-        single letter may be the initial of a person. A common word that is also a name, such as ``grace`` or ``Page``,
-        counts as a person if it is the whole key, if it is a capitalized part of the key, or beside another name.
+        The key may have one group of at most two digits, and the digits of an API's word such as ``sha256``. The key
+        may have single letters only if the whole key consists of one or two letters, such as ``x`` and ``k_v``, because
+        a single letter may be the initial of a person. A common word that is also a name, such as ``grace`` or
+        ``Page``, counts as a person if it is the whole key, if it is a capitalized part of the key, or beside another
+        name.
         """
         if not key.isascii() or len(key) > _MAX_CHARACTERS:
             return False
@@ -147,7 +152,7 @@ class FieldNames:
         return (word in self._given or word in self._family) and word not in self._allowed
 
     def _is_capital_name(self, part: str) -> bool:
-        """Return whether a part of a key is a capitalized name of a person and not a field word."""
+        """Return whether a part of a JSON key is a capitalized name of a person, and not a word of published APIs."""
         small = part.lower()
         return not part.islower() and self._is_name(small) and small not in self._field_words
 
@@ -156,24 +161,25 @@ class FieldNames:
 
         Args:
             word: The key in lower case.
-            is_strict: Whether to hide all words except field words. If not, hide only words on the lists of names.
+            is_strict: Whether to hide all words except words of published APIs. If not, hide only words on the lists of
+                names.
         """
         return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._field_words))
 
     def _is_person(self, *words: str) -> bool:
         """Return whether two words are a first name and a family name, in any order.
 
-        Two field words, such as ``max`` and ``price``, are not a person.
+        Two words of published APIs, such as ``max`` and ``price``, are not a person.
         """
         if all(word in self._field_words for word in words) or any(word in self._allowed for word in words):
             return False
         return any(given in self._given and family in self._family for given, family in (words, words[::-1]))
 
     def _join_parts(self, words: Sequence[str]) -> list[str]:
-        """Join adjacent words of a key that together are a field word, such as ``i18n`` and ``ETag``.
+        """Join adjacent parts of a JSON key that together are a word of published APIs, such as ``i18n`` and ``ETag``.
 
-        The key was split at digits and capitals. So the parts of such a field word end or begin with a digit, or the
-        first part is a single capital letter.
+        The key was split at digits and capitals. So only these parts are joined: parts that end or begin with a digit,
+        and a single capital letter with the part after it.
         """
         joined: list[str] = []
         for word in words:
@@ -187,12 +193,12 @@ class FieldNames:
 
 
 class KeyReader(NamesReader):
-    """Reader of JSON keys that are not public names of fields.
+    """Finder of the words to hide in JSON keys that are not public names of fields (``FieldNames``).
 
-    A key of one word is always hidden. If the rules for texts would keep the word, it is hidden as a first name.
+    A key of one word is always hidden. A word that the rules for texts would leave unchanged is hidden as a first name.
 
     Args:
-        reader: Reader of texts. The new object shares the state of this reader.
+        reader: Finder of the words to hide in texts. The new object shares the state of this object.
     """
 
     def __init__(self, reader: NamesReader) -> None:
@@ -206,13 +212,14 @@ class KeyReader(NamesReader):
         ]
 
     def stream_text(self, text: str) -> ReadTextStream:
-        """Read one JSON key in steps, and return a stream of the resulting tokens and mentions."""
+        """Read one JSON key in steps, and return a stream of its unchanged tokens and of the words to hide."""
         return ReadTextStream((), iter(self.read_texts([text])[0].elements))
 
     def is_forced(self, key: str) -> bool:
-        """Return whether a key must be hidden although the rules for texts would keep it.
+        """Return whether a JSON key must be hidden although the rules for texts would leave it unchanged.
 
-        Callers must also hide whether two such keys are equal, because guesses of such a key are not counted.
+        Two such keys must get different surrogates (replacements) even if they are equal. Otherwise a model could test
+        its guesses of a key, and these guesses are not counted.
         """
         return _is_kept_word(key, super().read_texts([key])[0])
 

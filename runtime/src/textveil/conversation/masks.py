@@ -1,8 +1,8 @@
-"""Masking of originals in the result of a tool, so that the rules hide them in any context.
+"""Masking of private strings (originals) in the result of a tool, so that they are hidden in any context.
 
-Suppose that a model writes a surrogate into a call such as ``find("&#SURROGATE;")``. The result of the tool then has
-the original in a context in which the rules would keep some originals and hide others. Therefore a made-up name, called
-a mask, replaces each original while the rules read the result.
+Suppose that a model writes a surrogate (replacement of an original) into a call such as ``find("&#SURROGATE;")``. The
+result of the tool then has the original in a context in which the rules would keep some originals and hide others.
+Therefore a made-up name, called a mask, replaces each original while the rules read the result.
 """
 
 import html
@@ -26,17 +26,19 @@ _WORD, _MIN_PLURAL_LENGTH = re.compile(r"[^\W_]+"), 3
 
 
 class OriginalMasks:
-    """Originals and other words to hide in the result of one tool call.
+    """Strings to hide in the result of one tool call, since the call contained them or the model wrote them.
 
     Args:
-        pairs: Pairs of surrogate and original that were restored in the arguments of the call.
-        plan: Rules of the mode ``names``.
+        pairs: Surrogates (replacements) in the arguments of the call for which the tool received the original strings;
+            each with its original.
+        plan: Rules for hiding names and numbers.
         model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the choice of
             hidden words would reveal which words belong to an original.
-        is_linked: Whether the result gets the surrogates of the conversation's mapping.
+        is_linked: Whether equal strings get the same surrogates in the result as in the other messages of the
+            conversation.
 
     Attributes:
-        originals: The originals, longest first.
+        originals: The original strings, longest first.
     """
 
     def __init__(
@@ -64,10 +66,11 @@ class OriginalMasks:
         )
 
     def read_masked(self, text: str, reader: NamesReader) -> tuple[ReadText, list[SurrogatePair]]:
-        """Find the words to hide in a text. Every original in the text becomes a mention, whatever its context.
+        """Find the words to hide in a text. Every original (restored string) in the text is hidden in any context.
 
         Returns:
-            The text as tokens and mentions, and the pairs of the originals in the text.
+            The text as tokens and strings to hide; and the originals in the text, each with its surrogate
+            (replacement).
         """
         original_by_mask: dict[str, str] = {}
 
@@ -93,9 +96,9 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Replace originals by the same surrogates that the model used for them in the call.
+        """Replace original strings by the same surrogates (replacements) that the model wrote into its tool call.
 
-        Originals of types whose surrogates are always independent, such as numbers, keep their new surrogates.
+        Numbers and other types whose equal strings get different surrogates keep the new surrogates of the rewriting.
 
         Args:
             pieces: Parts of the rewritten text.
@@ -136,11 +139,11 @@ class OriginalMasks:
         return mention._replace(parts=parts, span=mention.span._replace(text=unmasked_text), name_text=unmasked_text)
 
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
-        """Return a masked text as one mention.
+        """Return a masked text (an original or a word of the model) as one string to hide, with its entity type.
 
-        In a linked result, an original keeps its entity type. Any other masked text, and every original of an unlinked
-        result, becomes a mention of a number or of the type ``word``: in an unlinked result, the entity type of an
-        original would reveal whether the original is also a common word.
+        If the tool's result gets the surrogates (replacements) of the conversation (``is_linked``), an original keeps
+        its entity type. In all other cases, the type is a number or ``word``: another entity type would reveal whether
+        the original is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):
@@ -152,10 +155,10 @@ class OriginalMasks:
 
 
 def _iterate_words(original: str, plan: NamesPlan) -> Iterator[str]:
-    """Yield strings in which a tool may repeat parts of an original, in lower case.
+    """Yield the parts of a hidden string that a tool may repeat in its result, in lower case.
 
-    These are the words and numbers of the original, plurals of the words, and all digits of the original as one number.
-    Function words are omitted, because they reveal nothing.
+    These are the words and numbers of the string, plurals of the words, and all digits of the string as one number.
+    Function words, such as "the", are omitted, because they reveal nothing.
     """
     for word in _WORD.findall(original):
         folded = word.casefold()
@@ -169,12 +172,12 @@ def _iterate_words(original: str, plan: NamesPlan) -> Iterator[str]:
 
 
 def is_function_word(folded: str, plan: NamesPlan) -> bool:
-    """Return whether a word is on the public list of function words, or is a single letter."""
+    """Return whether a lower-case word is a function word, such as "the", or a single letter."""
     return (len(folded) == 1 and folded.isalpha()) or bool(plan.lists.common_words.get(folded, 0) & FUNCTION)
 
 
 def _iterate_escaped_forms(original: str) -> Iterator[str]:
-    """Yield the escaped forms of an original in HTML."""
+    """Yield the forms of a hidden string in which HTML escapes are written for its characters."""
     yield from {html.escape(original), html.escape(original).replace("&#x27;", "&#39;")} - {original}
     for word in dict.fromkeys((original, *_WORD.findall(original))):
         for form in (word, word.lower(), word.upper()):

@@ -1,8 +1,9 @@
-"""Rewriting of the messages of an exchange before they are sent. The treatment depends on sender and position.
+"""Rewriting of messages to a model before they are sent. The method depends on the sender and position of a message.
 
 A message that was sent before is sent again unchanged. A message with the role of the model is sent as the model wrote
-it if a matching reply was recorded at this position; otherwise it gets unlinked surrogates. A tool result is linked
-only if its call has few guesses.
+it if a matching reply was recorded at this position; otherwise its hidden words get new surrogates (replacements),
+which are never restored. A tool result gets the surrogates of the conversation only if its call has few guesses
+(strings that the model itself wrote).
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +28,7 @@ from textveil.work_steps import decode_json
 
 
 class MessagePreparer:
-    """Component that rewrites the messages and texts of an exchange before they are sent.
+    """Component that rewrites the messages and texts of an exchange (a request and its reply) before they are sent.
 
     Args:
         shared: State of the conversation.
@@ -49,7 +50,7 @@ class MessagePreparer:
         """Rewrite messages before they are sent; see ``Conversation.outgoing``.
 
         Raises:
-            InputError: A message cannot be rewritten. No surrogate was sampled.
+            InputError: A message cannot be rewritten. Nothing was rewritten.
         """
         tags = self._check_messages(messages)
         shared = self._shared
@@ -99,7 +100,7 @@ class MessagePreparer:
         return decode_json(written)
 
     def _check_messages(self, messages: list[Any]) -> list[str]:
-        """Check all messages without sampling surrogates, and return a tag (keyed hash) of each message."""
+        """Check the format of all messages without rewriting them, and return a tag (keyed hash) of each message."""
         if not isinstance(messages, list):
             raise InputError("messages must be a list of dictionaries")
         shared = self._shared
@@ -123,7 +124,7 @@ class MessagePreparer:
 
         The caller checks the format of all other arguments, but not of these, because the client only sends back what
         it received. The result decides nothing else: whether the arguments are sent with originals or with surrogates
-        depends only on the position of the message.
+        (replacements) depends only on the position of the message.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 
@@ -157,7 +158,13 @@ class MessagePreparer:
     def _make_resend_tag(self, place: ConversationPlace, message_tag: str, number: int = 0) -> str:
         """Return the tag (keyed hash) under which a sent message is stored, so that it can be sent again unchanged.
 
-        With the option ``consistent=False``, the tag also depends on the place and on ``number``.
+        With the option ``consistent=False``, the tag also depends on ``place`` and ``number``.
+
+        Args:
+            place: Position of the message in the conversation.
+            message_tag: Keyed hash of the message.
+            number: For a message to which the model does not reply, such as a system message: number of such messages
+                since ``place``. 0 for all other messages.
         """
         if self._shared.custom_rewrite or self._shared.plan.style.consistent:
             return message_tag
@@ -176,14 +183,14 @@ class MessagePreparer:
     ) -> Any:
         """Return the form in which a message with the role of the model is sent.
 
-        If a recorded reply of the model at this place matches the message, return the reply as the model wrote it.
-        Otherwise return the message with unlinked surrogates.
+        If a recorded reply of the model at this position matches the message, return the reply as the model wrote it.
+        Otherwise return the message with new surrogates (replacements of hidden words), which are never restored.
 
         Args:
             message: The message.
-            place: Place of the message.
+            place: Position of the message in the conversation.
             message_tag: Tag (keyed hash) of the message.
-            reader: Reader of texts.
+            reader: Finder of the words to hide in texts.
             is_compared: Whether to compare the message with a recorded reply.
         """
         shared = self._shared
@@ -218,7 +225,9 @@ class MessagePreparer:
     ) -> Any:
         """Rewrite a message that contains tool results.
 
-        A result is linked if the guesses of the model in the call do not exceed the limit, and unlinked otherwise.
+        A guess is a string that the model itself wrote into the tool call. If the number of guesses in the call does
+        not exceed the limit, the result gets the surrogates (replacements) of the conversation. Otherwise the result
+        gets new surrogates, which are never restored.
         """
         shared, exchange, guesses = self._shared, self._exchange, self._shared.tool_guesses
         calls = [shared.hash_strings("call", call_id) for call_id in list_result_call_ids(message)]
@@ -259,7 +268,11 @@ class MessagePreparer:
         return decode_json(self._rewrite_once(result_tag, message, rewriter.rewrite_item))
 
     def _rewrite_once(self, message_tag: str, message: Any, rewrite: Callable[[Any], Any]) -> str:
-        """Return the rewritten JSON of a message. The first call for a tag rewrites the message and stores the JSON."""
+        """Return the rewritten JSON of a message.
+
+        The first call for a message rewrites it with the function ``rewrite`` and stores the JSON. Later calls with the
+        same ``message_tag`` (keyed hash of the message) return the stored JSON.
+        """
         shared, exchange = self._shared, self._exchange
         if message_tag not in shared.sent_messages:
             self._begin_message()

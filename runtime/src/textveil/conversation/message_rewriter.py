@@ -1,4 +1,4 @@
-"""Rewriting of messages field by field. Unknown fields raise an error.
+"""Rewriting of messages to a model, field by field. Unknown fields raise an error.
 
 The messages have the formats of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
@@ -75,10 +75,11 @@ class MessageRewriter:
 
     Args:
         rewrite_text: Function that rewrites a text.
-        find_signed_item: Function that returns a signed item as the provider sent it, and ``None`` for any other item.
+        find_signed_item: Function that takes an item with a signature of the provider, and returns the item as the
+            provider sent it. For any other item the function returns ``None``.
         find_fields: Function that returns those keys of a JSON object that are public names of fields. These keys are
-            kept; all other keys are rewritten.
-        pass_through: Types of parts, and roles, that are not changed; ``keys`` keeps all JSON keys.
+            left unchanged; all other keys are rewritten.
+        pass_through: Types of parts, and roles, that are not changed; with ``keys``, no JSON key is changed.
         rewrite_key: Function that rewrites a key that is not the name of a field; by default ``rewrite_text``.
         find_model_value: Function that is called for each field of a message with the role of the model, in order, with
             the class and the value of the field. It returns the text that the model itself wrote, or ``None`` if there
@@ -116,7 +117,7 @@ class MessageRewriter:
         self._put_id_back, self._note_number = put_id_back, note_number
 
     def rewrite_item(self, item: Any, is_by_model: bool = False, outer_role: Any = None) -> Any:
-        """Rewrite a message, or a part of a message.
+        """Return a copy of a message, or of a part of a message, in which each text is rewritten.
 
         Args:
             item: The message or part.
@@ -155,7 +156,7 @@ class MessageRewriter:
         return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
 
     def _pass_item(self, item: Any) -> Any:
-        """Return an item whose content is not changed. Identifiers of calls become the upstream's identifiers again."""
+        """Return an item with unchanged content. Identifiers of calls become those of the model's provider again."""
         if isinstance(item, list):
             return [self._pass_item(entry) for entry in item]
         if not isinstance(item, Mapping):
@@ -213,7 +214,7 @@ class MessageRewriter:
     def _rewrite_value(self, value: Any, *, keeps_types: bool = False) -> Any:
         """Rewrite every text, every number and every key of a JSON value.
 
-        Keys that are names of fields are kept, and so are true, false and null.
+        Keys that are names of fields, and the values true, false and null, are left unchanged.
 
         Args:
             value: The value.
@@ -249,10 +250,10 @@ class MessageRewriter:
         return rewritten
 
     def _rewrite_number(self, value: int | float, *, keeps_types: bool) -> int | float | str | None:
-        """Replace a number by a surrogate of the same type and sign.
+        """Replace a JSON number by another number of the same type and sign.
 
-        A surrogate without digits, such as a tag, becomes a string, and a dropped number becomes ``None``. With
-        ``keeps_types`` the result is 0 in both cases.
+        If the replacement has no digits, such as ``[number 1]``, the result is a string. If the number is to be
+        removed, the result is ``None``. With ``keeps_types`` the result is 0 in both cases.
         """
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
             raise InputError("a number is not finite, or is too large")
@@ -270,7 +271,9 @@ class MessageRewriter:
 
 
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
-    """Return the sender of a message: ``model``, ``tool``, ``user``, or ``other``.
+    """Return the sender of a message to or from a model: ``model``, ``tool``, ``user``, or ``other``.
+
+    Roles in ``pass_through`` are sent unchanged.
 
     The result is ``other`` for a message to which the model does not reply, such as a system message.
     """
@@ -330,7 +333,7 @@ def is_signed(item: Any) -> bool:
 
 
 def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a signed item without fields that are null. Some clients add such fields."""
+    """Return a copy of an item with a provider's signature, without null fields, which some clients add."""
     return {name: value for name, value in item.items() if value is not None}
 
 
@@ -383,7 +386,7 @@ def _refuse_constant(constant: str) -> Any:
 
 
 def _check_identifier(value: Any) -> Any:
-    """Check that a value is an identifier, a flag or a small setting, and return it unchanged.
+    """Check that a value of a message field is an identifier, a boolean or a short setting, and return it unchanged.
 
     Raises:
         InputError: The check fails.

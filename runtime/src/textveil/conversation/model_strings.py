@@ -1,4 +1,4 @@
-"""Search for strings that a model itself wrote into a tool call. These strings count as guesses."""
+"""Search for strings that a model itself wrote into a tool call. Each may be a guess of a private string."""
 
 import json
 import re
@@ -27,19 +27,19 @@ def find_hidden_strings(
     is_field: Callable[[str], bool],
     max_count: int,
 ) -> list[str]:
-    """Return the guesses in the arguments of a tool call.
+    """Return the strings that a model wrote into a tool call and with which it could test guesses of private strings.
 
-    A guess is a string of the model that gets the same surrogate as an equal string of the conversation, if the tool
-    repeats it in its result. The model then sees whether the string is one of the hidden strings. Surrogates that the
-    device restored in the call are not guesses, because the tool receives their originals. All other surrogates are
+    Suppose that the tool repeats such a string in its result. If an equal string of the conversation is hidden, both
+    get the same surrogate (replacement), and the model sees that its guess is right. Surrogates that the device
+    replaced by originals in the call are not guesses, because the tool receives the originals. All other surrogates are
     guesses, because a tool may repeat them.
 
     Args:
         value: The arguments, as a value or as JSON text. JSON text that programs decode in different ways counts as
             ``max_count`` guesses.
-        reader: Reader of texts.
-        plan: Rules of the mode ``names``.
-        restored: The pairs of surrogate and original that were restored in the call.
+        reader: Finder of the words to hide in texts.
+        plan: Rules for hiding names and numbers.
+        restored: The surrogates that were replaced by originals in the call, each with its original.
         is_field: Function that returns whether a key is the public name of a field.
         max_count: Maximum number of strings in the result.
     """
@@ -67,9 +67,9 @@ def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, out
 
     Args:
         text: The text.
-        reader: Reader of texts.
-        plan: Rules of the mode ``names``.
-        outputs: Restored surrogates in lower case, which do not count.
+        reader: Finder of the words to hide in texts.
+        plan: Rules for hiding names and numbers.
+        outputs: Strings in lower case that do not count: surrogates that were replaced by originals.
     """
     for entry in plan.hide_context_words(reader.stream_text(text)):
         if isinstance(entry, str):
@@ -88,7 +88,7 @@ def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, out
 
 
 def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field: Callable[[str], bool]) -> list[str]:
-    """Return the strings in the name of a tool that count as guesses (see ``find_hidden_strings``).
+    """Return the strings in a tool's name with which a model could test guesses (see ``find_hidden_strings``).
 
     Both the whole name and each of its words are checked, because clients may quote the name in an error message.
     """
@@ -97,7 +97,10 @@ def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field:
 
 
 def _may_be_name(word: str, plan: NamesPlan) -> bool:
-    """Return whether a common word in lower case would get a consistent surrogate if it were capitalized."""
+    """Return whether a common word in lower case would be hidden as a name if it were capitalized, such as ``grace``.
+
+    Only words whose equal occurrences get equal surrogates (replacements) are meant.
+    """
     return word in plan.known_words or (
         word not in plan.allowed
         and any(
@@ -108,7 +111,10 @@ def _may_be_name(word: str, plan: NamesPlan) -> bool:
 
 
 def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[str]:
-    """Return the words in the arguments of a call, in lower case, except words of restored surrogates."""
+    """Return the words that the model itself wrote into the arguments of a tool call, in lower case.
+
+    Words of surrogates that were replaced by originals (``restored``) are not included.
+    """
     outputs = {word.casefold() for pair in restored for word in _WORD_PATTERN.findall(pair.output)}
     try:
         texts = [*_iterate_texts(value, lambda name: False)]
@@ -119,12 +125,12 @@ def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[st
 
 
 def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool:
-    """Return whether equal strings get equal surrogates in a conversation.
+    """Return whether equal strings of an entity type get equal surrogates (replacements) in a conversation.
 
     Args:
         entity_type: Entity type of the strings.
         layout: Public form of the strings, such as the number of digits; empty for words.
-        plan: Rules of the mode ``names``.
+        plan: Rules for hiding names and numbers.
     """
     return (
         plan.style.tags
@@ -155,7 +161,8 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 def _format_field_name(name: str) -> str:
     """Return the words of a field name, separated by blanks, as a tool may write them into a text.
 
-    The rules keep the name as a JSON key, but may hide its words in a text. So these words are checked like a text.
+    As a JSON key, the name is sent unchanged, but its words may be hidden in a text. So the words are checked like a
+    text.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

@@ -1,4 +1,4 @@
-"""Recording of the replies of an exchange, so that they can be sent again as the model wrote them."""
+"""Recording of a model's replies, so that the client can send them again as the model wrote them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from textveil.text.inflections import SurrogatePair
 
 
 class ReplyRecorder:
-    """Recorder of the reply of an exchange.
+    """Recorder of the model's reply, so that the client can send it again as the model wrote it.
 
     Args:
         shared: State of the conversation.
@@ -28,12 +28,14 @@ class ReplyRecorder:
         self._shared, self._exchange, self._calls = shared, exchange, calls
 
     def store_restored(self, restored: Any, written: Any, pairs: list[SurrogatePair]) -> None:
-        """Store a signed item, or the pairs that were used to restore a text or value of the reply.
+        """Store which surrogates (replacements) were replaced by originals in a part of the reply.
+
+        The part is a text, a value, or an item with a signature of the provider.
 
         Args:
             restored: The item, text or value as the client receives it.
             written: The item, text or value as the model wrote it.
-            pairs: The pairs of surrogate and original that were used.
+            pairs: The surrogates (replacements) that were found, each with its original.
         """
         if is_signed(written):
             self._shared.signed_items[self._shared.hash_value("signed", restored)] = encode_json(written)
@@ -41,7 +43,7 @@ class ReplyRecorder:
             self._exchange.restored_values.append((encode_json(written), [*pairs]))
 
     def record_reply(self, written: Any, restored: Any, *, is_part: bool) -> None:
-        """Record a reply, and count the guesses in its tool calls.
+        """Record a reply, and count the guesses (strings that the model itself wrote) in its tool calls.
 
         Args:
             written: The reply as the model wrote it.

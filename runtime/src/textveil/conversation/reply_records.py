@@ -1,8 +1,8 @@
-"""Records of a model's replies by place, so that they can be sent again as they arrived.
+"""Records of a model's replies by their place in the conversation, so that replies can be sent again as they arrived.
 
-A place is a position in a conversation, identified by the messages that the upstream received before. Replies are never
-looked up by their content. Otherwise an upstream could write a guess at one place and a surrogate at another, and
-learn whether the client received the same string for both.
+A place is a position in a conversation, identified by the messages that the model received before. Replies are never
+looked up by their content. Otherwise a model could write a guess of a hidden string at one place and the surrogate
+(replacement) of this string at another, and learn whether the client received the same string for both.
 """
 
 import json
@@ -50,13 +50,13 @@ class ConversationPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyRecord:
-    """One recorded message of a reply.
+    """One recorded message of a model's reply.
 
     Attributes:
-        fields: By the class of a field: for each of its texts, the hash of the restored text and the JSON of the text
-            as the model wrote it.
-        pairs: The pairs of surrogate and original that were used to restore the text.
-        reply_start: Place of the first message of the same reply.
+        fields: By the class of a field: for each of its texts, the hash of the text that the client received (with
+            originals) and the JSON of the text as the model wrote it.
+        pairs: The surrogates (replacements) that were found in the text, each with its original.
+        reply_start: Position, in the conversation, of the first message of the same reply.
         owner: Object that identifies the request of the reply; ``None`` in a loaded conversation.
     """
 
@@ -68,13 +68,13 @@ class ReplyRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundReply:
-    """Result of comparing a message that has the role of the model with the recorded reply at its place.
+    """Result of comparing a message that has the role of the model with the reply recorded at its position.
 
     Attributes:
-        key: Hash of the place.
+        key: Hash of the position.
         is_open: Whether the caller may store the message as it was sent, and send an equal message in the same form.
         model_values: By the class of each field in which the message equals the restored reply: the texts as the model
-            wrote them.
+            wrote them, with surrogates (replacements) in place of originals.
         is_whole: Whether ``model_values`` covers every field of the message.
     """
 
@@ -85,7 +85,7 @@ class FoundReply:
 
 
 class ReplyRecords:
-    """Recorded replies of a conversation by their places.
+    """Recorded replies of a conversation by their places (positions, identified by the messages before them).
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.
@@ -103,7 +103,7 @@ class ReplyRecords:
         self._call_hashes: set[str] = set()
 
     def advance_place(self, place: ConversationPlace, message: Any, *, by_model: bool) -> ConversationPlace:
-        """Return the place after a message.
+        """Return the place (position in the conversation) after a message.
 
         Args:
             place: Place of the message.
@@ -133,14 +133,15 @@ class ReplyRecords:
         reply_start: ConversationPlace,
         owner: object,
     ) -> None:
-        """Record a message of a reply.
+        """Record a message of a model's reply.
 
-        If a different message was recorded at the same place, the place is closed: neither message can be found again.
+        If a different message was recorded at the same place (position in the conversation), neither of them can be
+        found again: the place is closed.
 
         Args:
             place: Place of the message.
             fields: Texts as the model wrote them, and hashes of the restored texts (``ReplyRecord``).
-            pairs: The pairs of surrogate and original that were used to restore the texts.
+            pairs: The surrogates (replacements) that were found in the texts, each with its original.
             reply_start: Place of the first message of the same reply.
             owner: Object that identifies the request of the reply.
 
@@ -166,12 +167,15 @@ class ReplyRecords:
                 self._closed_keys.add(recent)
 
     def close_place(self, place: ConversationPlace) -> None:
-        """Delete the record at a place permanently, because different replies arrived for this place."""
+        """Delete the reply recorded at a place (position in the conversation), and record no other reply there.
+
+        Call this when different replies arrived for the same place.
+        """
         for key in filter(None, self._hash_place(place)):
             self._close_key(key)
 
     def covers_whole_replies(self, place: ConversationPlace, count: int) -> bool:
-        """Return whether the records from a place onward are complete replies with a total of ``count`` messages.
+        """Return whether the next ``count`` messages after a place are recorded, and end where a reply ends.
 
         If not, the caller must not look up replies at this place: after a missing message, each later message would be
         compared with the wrong record.
@@ -186,10 +190,12 @@ class ReplyRecords:
         return next_record is None or next_record.reply_start != reply
 
     def find_reply(self, place: ConversationPlace, message: Any, *, is_compared: bool = True) -> FoundReply:
-        """Find the recorded reply at the place of a message, and compare the message with the restored reply.
+        """Find the reply recorded at the place of a message, and compare the message with the restored reply.
+
+        The restored reply is the reply as the client received it, with originals in place of surrogates (replacements).
 
         Args:
-            place: Place of the message.
+            place: Position of the message in the conversation.
             message: A message with the role of the model.
             is_compared: Whether to compare; if not, the result contains no texts of the model.
         """
@@ -220,15 +226,15 @@ class ReplyRecords:
         )
 
     def get_pairs(self, key: str) -> list[SurrogatePair]:
-        """Return the pairs of surrogate and original that were used to restore a recorded reply.
+        """Return the surrogates (replacements) that were found in a recorded reply, each with its original.
 
         Args:
-            key: Hash of the place of the reply (``FoundReply.key``).
+            key: Hash of the position of the reply (``FoundReply.key``).
         """
         return self._records[key].pairs if key in self._records else []
 
     def has_call(self, value: Any) -> bool:
-        """Return whether a restored reply contained a call with these arguments.
+        """Return whether a reply, as the client received it, contained a tool call with these arguments.
 
         Privacy:
             The caller must not let a sent message depend on the result.
@@ -236,7 +242,7 @@ class ReplyRecords:
         return self.hash_value("call", value) in self._call_hashes
 
     def hash_value(self, field_class: str, value: Any) -> str:
-        """Return the hash of the value of a field: a text, or the arguments of a call.
+        """Return the hash of a field's value, which is a text or the arguments of a tool call.
 
         The hash of a text ignores blanks at both ends and punctuation at the end. It treats consecutive blanks and line
         ends inside the text as one blank.
@@ -293,14 +299,18 @@ class ReplyRecords:
         self._changed_hashes = set(state["changed_hashes"])
 
     def _hash_place(self, place: ConversationPlace) -> tuple[str, str | None]:
-        """Return the hash of a place, and the hash of the last messages before it (``None`` if there are too few)."""
+        """Return two hashes of a position in the conversation.
+
+        The first hash covers all messages before the position. The second hash covers only the last of these messages,
+        and is ``None`` if there are too few.
+        """
         recent = self._make_tag("near", *place.recent, place.turn) if len(place.recent) == _RECENT_MESSAGES else None
         return self._make_tag("place", place.chain), recent
 
     def _find_key(self, place: ConversationPlace) -> str:
-        """Return the hash under which the reply at a place is stored.
+        """Return the hash under which the reply at a position in the conversation is stored.
 
-        If no reply is stored for the exact place, use a place with the same last messages.
+        If no reply is stored for exactly this position, use a position that follows the same last messages.
         """
         chain, recent = self._hash_place(place)
         if recent is None or chain in self._records or chain in self._closed_keys:
@@ -308,9 +318,10 @@ class ReplyRecords:
         return recent if recent in self._closed_keys else self._chain_by_recent.get(recent, chain)
 
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
-        """Return whether texts may be compared with the recorded reply at a place, and store their hash.
+        """Return whether texts may be compared with the reply recorded at a position, and store the hash of the texts.
 
-        If too many different texts were compared at a place, the place is closed permanently.
+        After too many different texts, no further text may be compared at the same position. Otherwise a model could
+        test any number of guesses of a hidden string.
         """
         if key in self._closed_keys:
             return False
@@ -338,7 +349,7 @@ class ReplyRecords:
 def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
     """Yield the class and the value of each field that contains text of the model, in the order of the message.
 
-    Signed items are omitted.
+    Items with a signature of the provider are omitted.
     """
     if isinstance(message, str):
         if message.strip():
@@ -388,7 +399,7 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Return the items of a reply that clients send again as separate messages.
+    """Split a reply into the items that clients send again as separate messages, and return the items.
 
     A reply without such items is returned whole, as the only item of a list.
     """

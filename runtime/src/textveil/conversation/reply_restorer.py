@@ -1,4 +1,4 @@
-"""Restoring of originals in a model's replies: in whole texts and messages, or in a text while it arrives."""
+"""Replacing of surrogates by their originals in a model's replies, also in a text that arrives in parts."""
 
 import json
 import re
@@ -49,7 +49,7 @@ RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredReply(ReportProperties):
-    """A reply of the model in which originals replace their surrogates.
+    """A reply of the model in which the original strings are in the places of their surrogates again.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation(style="surrogate")
@@ -65,7 +65,8 @@ class RestoredReply(ReportProperties):
     Attributes:
         reply: The restored reply, in the format of the argument of ``incoming``. It is as private as the messages.
         report: The restored surrogates; and the surrogates that were not restored, each with the reason.
-        tools: Names of tools for whose arguments restoring is not enabled.
+        tools: Names of called tools in whose arguments surrogates were not replaced, since ``restore_tools`` lacks
+            them.
     """
 
     reply: Any = field(repr=False)
@@ -77,11 +78,11 @@ class RestoredReply(ReportProperties):
         return self.reply if isinstance(self.reply, str) else repr(self)
 
     def _repr_html_(self) -> str:
-        """Return the report as HTML for a notebook, without the restored reply, since a notebook saves its outputs."""
+        """Return the report as HTML for a notebook, without the reply itself, because a notebook saves outputs."""
         return str(self.to_html())
 
     def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
-        """Return the report on the surrogates as HTML for a notebook; see ``Restored.to_html``.
+        """Return the report on the surrogates (replacements) as HTML for a notebook; see ``Restored.to_html``.
 
         Args:
             show_originals: Whether to show the restored reply above the report. A text is shown unchanged, any other
@@ -94,18 +95,18 @@ class RestoredReply(ReportProperties):
 
     @property
     def restored(self) -> tuple[str, ...]:
-        """Surrogates that were replaced by their originals, in the spelling of the reply."""
+        """Surrogates (replacements) in the reply for which the originals were put back, as the model wrote them."""
         return self.report.restored
 
 
 class ReplyRestorer:
-    """Component that restores originals in one reply.
+    """Component that replaces surrogates by their originals in one reply of a model.
 
     Args:
         restorer: Component that restores originals in a text.
-        on_restored: Function to call for each restored text or value (``RestoredCallback``).
+        on_restored: Function to call for each text or value in which surrogates were replaced (``RestoredCallback``).
         restore_tools: Names of tools. Originals are restored everywhere in the arguments of these tools.
-        policy: Regions of texts in which originals are restored.
+        policy: Parts of texts, such as code or links, in which originals are restored.
         find_known_numbers: Function that returns the numbers in all sent messages.
     """
 
@@ -125,11 +126,12 @@ class ReplyRestorer:
         self._view, self._thought_view = ReplyView(policy), ReplyView(policy)
 
     def restore(self, reply: Any, other_parts: Any = None) -> RestoredReply:
-        """Restore originals in a reply.
+        """Return a reply in which surrogates are replaced by their originals.
 
         Args:
             reply: A text, a message, or a list of parts or items.
-            other_parts: Other parts of the reply that a client may display before ``reply``. They are not changed.
+            other_parts: Other parts of the reply that a client may display before ``reply``. These parts are not
+                changed.
 
         Raises:
             InputError: The reply has an unknown format.
@@ -162,7 +164,10 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track the texts of a value that stays unchanged: a client may display them directly before restored texts."""
+        """Note the texts of a value that stays unchanged, since markup in them can affect later texts.
+
+        A client may display these texts directly before texts with originals.
+        """
         for text in find_displayed_texts(value):
             self._view.pass_text(text)
 
@@ -183,10 +188,9 @@ class ReplyRestorer:
         return self._restore_arguments(value, owner) if content in (ARGUMENTS, VALUE) else value
 
     def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
-        """Restore originals in the arguments of a call if its tool is in ``restore_tools``.
+        """Replace surrogates by originals in the arguments of a tool call, if the tool is in ``restore_tools``.
 
-        Originals are restored in all regions, including code and links, because only the tool determines how its
-        arguments are used.
+        The replacement includes code and links, because only the tool determines how its arguments are used.
         """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:
@@ -203,7 +207,7 @@ class ReplyRestorer:
         return restored
 
     def _restore_key(self, name: str, *others: Container[str]) -> str:
-        """Restore a JSON key: return its original if the key is a surrogate, otherwise the key.
+        """Return the original string of a JSON key if the key is a surrogate (replacement), otherwise the key.
 
         Args:
             name: The key.
@@ -246,7 +250,7 @@ class ReplyRestorer:
         return original
 
     def _restore_number(self, value: str) -> int | float | None:
-        """Return the original JSON number if the string is exactly its tag; ``None`` for any other string."""
+        """Return the original JSON number of a replacement such as ``[number 1]``; ``None`` for other strings."""
         original = self._restorer.restore_value(f'"{value}"')
         if original is None or _JSON_NUMBER.fullmatch(original) is None:
             return None
@@ -255,7 +259,9 @@ class ReplyRestorer:
         return json.loads(original)
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore originals in a text of a reply, except where an earlier text of the reply makes that unsafe.
+        """Put hidden strings back into the places of their replacements in a text of a reply, if this is safe.
+
+        After an unfinished link in an earlier text, for example, it is not safe.
 
         Args:
             text: The text.
@@ -289,7 +295,9 @@ class ReplyRestorer:
 
 
 class RecordedReplyStream(StreamRestorer):
-    """Restorer of a text that arrives in parts. The result does not depend on how the text is split.
+    """Puts originals into the places of surrogates in a text that arrives in parts.
+
+    Surrogates are the replacements of private strings (originals). The result does not depend on how the text is split.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -303,7 +311,7 @@ class RecordedReplyStream(StreamRestorer):
     Args:
         index: Index of the surrogates to find, with their originals.
         on_restored: Function to call at the end (``RestoredCallback``).
-        policy: Regions in which originals are restored.
+        policy: Parts of texts, such as code or links, in which originals are restored.
         find_known_numbers: Function that returns the numbers in all sent messages.
 
     Attributes:
@@ -326,10 +334,10 @@ class RecordedReplyStream(StreamRestorer):
         self.model_text: str = ""
 
     def feed(self, delta: str) -> str:
-        """Read the next part, and return the restored text as far as later parts cannot change it.
+        """Read the next part of the text, and return as much of the restored text as later parts cannot change.
 
         The stream holds back the end of the text: at most the last, unfinished chunk (characters between two blanks),
-        the longest form of a surrogate and one more character.
+        the longest spelling of a surrogate (replacement), and one more character.
 
         Raises:
             InputError: The part is not a string, or the stream is closed.
@@ -341,7 +349,7 @@ class RecordedReplyStream(StreamRestorer):
         return self._restored_parts[-1]
 
     def close(self) -> str:
-        """End the text, and return the rest of the restored text. A second call returns an empty string."""
+        """Return the rest of the restored text, after its last part. A second call returns an empty string."""
         if self.result is not None:
             return ""
         rest = super().close()

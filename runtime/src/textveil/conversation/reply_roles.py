@@ -1,11 +1,12 @@
-"""Replacement of roles and call identifiers in replies, so that the upstream cannot choose them.
+"""Replacement of roles and call identifiers in replies, so that the model's provider (the upstream) cannot choose them.
 
-A client appends a reply to its messages unchanged, and repeats the identifiers of calls in results of tools. Messages
-of a user and results of tools are linked by the mapping. If the upstream could choose the role or the type of a
-message, it could test any number of guesses. The upstream could also use a guess as the identifier of a call. A client
-may write this identifier into the result of the call, as in *call Szeged failed*. No rule for results can prevent this:
-if the rule searched the result for the identifier, its effect would reveal whether the guess is right. Therefore the
-client receives another identifier. When the client sends a message, the upstream receives the identifier that it chose.
+A client appends a reply to its messages unchanged, and repeats the identifiers of calls in results of tools. In
+messages of a user and results of tools, equal hidden strings get equal surrogates (replacements). If the upstream could
+choose the role or the type of a message, it could test any number of guesses of hidden strings. The upstream could also
+use a guess as the identifier of a call. A client may write this identifier into the result of the call, as in *call
+Szeged failed*. No rule for results can prevent this: if the rule searched the result for the identifier, its effect
+would reveal whether the guess is right. Therefore the client receives another identifier. When the client sends the
+message back, the upstream receives its own identifier again.
 """
 
 import re
@@ -43,7 +44,8 @@ def claim_reply(
 
     Args:
         value: The reply or the event.
-        refuse_result: Function to call with the identifier of each tool call whose result the reply contains.
+        refuse_result: Function to call with the identifier of each tool call whose result the reply contains. The model
+            wrote these results itself.
         replace_id: Function that returns the identifier that the client receives for a call (``CallIds``).
         is_call: Whether ``value`` is a call, or a list of calls.
 
@@ -76,10 +78,10 @@ def claim_reply(
 
 
 class CallIds:
-    """Replacements for identifiers of tool calls: the client receives them in place of the upstream's identifiers.
+    """Replacements for identifiers of tool calls: the client receives them in place of the identifiers of the provider.
 
-    An upstream could hide a guess in an identifier, which the client would send back. So each identifier that contains
-    a guess is replaced.
+    The model's provider could hide a guess of a private string in an identifier, which the client would send back. So
+    each identifier that contains a possible guess is replaced.
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.
@@ -96,9 +98,10 @@ class CallIds:
         return sum(len(replacement) + len(str(call)) for replacement, call in self._originals.items())
 
     def replace(self, call: Any) -> Any:
-        """Return the identifier that the client receives in place of an identifier of the upstream.
+        """Return the identifier that the client receives in place of an identifier of the model's provider.
 
-        Identifiers that cannot be guesses, and identifiers that this object created, are returned unchanged.
+        Two kinds of identifiers are returned unchanged: those that cannot be a guess of a hidden string, and those that
+        this object created.
         """
         if call is None or isinstance(call, bool):
             return call
@@ -110,7 +113,7 @@ class CallIds:
         return replacement
 
     def put_back(self, call: Any) -> Any:
-        """Return the upstream's identifier for an identifier that this object created; otherwise the argument."""
+        """Return the provider's identifier for an identifier that this object created; otherwise the argument."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:

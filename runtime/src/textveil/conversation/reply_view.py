@@ -1,9 +1,9 @@
 """Tracking of the texts of a reply that a client may display together.
 
-Markup that begins in one text can make an original in the next text a part of a link. Therefore this module also tracks
-texts that are not restored, such as a thought, a part of an unknown type or an unknown field. A client may display or
-omit such a text. Later texts are restored only if programs that display Markdown treat them in the same way in both
-cases.
+Markup that begins in one text can make an original (a private string, put back in place of its surrogate) in the next
+text a part of a link. Therefore this module also tracks texts that are sent on unchanged, such as a thought, a part of
+an unknown type or an unknown field. A client may display or omit such a text. Originals are put into later texts only
+if programs that display Markdown treat these texts in the same way in both cases.
 """
 
 import re
@@ -66,10 +66,11 @@ class ReplyView:
     True
 
     Args:
-        policy: Regions in which originals are restored. If the policy permits every region, nothing is checked.
+        policy: Parts of texts, such as code or links, in which originals are restored. If the policy permits all parts,
+            nothing is checked.
 
     Attributes:
-        is_closed: Whether restoring is disabled for the rest of the reply.
+        is_closed: Whether no original is restored in the rest of the reply.
     """
 
     def __init__(self, policy: RestorePolicy) -> None:
@@ -83,14 +84,14 @@ class ReplyView:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the texts so far affect restoring in the next text, as after an unfinished link."""
+        """Whether the texts so far affect where originals may be in the next text, as after an unfinished link."""
         return self.is_closed or (self._last_stream is not None and self._last_stream.has_active_content)
 
     def begin_text(self, stream: StreamRestorer) -> None:
-        """Begin a text in which originals are restored. Call this before the first part of the text.
+        """Prepare a stream for the next text of the reply. Call this before the first part of the text.
 
         Args:
-            stream: Restorer of the text.
+            stream: Object that replaces surrogates by originals in the text.
         """
         self.end_passed_text()
         if self._is_off:
@@ -106,19 +107,19 @@ class ReplyView:
         self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
     def end_text(self, stream: StreamRestorer) -> None:
-        """End a text in which originals are restored. Call this after closing ``stream``, the restorer of the text."""
+        """Note how a text with originals ended, such as inside a link. Call this after ``stream.close()``."""
         if not self._is_off:
             self._last_stream = stream
             self._open_stream = None if self._open_stream is stream else self._open_stream
 
     def pass_text(self, text: str) -> None:
-        """Track a whole text that the client receives unchanged."""
+        """Note the markup of a whole text that the client receives unchanged."""
         self.end_passed_text()
         self.pass_part(None, text)
         self.end_passed_text()
 
     def pass_part(self, source: object, text: str) -> None:
-        """Track one part of a text that the client receives unchanged.
+        """Note the markup of one part of a text that the client receives unchanged.
 
         Args:
             source: Any object that identifies the text. It must be equal for all parts of the text.
@@ -141,7 +142,7 @@ class ReplyView:
         self._passed_stream.feed(text)
 
     def end_passed_text(self) -> None:
-        """End the text whose parts were passed to ``pass_part``."""
+        """Note that the text whose parts were passed to ``pass_part`` is complete. Call this after its last part."""
         if self._passed_stream is not None:
             self._passed_stream.close()
             self._last_stream, self._passed_stream = self._passed_stream, None
@@ -149,7 +150,7 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """Declare that clients display a blank or a line end before the next text."""
+        """Note that clients display a blank or a line end between the previous text and the next text."""
         self.end_passed_text()
         self._is_separated = True
 
@@ -159,7 +160,7 @@ class ReplyView:
         self._stop_unless_neutral()
 
     def stop_restoring(self) -> None:
-        """Disable restoring for the rest of the reply.
+        """Restore no originals in the rest of the reply: later streams leave their texts unchanged.
 
         Call this method if programs may display the next texts in different ways.
         """

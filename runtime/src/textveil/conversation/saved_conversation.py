@@ -16,7 +16,7 @@ from textveil.work_steps import decode_json
 
 
 class SavedConversation:
-    """The methods of ``Conversation`` that save and load it."""
+    """Base class with the methods of ``Conversation`` that save and load the conversation."""
 
     _shared: ConversationState
     _exchange: ExchangeState
@@ -37,7 +37,7 @@ class SavedConversation:
             KeyFileError: The key file is invalid or in the wrong folder, or other users can read it.
             OutputError: The file cannot be written.
             ConversationChanged: The file contains another conversation, or another process has saved the file since
-                this conversation read or wrote it. Nothing is written, and no mapping is lost.
+                this conversation read or wrote it. Nothing is written, and the file is unchanged.
         """
         with self._shared.lock:
             real_path, stamps = os.path.realpath(path), self._shared.file_stamps
@@ -66,11 +66,12 @@ class SavedConversation:
         Args:
             path: The file.
             key_file: The key file.
-            sanitizer: Sanitizer with the bundle of the conversation; by default, with the built-in English bundle.
-            pass_through: Items that are sent unchanged. This and the next four arguments are those of ``Conversation``.
-                They are not saved.
+            sanitizer: Sanitizer with the bundle (folder with tables and settings) of the conversation; by default, with
+                the built-in English bundle.
+            pass_through: Items that are sent unchanged. This argument and the next four are those of ``Conversation``.
+                Their values are not in the file.
             restore_tools: Names of tools. Originals are restored in the arguments of these tools.
-            restore_places: Regions of replies, besides running text, in which originals are restored.
+            restore_places: Parts of replies, besides running text, in which originals are restored.
             restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
             rewrite: Function that rewrites each text independently, in place of the mode ``names``.
             facts: Expected value of this option at the creation of the conversation; ``None`` skips the check.
@@ -126,7 +127,7 @@ class SavedConversation:
 
         Args:
             packed: The result of ``pack``. It must come from a trusted source.
-            sanitizer: Sanitizer with the bundle of the conversation (see ``load``).
+            sanitizer: Sanitizer with the bundle (data folder) of the conversation (see ``load``).
             options: Other keyword arguments of ``load``.
         """
         return cls._from_content(zlib.decompress(packed), sanitizer, options)

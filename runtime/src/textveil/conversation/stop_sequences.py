@@ -1,7 +1,7 @@
-"""Rewriting of stop sequences with the surrogates of a conversation.
+"""Replacing of private strings in stop sequences by the surrogates (replacements) of a conversation.
 
 A stop sequence is a string at which a model ends its reply. A model that receives surrogates never writes an original,
-so a stop sequence with an original would have no effect, and would reveal the original to the upstream.
+so a stop sequence with an original would have no effect, and would reveal the original to the model's provider.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ STOP_TOKENS = frozenset(
 
 
 def rewrite_stop_sequences(conversation: "Conversation", sequences: Iterable[str]) -> list[str]:
-    """Replace the originals in stop sequences by their surrogates. Special tokens of models are kept.
+    """Replace private strings in stop sequences as in messages. Special tokens such as ``</s>`` are left unchanged.
 
     >>> from textveil import Conversation
     >>> from textveil.conversation import rewrite_stop_sequences

@@ -1,4 +1,4 @@
-"""Rewriting of the texts and JSON keys of a conversation, linked by its mapping or unlinked.
+"""Rewriting of the texts and JSON keys of a conversation, so that private strings are replaced by surrogates.
 
 Linked text gets equal surrogates for equal strings of the conversation, and these surrogates are restored in replies.
 Unlinked text, which a model may have written, gets a new surrogate for each hidden word, and these surrogates are never
@@ -24,9 +24,10 @@ from textveil.text.unicode_compat import CharacterSwap, find_swap
 
 
 class ConversationTextRewriter:
-    """Component that rewrites the texts of an exchange.
+    """Component that rewrites the texts of an exchange (one request and its reply).
 
-    It adds the pairs of surrogate and original of linked texts, and their word counts, to the state of the exchange.
+    For texts whose surrogates (replacements) can be restored, the component adds each surrogate with its original to
+    the state of the exchange. It also adds the counts of words.
 
     Args:
         shared: State of the conversation.
@@ -56,11 +57,11 @@ class ConversationTextRewriter:
     def make_linked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter of linked messages, which get equal surrogates for equal strings of the conversation.
+        """Create a rewriter that replaces equal strings by equal surrogates in all messages of the conversation.
 
         Args:
-            reader: Reader of texts.
-            masks: Originals that the result of a tool may contain; ``None`` for other messages.
+            reader: Finder of the words to hide in texts.
+            masks: Hidden strings that the result of a tool may contain; ``None`` for other messages.
             options: Options of ``MessageRewriter``.
         """
         get_reader = cache(partial(self._make_key_reader, reader))  # most messages have no key
@@ -72,7 +73,9 @@ class ConversationTextRewriter:
     def make_unlinked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter of messages with unlinked surrogates, for messages that the model may have written.
+        """Create a rewriter of messages that the model may have written: each hidden word gets a new surrogate.
+
+        *New* means that equal words get different surrogates (replacements), which are never restored.
 
         The arguments are the same as for ``make_linked_rewriter``.
         """
@@ -86,7 +89,7 @@ class ConversationTextRewriter:
     def make_linked_function(
         self, reader: NamesReader | None = None, masks: OriginalMasks | None = None
     ) -> Callable[[str], str]:
-        """Return a function that rewrites a text with the surrogates of the conversation.
+        """Return a function that rewrites a text: equal strings get equal replacements in the whole conversation.
 
         If the conversation was created with the argument ``rewrite``, return that function instead.
         """
@@ -94,14 +97,14 @@ class ConversationTextRewriter:
         return self._shared.custom_rewrite or (lambda text: self._rewrite_linked(text, reader, masks))
 
     def rewrite_unlinked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
-        """Rewrite a text with a new surrogate for each hidden word.
+        """Rewrite a text with a new surrogate (replacement) for each hidden word; these surrogates are never restored.
 
         All numbers and all words are hidden, except common words in lower case. The context of a word does not matter.
 
         Args:
             text: The text.
-            reader: Reader of texts.
-            masks: Originals that the result of a tool may contain; ``None`` for other texts.
+            reader: Finder of the words to hide in texts.
+            masks: Hidden strings that the result of a tool may contain; ``None`` for other texts.
         """
         shared, reader = self._shared, reader.without_corrections()
         swap = self._find_swap(text)
@@ -114,11 +117,11 @@ class ConversationTextRewriter:
         return self._join_pieces(shared.surrogate_state.rewrite_unlinked(read), swap)
 
     def rewrite_entity(self, entity_type: str, text: str) -> str:
-        """Return the surrogate of a text that consists of one entity of the type ``entity_type``."""
+        """Return the surrogate (replacement) of a text that is one entity, such as a name, of the given type."""
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
 
     def _add_number_pairs(self, written: str, digits: str) -> None:
-        """Store the pairs for a JSON number that became a string, so that a reply can get the number back."""
+        """Store which JSON number became which string, so that the string can be replaced by the number in a reply."""
         pairs = SurrogatePair(f'"{written}"', digits), SurrogatePair(written, digits)
         self._exchange.message_pairs += pairs[: 2 if digits.startswith("-") else 1]
 
@@ -178,8 +181,8 @@ class ConversationTextRewriter:
     def note_foreign_words(self, before: KeptWords) -> None:
         """Add the word counts of a message or text to ``foreign_words`` if it may be in another language.
 
-        ``foreign_words`` lacks messages in the language of the bundle. So a long system prompt in this language cannot
-        hide a message in another language.
+        Messages in the language of the word lists are not counted in ``foreign_words``. So a long system prompt in this
+        language cannot hide a message in another language.
 
         Args:
             before: ``kept_words`` of the exchange before the message or text was rewritten.
@@ -197,7 +200,7 @@ class ConversationTextRewriter:
 
 
 def _restore_characters(pairs: list[SurrogatePair], swap: CharacterSwap | None) -> list[SurrogatePair]:
-    """Return pairs of surrogate and original in which the originals have the user's characters again.
+    """Return pairs of surrogate (replacement) and original, with the original's characters as the user wrote them.
 
     Before rewriting, ``textveil.text.unicode_compat`` replaces characters that are too new for this Python version.
     """

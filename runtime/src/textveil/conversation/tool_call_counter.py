@@ -1,4 +1,4 @@
-"""Counting of the guesses that a model writes into tool calls."""
+"""Counting of the strings that a model itself writes into tool calls, each of which may test a guess."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -14,10 +14,11 @@ from textveil.work_limits import check_work
 
 
 class ToolCallCounter:
-    """Counter of the guesses that a model writes into the tool calls of an exchange.
+    """Counter of the guesses (strings that the model itself wrote) in the tool calls of a request and its reply.
 
-    A guess is a string that the model itself wrote. ``ToolGuesses`` stores the counts and the limits. If a custom
-    function rewrites the texts, this object counts nothing, because no texts are linked.
+    A model may test whether a guess is a hidden string, if the tool's result repeats the guess (``ToolGuesses``).
+    ``ToolGuesses`` stores the counts and the limits. If a custom function rewrites the texts, this object counts
+    nothing, because equal strings then do not get equal surrogates (replacements).
 
     Args:
         shared: State of the conversation.
@@ -28,12 +29,14 @@ class ToolCallCounter:
         self._shared, self._exchange = shared, exchange
 
     def count_reply(self, message: Any, restored_values: list[tuple[str, list[SurrogatePair]]]) -> None:
-        """Count the guesses in the tool calls of a message of a reply. Restored surrogates are not guesses.
+        """Count the guesses (strings that the model itself wrote) in the tool calls of a message of a reply.
+
+        Surrogates that the device replaced by originals are not guesses.
 
         Args:
             message: The message as the model wrote it.
-            restored_values: For each restored text and value: its JSON as the model wrote it, and the pairs of
-                surrogate and original that were used.
+            restored_values: For each restored text and value: its JSON as the model wrote it, and the surrogates
+                (replacements) in it, each with its original.
         """
         shared = self._shared
         if shared.custom_rewrite:
@@ -52,7 +55,10 @@ class ToolCallCounter:
             shared.tool_guesses.add_strings(call, self._hash_all(hidden), restored, model_words)
 
     def count_call(self, call_id: str, arguments: Any) -> None:
-        """Count the guesses in the arguments of a call, unless they were counted before."""
+        """Count the guesses in the arguments of a call, unless the call was counted before.
+
+        A guess is a string that the model itself wrote into the call.
+        """
         shared = self._shared
         call_id = str(shared.call_ids.replace(call_id))
         call_hash = self._hash_call(call_id, arguments)
@@ -62,20 +68,25 @@ class ToolCallCounter:
             shared.tool_guesses.add_strings(shared.hash_strings("call", call_id), self._hash_all(strings))
 
     def count_call_name(self, call_id: str, name: str) -> None:
-        """Count the guesses in the tool name of a call, unless the user declared a tool of this name."""
+        """Count the guesses in the tool name of a call, unless the user declared a tool of this name.
+
+        A guess is a string that the model itself wrote into the call.
+        """
         shared = self._shared
         if shared.custom_rewrite is None and name not in self._exchange.tool_names:
             call = shared.hash_strings("call", str(shared.call_ids.replace(call_id)))
             shared.tool_guesses.add_name_strings(call, self._hash_all(self._find_name_strings(name)))
 
     def count_resent_call(self, call_id: str, name: str, value: Any, reader: NamesReader) -> None:
-        """Count the guesses in a call of a resent message for which no reply of the model is recorded.
+        """Count the guesses in a call of a message that the client sends again, if no recorded reply has this message.
+
+        A guess is a string that the model itself wrote into the call.
 
         Args:
             call_id: The identifier of the call.
             name: The name of the tool.
             value: The arguments of the call.
-            reader: Reader of texts.
+            reader: Finder of the words to hide in texts.
         """
         shared = self._shared
         call, text = shared.hash_strings("call", call_id), encode_json([name, value])

@@ -24,7 +24,7 @@ class ToolGuesses:
 
     Args:
         limits: Maximum number of guesses in one call, and in all calls of a conversation. With ``(0, 0)``, only results
-            of calls without guesses get the surrogates of the conversation.
+            of calls without guesses get the surrogates (replacements) of the conversation.
 
     Raises:
         OptionError: The limits are not two integers of which the first is at most the second.
@@ -56,12 +56,14 @@ class ToolGuesses:
     def add_strings(
         self, call: str, strings: Iterable[str], pairs: Iterable[SurrogatePair] = (), model_words: Iterable[str] = ()
     ) -> None:
-        """Count the guesses of a call. Guesses of several calls with the same identifier add up.
+        """Count the guesses (strings that the model itself wrote) in the arguments of a tool call.
+
+        Guesses of several calls with the same identifier add up.
 
         Args:
             call: Hash of the identifier of the call.
             strings: Hashes of the guesses.
-            pairs: Pairs of surrogate and original that were restored in the arguments.
+            pairs: Surrogates (replacements) in the arguments that were replaced by originals, each with its original.
             model_words: Words that the model itself wrote, if originals were restored in the call.
         """
         known = self._strings_by_call.setdefault(call, set())
@@ -73,10 +75,10 @@ class ToolGuesses:
         self._pairs_by_call[call] = list(dict.fromkeys([*self._pairs_by_call.get(call, ()), *pairs]))
 
     def add_name_strings(self, call: str, strings: Iterable[str]) -> None:
-        """Count the guesses in the tool name of a call.
+        """Count the guesses (strings that the model itself wrote) in the name of a called tool.
 
-        As long as the arguments of the call are not counted too, the result of the call is rewritten with unlinked
-        surrogates.
+        As long as the arguments of the call are not counted too, the result of the call is rewritten with new
+        surrogates (replacements), which are never restored.
 
         Args:
             call: Hash of the identifier of the call.
@@ -89,15 +91,21 @@ class ToolGuesses:
             known.update(islice(strings, max(0, self.limits[1] + 1 - len(known))))
 
     def exclude_all_results(self) -> None:
-        """Make all later tool results unlinked, because the guesses of a call were not counted."""
+        """Rewrite all later tool results with new surrogates, because the guesses of a call were not counted.
+
+        A guess is a string that the model itself wrote into a call. New surrogates (replacements) are never restored.
+        """
         self._excludes_all = True
 
     def exclude_result(self, call: str) -> None:
-        """Make the results of a call unlinked, because the model itself wrote one of these results."""
+        """Rewrite the results of a call with new surrogates, because the model itself wrote one of these results.
+
+        New surrogates (replacements) are never restored.
+        """
         self._excluded_calls.add(call)
 
     def may_share_mapping(self, calls: Iterable[str]) -> bool:
-        """Return whether the results of calls may be linked, that is, get the surrogates of the conversation."""
+        """Return whether the results of tool calls may get the surrogates (replacements) of the conversation."""
         calls = [*calls]
         known = [self._strings_by_call.get(call) for call in calls]
         is_open = (
@@ -109,23 +117,26 @@ class ToolGuesses:
     def hides_model_words(self, calls: Iterable[str]) -> bool:
         """Return whether results of calls must also hide the words that the model wrote into the calls.
 
-        The result is ``True`` if the model wrote more words than the limit for one call. The rewriting hides each word
-        of an original in a result. So if the result showed a word of the model, the model would learn that no original
-        has this word.
+        The result is ``True`` if the model wrote more words than the limit for one call. Each word of an original
+        (hidden string) is hidden in a result. So if the result showed a word of the model, the model would learn that
+        no original has this word.
         """
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
     def list_model_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the words that the model itself wrote into those of the calls in which originals were restored."""
+        """Return the words that the model itself wrote into calls, if the call also contained a surrogate.
+
+        A surrogate is the replacement of a hidden string; the tool received the hidden string instead.
+        """
         return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
     def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
-        """Return the pairs of surrogate and original that were restored in the arguments of calls."""
+        """Return the surrogates that were replaced by originals in the arguments of calls, with the originals."""
         return [pair for call in calls for pair in self._pairs_by_call.get(call, ())]
 
     @property
     def stored_count(self) -> int:
-        """Total number of stored guesses, words and pairs."""
+        """Total number of stored items: strings and words of the model, and surrogates (replacements) in calls."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )

@@ -1,4 +1,8 @@
-"""Privacy ledger, which records spends before outputs are released and enforces budgets; and signed receipts."""
+"""Privacy ledger and signed receipts.
+
+The privacy ledger records the epsilon and delta (*spend*) of each output on the disk before the output is returned, and
+refuses outputs that would exceed a budget. A receipt states the privacy guarantee of an output, with a signature.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Account of one privacy unit: its spends and its budget. All sums and comparisons use integers."""
+"""Account of one privacy unit (such as a person): sum of privacy losses, and budget. All sums use integers."""
 
 import math
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ _MAX_UNITS = 1 << 62
 
 @dataclass(frozen=True, init=False, repr=False)
 class Budget:
-    """Upper limit on the spend of one privacy unit: an epsilon and a delta, each rounded down.
+    """Upper limit on the privacy loss of one privacy unit (such as a person): an epsilon and a delta, rounded down.
 
     The limits are stored in the integer units of the privacy ledger, so a budget is never larger than the value that
     the caller passes.
@@ -82,13 +82,13 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Sum of the spends of one privacy unit, and its budget.
+    """Sum of the privacy losses of one privacy unit (such as a person), and its budget.
 
     Attributes:
         unit_tag: Keyed hash of the name of the privacy unit, 32 bytes.
         epsilon_units: Sum of the finite epsilons, in units of 2**-20.
         delta_units: Sum of the deltas, in units of 2**-50.
-        unbounded_releases: Number of releases without a finite epsilon.
+        unbounded_releases: Number of outputs without a finite epsilon.
         budget: Upper limit of the sums; ``None`` if there is no limit.
 
     Example:
@@ -115,7 +115,7 @@ class Account:
         return Decimal(format_exact(self.delta_units, DELTA_UNITS))
 
     def apply_budget(self, budget: Budget) -> "Account":
-        """Return a copy of this account with the given budget. A budget can be lowered, but never raised.
+        """Return a copy of this account with the given budget. A budget can only be lowered, never raised.
 
         Raises:
             BudgetError: The account already has a smaller budget.
@@ -127,17 +127,17 @@ class Account:
         return replace(self, budget=budget)
 
     def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
-        """Return a copy of this account with the spend of one more release.
+        """Return a copy of this account to which the privacy loss of one more output is added.
 
         Args:
-            spend: Spend of the release.
+            spend: Privacy loss of the output.
             mechanism: Name of the mechanism, for error messages.
             before: Account whose sums appear in error messages; by default this account. For a call with several
-                releases, pass the account before the call.
+                outputs, pass the account before the call.
 
         Raises:
-            BudgetError: The account has a budget that does not cover the new sum; or it has a budget, and this release
-                or an earlier release has no finite epsilon.
+            BudgetError: The account has a budget that does not cover the new sum; or the account has a budget, and this
+                output or an earlier output has no finite epsilon.
             LedgerError: A sum exceeds the largest number that a privacy ledger stores, 2**62 units.
         """
         epsilon = self.epsilon_units + (spend.epsilon_units or 0)
@@ -166,7 +166,7 @@ class Account:
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON. Epsilons and deltas are strings with exact decimal numbers."""
+        """Return the sums and the budget for JSON. Epsilons and deltas are strings with exact decimal numbers."""
         budget = self.budget
         return {
             "privacy_unit": self.unit_tag.hex(),
@@ -230,7 +230,7 @@ def _format_delta(units: int) -> str:
 
 
 def _parse_units(value: Any, units_per_one: int, name: str) -> int:
-    """Convert a limit to integer units: ``value * units_per_one``, rounded down and at most ``_MAX_UNITS``.
+    """Convert a limit of a budget to integer units: ``value * units_per_one``, rounded down, at most ``_MAX_UNITS``.
 
     Raises:
         OptionError: ``value`` is not a number or below 0. The message contains ``name``.

@@ -1,8 +1,9 @@
-"""SQLite database of the privacy ledger: its schema, creation and reset. Only this module opens the database.
+"""SQLite database of the privacy ledger (record of epsilons): its schema, creation and reset.
 
-A ledger is on the disk before its key is created. Every transaction has its own connection. No child process inherits a
-connection, because a fork of this process waits until no connection is open. A commit returns after the data, the
-removal of the journal and the folder entry are on the disk (``synchronous=EXTRA`` with a rollback journal).
+Only this module opens the database. A ledger is on the disk before its key is created. Every transaction has its own
+connection. No child process inherits a connection, because a fork of this process waits until no connection is open. A
+commit returns after the data, the removal of the journal and the folder entry are on the disk (``synchronous=EXTRA``
+with a rollback journal).
 """
 
 import os
@@ -165,7 +166,7 @@ def _make_uri(path: Path) -> str:
 
 
 def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
-    """Check that a database is a privacy ledger of this version.
+    """Check that a database is a privacy ledger (record of epsilons) of this version.
 
     Args:
         connection: An open transaction.
@@ -192,9 +193,9 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
 
 
 def _explain_version(version: int) -> str:
-    """Return an error message for a ledger of another version.
+    """Return an error message for a privacy ledger of another version.
 
-    This version cannot import the spends of an older version, so the message explains how to begin a new ledger.
+    This version cannot import the records of an older version, so the message explains how to begin a new ledger.
     """
     reason = f"the ledger has format version {version}, but this release reads version {VERSION}"
     if version > VERSION:
@@ -237,7 +238,7 @@ def _translate_error(error: sqlite3.Error) -> LedgerError:
 
 
 def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
-    """Create a ledger if the file is missing or empty.
+    """Create a privacy ledger if the file is missing or empty.
 
     The tables are on the disk before the key is created, even if the process is killed in between. A key without a
     ledger therefore means that the ledger is lost.
@@ -268,7 +269,7 @@ def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
 
 
 def reset_ledger(path: Path, key: str | Path | None) -> None:
-    """Delete the whole content of a ledger and replace its device key (``Ledger.rotate``).
+    """Delete the whole content of a privacy ledger and replace its key file (``Ledger.rotate``).
 
     Args:
         path: The ledger.

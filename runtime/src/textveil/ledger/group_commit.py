@@ -1,8 +1,8 @@
-"""Group commit: one database transaction for the spends of several threads.
+"""Group commit: one database transaction for the records of several threads.
 
-Writing a spend takes most of its time to flush the disk, and one flush is enough for a hundred spends. While one thread
-writes, other threads wait. Then one of these threads writes the spends of all waiting threads. Each call returns when
-its own spend is on the disk.
+Most of the time for writing a record is the flush of the disk, and one flush is enough for a hundred records. While one
+thread writes, other threads wait. Then one of these threads writes the records of all waiting threads. Each call
+returns when its own record is on the disk.
 """
 
 import os
@@ -18,7 +18,7 @@ ResultType = TypeVar("ResultType")
 
 @dataclass(eq=False)
 class _WaitingCall(Generic[ResultType]):
-    """The database work of one waiting thread, and the result.
+    """A function of one waiting thread that reads and writes the database, and the result of the function.
 
     After the commit, ``results`` contains the result. If ``is_settled`` is true and ``results`` is empty, the joint
     transaction failed, and the thread must run its work in a separate transaction.
@@ -40,7 +40,7 @@ class _CallQueue(Generic[ResultType]):
 
 
 class GroupCommit(Generic[ResultType]):
-    """Queue of the writes of all threads to one ledger.
+    """Queue of the writes of all threads to one privacy ledger.
 
     Args:
         open_transaction: Function that opens a transaction for writing.

@@ -1,7 +1,7 @@
 """Keys of a privacy ledger: key files, and the keyed hashes and encryption that use the keys.
 
-A ledger stores keyed hashes (*tags*) of requests and of names of privacy units: HMAC-SHA256 under the device key, with
-a different label for each purpose.
+A ledger stores keyed hashes (*tags*) of requests (an input text with the options) and of the names of privacy units
+(such as persons): HMAC-SHA256 under the device key, with a different label for each purpose.
 """
 
 import os
@@ -19,7 +19,7 @@ DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the replay c
 
 
 def get_key_path(ledger: Path, key: str | Path | None) -> Path:
-    """Return the path of the device key: ``key`` if it is given, otherwise the default path next to the ledger.
+    """Return the path of the ledger's key for keyed hashes: ``key``, or the default path next to the ledger.
 
     Example:
         >>> get_key_path(Path("spends.ledger"), None).name
@@ -31,7 +31,7 @@ def get_key_path(ledger: Path, key: str | Path | None) -> Path:
 
 
 def check_distinct_files(ledger: Path, *keys: Path | None) -> None:
-    """Check that keys are different files from each other and from the files of the ledger.
+    """Check that key files differ from each other and from the files of the privacy ledger.
 
     Args:
         ledger: The ledger.
@@ -48,7 +48,7 @@ def check_distinct_files(ledger: Path, *keys: Path | None) -> None:
 
 
 def check_replaceable_key(path: Path, check: bytes | None) -> None:
-    """Check that the path of a new key is unused, or is that of the current key of this ledger.
+    """Check that a new key may be written to a path: the path is unused, or has this ledger's current key.
 
     Args:
         path: Path of the new key.
@@ -68,11 +68,12 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
 
 
 class LedgerTags:
-    """Keyed hashes (tags) and encryption with the keys of one open ledger.
+    """Keyed hashes (tags) and encryption with the keys of one open privacy ledger.
 
     Args:
-        key: The device key, for tags.
-        replay_cache_key: Encryption key of the replay cache; ``None`` if the ledger has no replay cache.
+        key: The key of the ledger for keyed hashes (device key).
+        replay_cache_key: Encryption key of the replay cache, which stores outputs; ``None`` if the ledger has no such
+            cache.
     """
 
     def __init__(self, key: bytes, replay_cache_key: bytes | None) -> None:
@@ -91,7 +92,9 @@ class LedgerTags:
         )
 
     def tag_unit(self, name: Any) -> bytes:
-        """Return the keyed hash (32 bytes) of a privacy unit's name. Names with equal NFC forms have equal hashes.
+        """Return the keyed hash (32 bytes) of the name of a privacy unit, such as a person.
+
+        Names with equal NFC forms have equal hashes.
 
         Raises:
             OptionError: The name is not a string.
@@ -103,7 +106,7 @@ class LedgerTags:
         )
 
     def tag_request(self, unit_tag: bytes, request: bytes) -> bytes:
-        """Return the keyed hash of a request. In different privacy units, the same request has different hashes.
+        """Return the keyed hash of a request (a text with options). It also depends on the privacy unit (a person).
 
         Args:
             unit_tag: Keyed hash of the name of the privacy unit.
@@ -112,16 +115,16 @@ class LedgerTags:
         return compute_tag(self._device_key, "request", unit_tag, request)
 
     def tag_cache_entry(self, unit_tag: bytes, cache_key: bytes) -> bytes:
-        """Return the keyed hash under which the replay cache stores the output for one text of one call.
+        """Return the keyed hash under which the replay cache (stored outputs) has the output for one text of one call.
 
         Args:
-            unit_tag: Keyed hash of the name of the privacy unit.
+            unit_tag: Keyed hash of the name of the privacy unit (such as a person).
             cache_key: Cache key of the text (``make_cache_keys``).
         """
         return compute_tag(self._device_key, "replay cache", unit_tag, cache_key)
 
     def encrypt_output(self, output: bytes, context: bytes) -> bytes | None:
-        """Encrypt an output for the replay cache; return ``None`` if the ledger has no replay cache.
+        """Encrypt an output to store it in the replay cache; return ``None`` if the ledger has no replay cache.
 
         Args:
             output: The output.
@@ -130,7 +133,7 @@ class LedgerTags:
         return None if self._replay_cache_key is None else encrypt_bytes(self._replay_cache_key, output, context)
 
     def decrypt_output(self, encrypted: bytes, context: bytes) -> bytes | None:
-        """Decrypt an output of the replay cache; return ``None`` if the ledger has no replay cache.
+        """Decrypt an output that the replay cache stored; return ``None`` if the ledger has no replay cache.
 
         Raises:
             KeyFileError: The bytes were altered, or the key or ``context`` differs from that of ``encrypt_output``.

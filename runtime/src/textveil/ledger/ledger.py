@@ -1,6 +1,6 @@
-"""Public class of the privacy ledger, which records each spend on the disk before the output is released.
+"""Public class of the privacy ledger, which records epsilon and delta on the disk before an output is returned.
 
-docs/proofs/ledger.md proves that the sums bound the privacy loss of a privacy unit.
+docs/proofs/ledger.md proves that the sums bound the privacy loss of a privacy unit (such as a person).
 """
 
 import json
@@ -46,7 +46,10 @@ DEFAULT_PRIVACY_UNIT = "default"
 
 
 class Ledger:
-    """Privacy ledger: a SQLite database of spends and dates.
+    """Privacy ledger: a SQLite database that records the epsilon, delta and date of each output.
+
+    The outputs are grouped by *privacy units*: the persons, or other units, whose privacy loss is summed up and
+    limited. The epsilon and delta of an output are its *spend*.
 
     The ledger stores keyed hashes of texts and of the names of privacy units, but no plain text. Several threads may
     share an instance, also after a fork. Several processes may use the same file.
@@ -57,7 +60,7 @@ class Ledger:
             suffix ``.key``. Without this file, the ledger is unusable.
         replay_cache_key: File of the key of the replay cache, which is created at the first use; by default there is no
             replay cache. A ledger with a replay cache stores encrypted outputs. A call with the same options, privacy
-            units and texts, in the same order, returns the stored outputs without a new spend. The file must be outside
+            units and texts, in the same order, returns the stored outputs, and spends nothing. The file must be outside
             the folder of the ledger. A replay cache needs the extra ``crypto``.
         wait_s: Time to wait for other processes, in seconds.
 
@@ -119,7 +122,7 @@ class Ledger:
 
     @contextmanager
     def _open_transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
-        """Open a transaction, and check that the keys of this instance are still the keys of the ledger."""
+        """Open a database transaction, and check that the keys of this instance are still the keys of the ledger."""
         with open_transaction(self.path, write=write, wait_s=self._wait_s) as connection:
             self._check_keys(connection)
             yield connection
@@ -158,7 +161,7 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "RecordedRelease[Result]":
-        """Sanitize one text, and record its spend before returning the result.
+        """Sanitize one text, and record the epsilon and delta that it spends before returning the result.
 
         The arguments and errors are those of ``sanitize_batch``.
         """
@@ -173,24 +176,25 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "list[RecordedRelease[Result]]":
-        """Sanitize texts, each as a separate document, and record all spends in one transaction.
+        """Sanitize texts, each as a separate document, and record what they spend (epsilon, delta) in one transaction.
 
-        If the release of one text fails, the ledger records no spend, and this method returns no result.
+        If one text fails, the ledger records nothing, and this method returns no result.
 
         Args:
             sanitizer: The sanitizer that randomizes the texts.
             texts: The texts.
-            privacy_unit: Name of the privacy unit of all texts, or a list with one name for each text.
+            privacy_unit: Name of the privacy unit (such as a person) of all texts, or a list with one name for each
+                text.
             budget: Budget of each privacy unit of this call. A budget can be lowered later, but never raised.
             options: Options of ``Sanitizer.sanitize``.
 
         Returns:
             One ``RecordedRelease`` for each text: the result, and its record in the ledger. A result from the replay
-            cache has no mapping.
+            cache cannot restore the original words.
 
         Raises:
-            BudgetError: A budget does not cover a release. No text is released.
-            LedgerError, LedgerBusy: The ledger cannot be written. No text is released.
+            BudgetError: A budget does not cover a text. No output is returned.
+            LedgerError, LedgerBusy: The ledger cannot be written. No output is returned.
             InputError: A text is not a string, or cannot be sanitized.
             OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the list of privacy units is shorter
                 or longer than that of texts; the ledger has a replay cache, and the sanitizer has an external detector;
@@ -199,8 +203,8 @@ class Ledger:
         Privacy:
             For ``staircase``, the spend is epsilon times the number of randomized words. For ``santext``, ``krr`` and
             ``random``, it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd`` have
-            no finite epsilon: without a budget the ledger records their releases, and with a budget it refuses them.
-            The sums bound the privacy loss of all releases of a privacy unit (docs/proofs/ledger.md).
+            no finite epsilon: without a budget the ledger counts their outputs, and with a budget it refuses them. The
+            sums bound the privacy loss of all outputs of a privacy unit (docs/proofs/ledger.md).
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
@@ -216,15 +220,16 @@ class Ledger:
         budget: Budget | None = None,
         **options: Any,
     ) -> list[RecordedRelease[Any]]:
-        """Encode texts as vectors or class labels, and record all spends in one transaction, or none of the spends.
+        """Encode texts as noisy vectors or class labels, and record their epsilons and deltas in one transaction.
 
-        The spend is the epsilon and the delta of the whole text. The other arguments and the errors are the same as for
-        ``sanitize_batch``.
+        The epsilon and delta of a text hold for the whole text. If one text fails, the ledger records nothing. The
+        other arguments and the errors are the same as for ``sanitize_batch``.
 
         Args:
             encoder: The encoder that randomizes the texts.
             texts: The texts.
-            privacy_unit: Name of the privacy unit of all texts, or a list with one name for each text.
+            privacy_unit: Name of the privacy unit (such as a person) of all texts, or a list with one name for each
+                text.
             budget: Budget of each privacy unit of this call.
             options: Options of the encoder's method ``encode``.
         """
@@ -237,11 +242,11 @@ class Ledger:
         privacy_unit: str | Sequence[str],
         budget: Budget | None,
     ) -> list[RecordedRelease[ReleaseType]]:
-        """Create one release for each text, record all spends, and return the releases (``sanitize_batch``).
+        """Create one output for each text, record what each spends, and return the outputs (``sanitize_batch``).
 
-        The releases are created before the transaction, so that other threads and processes wait only for the disk. If
+        The outputs are created before the transaction, so that other threads and processes wait only for the disk. If
         an equal call has meanwhile stored its outputs in the replay cache, this method returns the stored outputs, and
-        discards the new ones without releasing them.
+        discards the new outputs.
         """
         privacy_units = list_privacy_units(texts, privacy_unit)
         options = serialize_options(source.options)
@@ -270,21 +275,21 @@ class Ledger:
         ]
 
     def record_spends(self, entries: Iterable[SpendEntry], *, budget: Budget | None = None) -> list[SpendOutcome]:
-        """Record the spends of releases in one transaction: all of them, or none if a budget does not cover one.
+        """Record the epsilon and delta of outputs in one transaction: all of them, or none if a budget is exceeded.
 
-        Use this method for releases that were not created by ``sanitize_batch`` or ``encode_batch``. Release the
-        outputs only after this method has returned, because then the spends are on the disk. If
-        ``SpendOutcome.stored_output`` is not ``None``, release it in place of the new output.
+        Use this method for outputs that were not created by ``sanitize_batch`` or ``encode_batch``. Publish the outputs
+        only after this method has returned, because then the records are on the disk. If ``SpendOutcome.stored_output``
+        is not ``None``, publish the stored output in place of the new output.
 
         Args:
-            entries: The releases.
-            budget: Budget of each privacy unit of this call.
+            entries: One entry for each output.
+            budget: Budget of each privacy unit (such as a person) of this call.
 
         Returns:
-            The result for each release.
+            The result for each entry.
 
         Raises:
-            BudgetError: A budget does not cover a release. Nothing is recorded except a new budget.
+            BudgetError: A budget does not cover an output. Nothing is recorded except a new budget.
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written.
             OptionError: ``budget`` is not a ``Budget``.
         """
@@ -296,18 +301,18 @@ class Ledger:
     def record_groups(
         self, groups: Sequence[Sequence[SpendEntry]], *, budget: Budget | None = None, all_or_none: bool = False
     ) -> "list[list[SpendOutcome] | BudgetError]":
-        """Record the spends of groups of releases in one transaction: each group completely, or not at all.
+        """Record the epsilon and delta of groups of outputs in one transaction: each group completely, or not at all.
 
         If a budget does not cover a group, the ledger records nothing of this group, and the result for this group is a
         ``BudgetError``. Simultaneous calls of several threads share a transaction.
 
         Args:
-            groups: The releases of each group.
-            budget: Budget of each privacy unit of this call.
+            groups: The outputs of each group, with one entry for each output.
+            budget: Budget of each privacy unit (such as a person) of this call.
             all_or_none: Whether to record no group if a budget does not cover one of the groups.
 
         Returns:
-            For each group, a list with the result of each release, or a ``BudgetError``.
+            For each group, a list with the result for each output, or a ``BudgetError``.
 
         Raises:
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is recorded.
@@ -324,10 +329,10 @@ class Ledger:
         )
 
     def find_stored_outputs(self, cache_keys: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
-        """Look up outputs in the replay cache.
+        """Look up outputs in the replay cache, which stores the outputs of earlier calls.
 
         Args:
-            cache_keys: Pairs of the name of a privacy unit and a cache key (``make_cache_keys``).
+            cache_keys: Pairs of the name of a privacy unit (such as a person) and a cache key (``make_cache_keys``).
 
         Returns:
             The stored output for each pair, or ``None`` if no output is stored. If the ledger has no replay cache, all
@@ -342,24 +347,29 @@ class Ledger:
             ]
 
     def count_releases(self, privacy_unit: str, request: bytes) -> int:
-        """Return the number of recorded releases of a request (``serialize_request``) in a privacy unit."""
+        """Return how many outputs are recorded for a privacy unit (such as a person) and a request.
+
+        Args:
+            privacy_unit: Name of the privacy unit.
+            request: Bytes that identify a text with its options (``serialize_request``).
+        """
         unit_tag = self._tags.tag_unit(privacy_unit)
         with self._open_transaction(write=False) as connection:
             return queries.count_releases(connection, unit_tag, self._tags.tag_request(unit_tag, request))
 
     def get_account(self, privacy_unit: str = DEFAULT_PRIVACY_UNIT) -> Account:
-        """Return the account of a privacy unit. For an unknown name, the account is empty."""
+        """Return the sums and the budget of a privacy unit (such as a person). For an unknown name, the sums are 0."""
         with self._open_transaction(write=False) as connection:
             return queries.read_account(connection, self._tags.tag_unit(privacy_unit))
 
     def list_accounts(self) -> list[tuple[Account, int]]:
-        """Return the accounts of all privacy units, sorted by the keyed hashes of their names.
+        """Return sums and budgets of all privacy units (such as persons), sorted by the keyed hashes of their names.
 
         Returns:
-            Pairs of an account and its number of releases.
+            Pairs of an account and its number of outputs.
 
         Raises:
-            LedgerDamaged: The sums of an account differ from the sums of its releases.
+            LedgerDamaged: The sums of an account differ from the sums of its outputs.
         """
         with self._open_transaction(write=False) as connection:
             return queries.read_accounts(connection)
@@ -368,7 +378,7 @@ class Ledger:
         """Return the whole content of the ledger as plain values for JSON, except the stored outputs.
 
         Raises:
-            LedgerDamaged: The sums of an account differ from the sums of its releases.
+            LedgerDamaged: The sums of an account differ from the sums of its outputs.
         """
         units = [{**account.to_dict(), "releases": releases} for account, releases in self.list_accounts()]
         with self._open_transaction(write=False) as connection:
@@ -376,7 +386,7 @@ class Ledger:
         return {"format": "textveil-ledger", "format_version": 2, "privacy_units": units, "releases": releases}
 
     def delete_privacy_unit(self, privacy_unit: str) -> None:
-        """Delete a privacy unit: its account, its budget, its releases and their stored outputs.
+        """Delete all records of a privacy unit (such as a person): sums, budget, and stored outputs.
 
         Raises:
             OptionError: The ledger has no privacy unit of this name.
@@ -386,7 +396,7 @@ class Ledger:
                 raise OptionError("the ledger has no privacy unit with that name")
 
     def delete_outputs(self) -> None:
-        """Delete all outputs in the replay cache, but no spends.
+        """Delete all outputs in the replay cache. The recorded epsilons and deltas remain.
 
         After this, the ledger can be opened with another key of the replay cache.
         """
@@ -395,7 +405,7 @@ class Ledger:
 
     @classmethod
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
-        """Delete all accounts, budgets and stored outputs of a ledger, and create a new device key.
+        """Delete all accounts, budgets and stored outputs of a ledger, and create a new key for its keyed hashes.
 
         Either the ledger or its old key may be missing. If the process is interrupted, the ledger and its key may not
         match. Then opening the ledger raises ``KeyFileError``; call ``rotate`` again.

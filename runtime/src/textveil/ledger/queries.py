@@ -28,7 +28,7 @@ ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes 
 
 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
-    """Return the check values of the device key and of the replay cache's key.
+    """Return the check values of the key for keyed hashes and of the replay cache's encryption key.
 
     A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). It is ``None`` if
     the ledger has no such key yet.
@@ -48,19 +48,22 @@ def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_
 
 
 def read_account(connection: sqlite3.Connection, unit_tag: bytes) -> Account:
-    """Return the account of a privacy unit. For an unknown ``unit_tag`` (keyed hash), the account is empty."""
+    """Return the account of a privacy unit (such as a person). For an unknown ``unit_tag``, the account is empty.
+
+    ``unit_tag`` is the keyed hash of the unit's name.
+    """
     row = connection.execute(_ACCOUNTS_QUERY + " WHERE privacy_unit = ?", (unit_tag,)).fetchone()
     return Account(unit_tag=unit_tag) if row is None else _parse_account(row)
 
 
 def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
-    """Return all accounts, sorted by the keyed hashes of their privacy units.
+    """Return the accounts of all privacy units (such as persons), sorted by the keyed hashes of their names.
 
     Returns:
-        Pairs of an account and its number of releases.
+        Pairs of an account and its number of outputs.
 
     Raises:
-        LedgerDamaged: The sums of an account differ from the sums of its releases, or a release has no account.
+        LedgerDamaged: The sums of an account differ from the sums of its recorded outputs, or an output has no account.
     """
     counted_accounts: list[tuple[Account, int]] = []
     for row in connection.execute(_ACCOUNTS_QUERY + " ORDER BY privacy_unit").fetchall():
@@ -79,10 +82,10 @@ def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
 
 
 def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: VerifiedSums) -> None:
-    """Check that the sums of an account equal the sums of its releases.
+    """Check that the sums of epsilon and delta in an account equal the sums over its recorded outputs.
 
-    First, the function reads only the releases since the last check and adds them to the cached sums. If the result
-    differs from the account, it reads all releases of the account.
+    First, the function reads only the outputs since the last check and adds them to the cached sums. If the result
+    differs from the account, the function reads all outputs of the account.
 
     Args:
         connection: An open transaction.
@@ -108,7 +111,7 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
 
 
 def write_account(connection: sqlite3.Connection, account: Account) -> None:
-    """Insert an account, or update it if it exists."""
+    """Write the sums and the budget of a privacy unit (such as a person): insert a row, or update the existing row."""
     budget = (None, None) if account.budget is None else account.budget.units
     connection.execute(
         "INSERT INTO privacy_units (privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta) "
@@ -120,7 +123,7 @@ def write_account(connection: sqlite3.Connection, account: Account) -> None:
 
 
 def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
-    """Insert a release."""
+    """Insert the row of one output into the table of recorded outputs."""
     connection.execute(
         "INSERT INTO releases (day, privacy_unit, request, mechanism, epsilon, delta, output, cache_tag) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -129,20 +132,26 @@ def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
 
 
 def count_releases(connection: sqlite3.Connection, unit_tag: bytes, request: bytes) -> int:
-    """Return the number of releases of a request in a privacy unit, given the keyed hashes of both."""
+    """Return how many outputs are recorded for a request (a text with options) in a privacy unit.
+
+    Args:
+        connection: An open transaction.
+        unit_tag: Keyed hash of the name of the privacy unit (such as a person).
+        request: Keyed hash of the request.
+    """
     query = "SELECT count(*) FROM releases WHERE privacy_unit = ? AND request = ?"
     return connection.execute(query, (unit_tag, request)).fetchone()[0]
 
 
 def read_output(connection: sqlite3.Connection, unit_tag: bytes, cache_tag: bytes) -> bytes | None:
-    """Return the encrypted output of a cache entry in the replay cache; ``None`` if it is not stored."""
+    """Return an encrypted output from the replay cache (outputs of earlier calls); ``None`` if it is not stored."""
     query = "SELECT output FROM releases WHERE privacy_unit = ? AND cache_tag = ? AND output IS NOT NULL LIMIT 1"
     row = connection.execute(query, (unit_tag, cache_tag)).fetchone()
     return None if row is None else row[0]
 
 
 def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Return all releases, oldest first, as plain values for JSON, except the stored outputs."""
+    """Return the records of all outputs, oldest first, as plain values for JSON, without the outputs themselves."""
     query = (
         "SELECT day, privacy_unit, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
     )
@@ -161,18 +170,21 @@ def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def delete_privacy_unit(connection: sqlite3.Connection, unit_tag: bytes) -> bool:
-    """Delete a privacy unit and its releases. Return whether the privacy unit existed."""
+    """Delete all records of a privacy unit (such as a person). Return whether the privacy unit existed."""
     return connection.execute("DELETE FROM privacy_units WHERE privacy_unit = ?", (unit_tag,)).rowcount > 0
 
 
 def delete_outputs(connection: sqlite3.Connection) -> None:
-    """Delete all stored outputs, and the check value of their encryption key, but no spends."""
+    """Delete all stored outputs, and the hash that identifies their encryption key.
+
+    The recorded epsilons and deltas remain.
+    """
     connection.execute("UPDATE releases SET output = NULL, cache_tag = NULL")
     connection.execute("UPDATE keys SET replay_cache_check = NULL")
 
 
 def delete_all_rows(connection: sqlite3.Connection) -> None:
-    """Delete all rows of all tables of the ledger."""
+    """Delete all rows of all tables of the privacy ledger."""
     for table in ("releases", "privacy_units", "keys"):
         connection.execute(f"DELETE FROM {table}")
 

@@ -1,7 +1,7 @@
 """Signed receipts: the privacy statement of an output and the hash of the output, for one recipient.
 
-A receipt is a function of the output, its template, public parameters and the key. So it reveals nothing beyond the
-output. But someone who has only the receipt, without the output, can check a guess of the output.
+A receipt is a function of the output, its number of randomized words, public parameters and the key. So it reveals
+nothing beyond the output. But someone who has only the receipt, without the output, can check a guess of the output.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ _OTHER_KEYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """Content of a receipt, without public key and signature.
+    """Content of a receipt (signed privacy statement of an output), without public key and signature.
 
     Attributes:
         bundle: Content hash of the bundle.
@@ -90,7 +90,7 @@ class Receipt:
     note: str = NOTE
 
     def check_output(self, content: Iterable[bytes]) -> None:
-        """Check that the receipt belongs to an output.
+        """Check that the receipt belongs to an output, by comparing the SHA-256.
 
         Args:
             content: Parts of the output, in order.
@@ -125,7 +125,9 @@ _LOCATION = "the receipt"
 
 
 class ReceiptWriter:
-    """Builder of a receipt, which computes the hash of an output part by part and sums its spends.
+    """Builder of a receipt (signed privacy statement of an output).
+
+    The object hashes the output part by part, and sums the epsilons and deltas of its documents.
 
     Args:
         key: File of the secret key (32 bytes), which is created if it is missing. Use a different key for each
@@ -159,7 +161,7 @@ class ReceiptWriter:
         self._unbounded = statement.spend.epsilon_units is None
 
     def add_statements(self, statements: Iterable[ReleaseStatement], times: int = 1) -> None:
-        """Add the spends and counts of documents to the receipt.
+        """Add the epsilons, deltas and counts of documents to the sums of the receipt.
 
         Args:
             statements: Privacy statements of the documents.
@@ -173,11 +175,11 @@ class ReceiptWriter:
             self._delta += times * spend.delta_units
 
     def update(self, part: str | bytes) -> None:
-        """Add a part of the output to the hash. A string is encoded as UTF-8."""
+        """Add the next part of the output to the hash of the output. A string is encoded as UTF-8."""
         self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
     def make_receipt(self) -> Receipt:
-        """Return the receipt for all parts and documents so far."""
+        """Return the receipt for all parts and documents that were added so far."""
         fields = self._statement.to_dict()
         has_token_count = not self._unbounded and ("randomized_words" in fields or "tokens" in fields)
         return Receipt(
@@ -199,7 +201,7 @@ class ReceiptWriter:
 
 
 def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Receipt, str]:
-    """Parse a receipt and check its signature.
+    """Parse a receipt (signed privacy statement of an output), and check its signature.
 
     Without ``expected_key``, the signature only proves that the receipt has not been altered, because anyone can sign
     with a key of their own.

@@ -1,4 +1,4 @@
-"""Releases that a privacy ledger records (texts, vectors and class labels), and the equality of requests."""
+"""Outputs that a privacy ledger records (texts, vectors and class labels), and byte forms of requests."""
 
 import hashlib
 import json
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class StatedRelease(Protocol):
-    """Interface of a release that has a privacy statement."""
+    """Interface of an output that has a privacy statement."""
 
     @property
     def statement(self) -> "ReleaseStatement":
-        """Return the privacy statement of the release."""
+        """Return the privacy statement of the output."""
         ...
 
 
@@ -34,14 +34,14 @@ ReleaseType = TypeVar("ReleaseType", bound=StatedRelease)
 
 @dataclass(frozen=True)
 class RecordedRelease(Generic[ReleaseType]):
-    """A release together with its record in the privacy ledger.
+    """An output together with its record in the privacy ledger.
 
     Attributes:
-        release: The release.
-        earlier_releases: Number of earlier releases of the same request in its privacy unit. Do not publish it, because
-            it depends on whether private texts are equal.
-        is_replayed: Whether the release comes from the replay cache, without a new spend. Do not publish it, for the
-            same reason.
+        release: The output: a sanitized text, a vector or a class label.
+        earlier_releases: Number of earlier outputs for the same text, options and privacy unit (such as a person). Do
+            not publish this number, because it depends on whether private texts are equal.
+        is_replayed: Whether the output comes from the replay cache (outputs of earlier calls), so that no epsilon was
+            spent. Do not publish this, for the same reason.
 
     Example:
         >>> from textveil import Ledger, Sanitizer
@@ -57,13 +57,13 @@ class RecordedRelease(Generic[ReleaseType]):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSource(Generic[ReleaseType]):
-    """Functions that create releases of one type, and convert them to JSON and back.
+    """Functions that create outputs of one type (texts, vectors or class labels), and convert them to JSON and back.
 
     Attributes:
-        options: All parameters of the output distribution, including the content hash of the bundle.
-        draw_releases: Function that creates one release for each text.
-        pack: Function that converts a release to plain values for JSON.
-        unpack: Function that converts the result of ``pack`` to a release.
+        options: All parameters of the output distribution, including the content hash of the bundle (data folder).
+        draw_releases: Function that creates one random output for each text.
+        pack: Function that converts an output to plain values for JSON.
+        unpack: Function that converts the result of ``pack`` to an output.
     """
 
     options: dict[str, Any]
@@ -73,9 +73,9 @@ class ReleaseSource(Generic[ReleaseType]):
 
 
 def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSource[Result]":
-    """Create the ``ReleaseSource`` of sanitized texts.
+    """Create the ``ReleaseSource`` (functions that create outputs) of sanitized texts.
 
-    Its function ``pack`` keeps the text and the counts, but not the mapping, which contains words of the original text.
+    Its function ``pack`` stores the sanitized text and the counts. It does not store the hidden words.
 
     Raises:
         OptionError: No option selects a mode, and the default mode ``names`` has no epsilon to record.
@@ -118,7 +118,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
 
 def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[str, Any]) -> ReleaseSource[Any]:
-    """Create the ``ReleaseSource`` of vectors or class labels.
+    """Create the ``ReleaseSource`` (functions that create outputs) of vectors or class labels.
 
     Args:
         encoder: The encoder.
@@ -143,7 +143,7 @@ def serialize_options(options: Mapping[str, Any]) -> bytes:
 
 
 def serialize_request(options: bytes, text: str) -> bytes:
-    """Return the bytes that identify a request. Only equal options and texts have equal bytes.
+    """Return bytes that identify a request: a text with its options. Only equal options and texts have equal bytes.
 
     Texts are equal if their NFC forms are equal.
 
@@ -160,9 +160,9 @@ def serialize_request(options: bytes, text: str) -> bytes:
 
 
 def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
-    """Return the bytes that identify a request with several texts.
+    """Return bytes that identify a request: a document of several texts, with its options.
 
-    For one text, the result is that of ``serialize_request``. For several texts, it differs from the result for any
+    For one text, the result is that of ``serialize_request``. For several texts, the bytes differ from those of any
     single text.
 
     Args:
@@ -181,14 +181,16 @@ def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
 
 
 def make_cache_keys(privacy_units: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
-    """Return one key of the replay cache for each request of a call.
+    """Return, for each request of a call, the key under which the replay cache stores its output.
+
+    The replay cache stores outputs, so that an equal call gets the same outputs.
 
     A key contains the number of requests, a SHA-256 of all privacy units and requests, and the position of the request.
     So stored outputs are returned only for an equal call. If the cache stored single texts, equal texts of a call would
-    get equal outputs. With one word per text, this would be a substitution cipher.
+    get equal outputs. With one word per text, equal words would get equal outputs: a substitution cipher.
 
     Args:
-        privacy_units: Names of the privacy units of the call.
+        privacy_units: Names of the privacy units (such as persons) of the call.
         requests: The requests of the call (``serialize_request``).
     """
     digest = hashlib.sha256()
@@ -200,7 +202,7 @@ def make_cache_keys(privacy_units: Sequence[str], requests: Sequence[bytes]) -> 
 
 
 def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) -> Sequence[str]:
-    """Return the name of the privacy unit of each text, after checking the texts and names.
+    """Return the name of the privacy unit (such as a person) of each text, after checking the texts and names.
 
     Args:
         texts: The texts.

@@ -1,4 +1,7 @@
-"""Recording of spends in one transaction. Each group of spends is recorded completely, or not at all."""
+"""Recording of the epsilons and deltas (*spends*) of outputs in one transaction of a privacy ledger.
+
+Each group of outputs is recorded completely, or not at all.
+"""
 
 import sqlite3
 import time
@@ -15,14 +18,14 @@ from textveil.release import Spend
 
 @dataclass(frozen=True, kw_only=True)
 class SpendEntry:
-    """One release whose spend a privacy ledger records.
+    """One output whose epsilon and delta a privacy ledger records.
 
     Attributes:
-        privacy_unit: Name of the privacy unit.
+        privacy_unit: Name of the privacy unit (such as a person).
         request: Bytes that identify the options and the text (``serialize_request``). They are as private as the text.
         mechanism: Name of the mechanism.
-        spend: Spend of the release.
-        output: Output that the replay cache stores; ``None`` if there is no replay cache.
+        spend: Epsilon and delta of the output.
+        output: Output that the replay cache stores for equal calls; ``None`` if there is no replay cache.
         cache_key: Key of the text in the replay cache (``make_cache_keys``). It is as private as the texts of the call.
 
     Example:
@@ -41,13 +44,13 @@ class SpendEntry:
 
 @dataclass(frozen=True)
 class SpendOutcome:
-    """Result of recording one ``SpendEntry``.
+    """Result of recording one output (``SpendEntry``) in a privacy ledger.
 
     Attributes:
-        earlier_releases: Number of earlier releases of the same request in the privacy unit; 0 if ``stored_output`` is
-            not ``None``.
-        stored_output: Output from the replay cache, or ``None``. If it is not ``None``, the ledger recorded no spend,
-            and the caller must release this output in place of the new output.
+        earlier_releases: Number of earlier outputs for the same request in the same privacy unit (such as a person); 0
+            if ``stored_output`` is not ``None``.
+        stored_output: Output that an equal earlier call stored in the replay cache, or ``None``. If it is not ``None``,
+            the ledger recorded nothing, and the caller must publish this output in place of the new output.
 
     Example:
         >>> from textveil import Ledger
@@ -70,18 +73,19 @@ def record_in_transaction(
     *,
     all_or_none: bool,
 ) -> list[list[SpendOutcome] | BudgetError]:
-    """Record the spends of groups of releases in an open transaction (``Ledger.record_groups``).
+    """Record the epsilons and deltas of groups of outputs in an open transaction (``Ledger.record_groups``).
 
     Args:
         connection: The open transaction.
         tags: Keyed hashes and encryption of the ledger.
-        groups: The releases of each group.
-        budget: Budget of each privacy unit of the call. It is written even if the budget does not cover a group.
+        groups: The outputs of each group, with one entry for each output.
+        budget: Budget of each privacy unit (such as a person) of the call. The budget is written even if it does not
+            cover a group.
         verified_sums: Cache of sums at the last check (``check_sums``), which this function updates.
         all_or_none: Whether to record no group if a budget does not cover one of the groups.
 
     Returns:
-        For each group, a list with the result of each release, or a ``BudgetError``.
+        For each group, a list with the result for each output, or a ``BudgetError``.
     """
     pending = _PendingSpends(connection, tags, budget, verified_sums)
     outcomes: list[list[SpendOutcome] | BudgetError] = []
@@ -96,7 +100,7 @@ def record_in_transaction(
 
 
 class _PendingSpends:
-    """Spends of one transaction that are not yet written to the database (``write_rows``)."""
+    """Epsilons and deltas of one transaction that are not yet written to the database (``write_rows``)."""
 
     def __init__(
         self,
@@ -116,19 +120,19 @@ class _PendingSpends:
         self._release_counts: dict[bytes, int] = {}
 
     def add_group(self, group: Sequence[SpendEntry], all_or_none: bool) -> list[SpendOutcome]:
-        """Add all releases of a group; or add none and raise an error if a budget does not cover one of the releases.
+        """Add all outputs of a group; or add none and raise an error if a budget does not cover one of the outputs.
 
         Args:
-            group: The releases.
-            all_or_none: Whether all groups fail together. If so, the message of an error states the sums before the
-                first group, otherwise the sums before this group.
+            group: One entry for each output.
+            all_or_none: Whether all groups fail together. If so, an error message states the sums before the first
+                group, otherwise the sums before this group.
 
         Returns:
-            The result of each release.
+            The result for each output.
 
         Raises:
-            BudgetError: A budget does not cover a release of the group; or the budget of the call is larger than the
-                current budget of a privacy unit.
+            BudgetError: A budget does not cover an output of the group; or the budget of the call is larger than the
+                current budget of a privacy unit (such as a person).
         """
         lookups = [(entry, *self._look_up(entry)) for entry in group]
         unit_names = {
@@ -154,7 +158,7 @@ class _PendingSpends:
         ]
 
     def write_rows(self, *, sums: bool) -> None:
-        """Write the new budgets to the database; if ``sums`` is true, also write the new sums and the releases."""
+        """Write the new budgets to the database; if ``sums`` is true, also write the new sums and the outputs' rows."""
         updated = self._updated_accounts if sums else {}
         for unit_tag, budgeted in self._budgeted_accounts.items():
             if unit_tag in updated or budgeted != self._loaded_accounts[unit_tag]:
@@ -163,7 +167,9 @@ class _PendingSpends:
             queries.insert_release(self._connection, release)
 
     def _load_account(self, unit_tag: bytes, name: str) -> BudgetError | None:
-        """Load the account of a privacy unit, check its sums, and set the budget, unless this was done before.
+        """Load the account of a privacy unit (such as a person), check its sums, and set the budget of the call.
+
+        A second call for the same privacy unit does nothing.
 
         Args:
             unit_tag: Keyed hash of the name of the privacy unit.
@@ -187,11 +193,12 @@ class _PendingSpends:
         return None
 
     def _look_up(self, entry: SpendEntry) -> tuple[bytes, bytes | None, bytes | None]:
-        """Look up a release in the replay cache.
+        """Look up an output in the replay cache, which stores the outputs of earlier calls.
 
         Returns:
-            The keyed hash of the privacy unit, the keyed hash of the cache entry, and the stored output. The last two
-            are ``None`` if there is no replay cache. The output is also ``None`` if it is not stored.
+            The keyed hash of the privacy unit (such as a person), the keyed hash of the cache entry, and the stored
+            output. Without a replay cache, the last two are ``None``. If no output is stored, the output is
+            ``None``.
         """
         unit_tag = self._get_unit_tag(entry.privacy_unit)
         if entry.output is None:
@@ -218,12 +225,12 @@ class _PendingSpends:
 def find_stored_output(
     connection: sqlite3.Connection, tags: LedgerTags, unit_tag: bytes, cache_key: bytes
 ) -> bytes | None:
-    """Find an output in the replay cache and decrypt it; return ``None`` if it is not stored.
+    """Find an output of an earlier call in the replay cache and decrypt it; return ``None`` if it is not stored.
 
     Args:
         connection: An open transaction.
         tags: Keyed hashes and encryption of the ledger.
-        unit_tag: Keyed hash of the name of the privacy unit.
+        unit_tag: Keyed hash of the name of the privacy unit (such as a person).
         cache_key: Key of the text in the replay cache (``make_cache_keys``).
     """
     cache_tag = tags.tag_cache_entry(unit_tag, cache_key)

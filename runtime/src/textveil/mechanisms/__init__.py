@@ -1,4 +1,6 @@
-"""Interfaces and functions for all mechanisms: output distributions and exact integer sampling.
+"""Interfaces and functions for all mechanisms, which replace words or add noise at random.
+
+They cover exact output distributions and exact sampling with integers.
 
 The mechanisms themselves are in ``textveil.mechanisms.staircase``, ``textveil.mechanisms.noise`` and
 ``textveil.mechanisms.baselines``.

@@ -13,7 +13,7 @@ from textveil.errors import OptionError
 
 @dataclass(frozen=True)
 class ReplacementCoin:
-    """The coin of SanText+, which decides for each common word whether to replace it or keep it.
+    """Random decision of the mechanism SanText+ whether to replace a common word or leave it unchanged.
 
     Attributes:
         threshold: An integer in ``[1, 2**64]``. A word is replaced if a random 64-bit integer is below the threshold.

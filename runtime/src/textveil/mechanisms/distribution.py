@@ -1,4 +1,4 @@
-"""``OutputDistribution``: the exact output distribution of one word."""
+"""The exact probabilities of all words that a mechanism may return for one input word (``OutputDistribution``)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ class OutputDistribution:
 
     @classmethod
     def from_randomizer(cls, vocabulary: Sequence[str], randomizer: Randomizer, token: int) -> "OutputDistribution":
-        """Create the exact output distribution of one input of a mechanism.
+        """Create the exact output distribution of one input word of a mechanism.
 
         Args:
-            vocabulary: Symbols by id.
+            vocabulary: Words by id.
             randomizer: Output distributions of all inputs of the mechanism.
             token: Id of the input; ``len(vocabulary)`` is the id of ``<unk>``.
         """

@@ -7,9 +7,10 @@ Every mechanism of this package gives each input ``x`` a row of integer weights 
     weight(x, y) = tail(x) * base(y) + excess(x, y).
 
 ``base`` has one weight for each output, the same for all inputs. ``excess`` is zero for all except a few *stored*
-outputs. Sampling uses one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``. The
-first ``sum(excess)`` values of ``u`` select the stored outputs. Each following block of ``tail(x)`` values selects one
-unit of ``base``. So every value of ``u`` selects an output, and no weight is divided or rounded.
+outputs, such as the words most similar to ``x``. Sampling uses one integer ``u``, uniform below ``total(x) = tail(x) *
+sum(base) + sum(excess(x, .))``. The first ``sum(excess)`` values of ``u`` select the stored outputs. Each following
+block of ``tail(x)`` values selects one unit of ``base``. So every value of ``u`` selects an output, and no weight is
+divided or rounded.
 """
 
 from collections.abc import Callable
@@ -39,8 +40,8 @@ class WeightRows:
         stored: Ids of the stored outputs, shape ``(rows, k)``.
         cumulative: Cumulative sums of ``excess`` along each row, shape ``(rows, k)``.
         tail: ``tail`` of each row, shape ``(rows,)``, at least 1.
-        base: Cumulative sums of ``base`` in the order of the output ids, shape ``(outputs,)``. For a symbol that is
-            never an output, ``base`` is 0.
+        base: Cumulative sums of ``base`` in the order of the output ids, shape ``(outputs,)``. For an id that is never
+            an output, ``base`` is 0.
     """
 
     stored: Integers
@@ -92,7 +93,12 @@ def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers
 
 
 def draw_from_rows(rows: WeightRows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
-    """Sample one output for each entry of ``row_of`` independently, from the weights of that row.
+    """Sample one output for each entry of ``row_of`` independently, in proportion to the weights of that row.
+
+    Args:
+        rows: Weights of all outputs, one row for each distinct input.
+        row_of: Index of the row for each sample, shape ``(n,)``.
+        random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
     Returns:
         Ids of outputs, shape ``(n,)``.

@@ -22,7 +22,7 @@ _BLOCK_PAIRS = 512
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordMetric:
-    """Distances between all inputs of a bundle: the symbols in the order of their ids, then ``<unk>``.
+    """Distances between all words of a vocabulary in the order of their ids, then ``<unk>`` (unknown words).
 
     A *scaled distance* is a distance divided by the median distance of two words. A *score* is a scaled distance in
     steps of ``1 / grid``, rounded down.
@@ -87,7 +87,7 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All rows in the form of ``_prepare_candidates``. They are cached for callers with few inputs."""
+        """All word vectors in the form that ``_prepare_candidates`` returns, cached for callers with few inputs."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:

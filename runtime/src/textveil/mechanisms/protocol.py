@@ -1,4 +1,4 @@
-"""The interface of all mechanisms that randomize words. A mechanism samples one symbol for every input.
+"""The interface of all mechanisms that replace words at random. A mechanism samples one word for every input.
 
 A mechanism never sees text. Its inputs and outputs are *symbols*: the words or WordPieces of a vocabulary, as integer
 ids. An input may also be ``<unk>``.
@@ -7,7 +7,7 @@ ids. An input may also be ``<unk>``.
 |---|---|---|
 | ``staircase`` | two-valued pure LDP over a base and stored neighbors | ``staircase.slots`` |
 | ``santext`` | exponential mechanism over word distances (Yue et al. 2021, Eq. 1) | ``baselines.santext`` |
-| ``santext+`` | the same; common words are kept with probability ``1 - p`` (Algorithm 2) | ``baselines.santext_plus`` |
+| ``santext+`` | the same; common words stay with probability ``1 - p`` (Algorithm 2) | ``baselines.santext_plus`` |
 | ``krr`` | k-ary randomized response | ``baselines.randomized_response`` |
 | ``random`` | uniform over the outputs | ``baselines.randomized_response`` |
 | ``fbdd`` | noise on the vector, then the nearest word (Feyisetan et al. 2020) | ``baselines.fbdd`` |
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 
 class Slots(Protocol):
-    """Properties of some slots. A *slot* is the set of places in a text that receive the output of one sample.
+    """Properties of the places in a text that receive the output words of a mechanism.
+
+    A *slot* is the set of all places that receive the same sampled word. If equal words are replaced consistently, a
+    slot has several places.
 
     A mechanism receives no other information besides the inputs.
 
@@ -44,7 +47,7 @@ class Slots(Protocol):
 
     @property
     def is_lower(self) -> NDArray[np.bool_]:
-        """For each slot, whether the output is in lower case at all of its places; shape ``(draws,)``."""
+        """For each sampled word, whether it is in lower case at all its places in the text; shape ``(draws,)``."""
         ...
 
     @property
@@ -55,7 +58,7 @@ class Slots(Protocol):
 
 @dataclass(frozen=True)
 class IsolatedSlots:
-    """Slots for sampling single words that belong to no text.
+    """Properties (``Slots``) for sampling single words that belong to no text.
 
     Attributes:
         is_lower: For each sample, whether to treat its output as a word in lower case, as if all its places in a text
@@ -72,10 +75,10 @@ class IsolatedSlots:
 
     @classmethod
     def make_equal(cls, count: int, *, lower: bool = False, whole: bool = True) -> "IsolatedSlots":
-        """Create ``count`` equal slots.
+        """Create the properties for ``count`` words that belong to no text, all with the same values.
 
         Args:
-            count: Number of slots.
+            count: Number of words.
             lower: Whether to treat outputs as words in lower case (``is_lower``).
             whole: Whether inputs are whole words.
         """
@@ -83,9 +86,10 @@ class IsolatedSlots:
 
 
 class Mechanism(Protocol):
-    """Interface of a mechanism, which samples a symbol for every input.
+    """Interface of a mechanism, which samples a random output word for every input word.
 
-    Inputs are symbol ids. The number of symbols is the id of ``<unk>``, which stands for all unknown words.
+    Inputs are ids of words of the vocabulary (*symbols*). The number of symbols is the id of ``<unk>``, which stands
+    for all unknown words.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -96,7 +100,7 @@ class Mechanism(Protocol):
     """
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample one symbol for each input.
+        """Sample one output word for each input word.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
@@ -104,15 +108,15 @@ class Mechanism(Protocol):
             random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
         Returns:
-            Symbol ids, shape ``(n,)``.
+            Ids of words of the vocabulary, shape ``(n,)``.
 
         Privacy:
-            Each output depends only on its input, its slot and fresh randomness.
+            Each output depends only on its input, its entry of ``slots`` and fresh randomness.
         """
         ...
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of all inputs, for slots with the given properties.
+        """Return the output distribution of all inputs, for words at places with the given properties.
 
         Args:
             lower: Whether the output is in lower case at all of its places in the text.
@@ -125,7 +129,7 @@ class Mechanism(Protocol):
 
 
 class InputSampler(Protocol):
-    """Interface of a sampler whose outputs depend only on the inputs, not on the places in texts (slots)."""
+    """Interface of a sampler whose output words depend only on the input words, not on their places in a text."""
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for each input independently.
@@ -142,7 +146,7 @@ class InputSampler(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SlotlessMechanism:
-    """Adapter that makes a ``Mechanism`` of a sampler whose outputs do not depend on slots.
+    """Adapter that makes a ``Mechanism`` of a sampler whose outputs do not depend on the places in a text.
 
     Attributes:
         sampler: The sampler.
@@ -162,7 +166,7 @@ class SlotlessMechanism:
     make_randomizer: "Callable[[], Randomizer] | None"
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample one symbol for each input (``Mechanism.draw_symbols``). ``slots`` is ignored."""
+        """Sample one output word for each input word (``Mechanism.draw_symbols``). ``slots`` is ignored."""
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":

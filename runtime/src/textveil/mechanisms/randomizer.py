@@ -18,9 +18,10 @@ from textveil.mechanisms.scores import BLOCK, PairScoring
 
 
 class Randomizer(ABC):
-    """Interface of the output distribution of one mechanism, for every input.
+    """Interface of the exact output probabilities of one mechanism, for every input word.
 
-    The inputs are the symbols, in the order of their ids, and then ``<unk>``.
+    The inputs are the words of the vocabulary (*symbols*), in the order of their ids, and then ``<unk>`` (unknown
+    words).
 
     Attributes:
         base: Part of each symbol's weight as an output that is the same for all inputs; 0 for symbols that are never an
@@ -40,11 +41,11 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def symbol_count(self) -> int:
-        """The number of symbols; also the id of ``<unk>`` as an input."""
+        """The number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words) as an input."""
 
     @abstractmethod
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
@@ -55,32 +56,35 @@ class Randomizer(ABC):
 
     @abstractmethod
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as an output for one input.
+        """Return the exact weight of every word of the vocabulary as an output for one input.
 
         Args:
             token: Id of the input.
 
         Returns:
-            One integer of any size for each symbol, in proportion to its probability.
+            One integer of any size for each word, in proportion to its probability.
         """
 
     @property
     def without_coin(self) -> "Randomizer":
-        """Output distribution for words that SanText+ never keeps; for other mechanisms, this distribution itself."""
+        """Output distribution without the random choice of SanText+ to leave common words unchanged.
+
+        For all other mechanisms, the result is this object.
+        """
         return self
 
     @property
     def input_count(self) -> int:
-        """The number of inputs: all symbols, and ``<unk>``."""
+        """The number of inputs: all words of the vocabulary, and ``<unk>`` for unknown words."""
         return self.symbol_count + 1
 
     @cached_property
     def output_ids(self) -> Ids:
-        """Ids of the symbols that can be an output, ascending."""
+        """Ids of the words that can be an output, ascending."""
         return np.flatnonzero(self.base)
 
     def compute_log_rows(self, inputs: Ids) -> Floats:
-        """Return ``ln Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
+        """Return ``ln Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
 
         The value is -inf for a probability of 0.
         """
@@ -108,16 +112,17 @@ class ScoreRandomizer(Randomizer):
         Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
 
     where ``c(x, y)`` is the score of a pair (``textveil.mechanisms.scores``), ``W`` a table with the integer weight of
-    each score, and ``q`` a factor of each output that is the same for all inputs. SanText+ keeps some inputs at random
-    and samples otherwise; this class includes this mixture (docs/proofs/santext-plus.md).
+    each score, and ``q`` a factor of each output that is the same for all inputs. SanText+ leaves some inputs unchanged
+    at random, and samples otherwise; this class includes this mixture (docs/proofs/santext-plus.md).
 
     Attributes:
         scores: The scores ``c(x, y)``.
         score_weights: ``W``, each at least 1, shape ``(scores,)``. Larger scores have the last weight.
         base: ``q``, shape ``(symbol_count,)``; 0 for symbols that are never an output.
-        is_keepable: For each input, whether the mechanism may keep it without sampling; ``<unk>`` is last. Shape
-            ``(symbol_count + 1,)``. ``None`` if the mechanism never keeps an input.
-        keep_threshold: Probability with which the mechanism keeps such an input, multiplied by 2**64.
+        is_keepable: For each input, whether the mechanism may return it without sampling; ``<unk>`` is last. Shape
+            ``(symbol_count + 1,)``. ``None`` if the mechanism always samples.
+        keep_threshold: Probability with which the mechanism returns such an input without sampling, multiplied by
+            2**64.
 
     Example:
         >>> from textveil.mechanisms import EqualityScores
@@ -137,12 +142,15 @@ class ScoreRandomizer(Randomizer):
 
     @property
     def symbol_count(self) -> int:
-        """The number of symbols; also the id of ``<unk>`` as an input."""
+        """The number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words) as an input."""
         return self.scores.symbol_count
 
     @property
     def without_coin(self) -> "ScoreRandomizer":
-        """Output distribution for words that SanText+ never keeps; for other mechanisms, this distribution itself."""
+        """Output distribution without the random choice of SanText+ to leave common words unchanged.
+
+        For all other mechanisms, the result is this object.
+        """
         if not self.keep_threshold:
             return self
         randomizer = replace(self, is_keepable=None, keep_threshold=0)
@@ -173,7 +181,7 @@ class ScoreRandomizer(Randomizer):
 
     @cached_property
     def keep_probabilities(self) -> Floats:
-        """The probability that the mechanism keeps each input without sampling, shape ``(inputs,)``."""
+        """The probability that the mechanism returns each input without sampling, shape ``(inputs,)``."""
         if self.is_keepable is None:
             return np.zeros(self.input_count)
         return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)
@@ -181,7 +189,7 @@ class ScoreRandomizer(Randomizer):
     def compute_input_weights(self, inputs: Ids) -> Integers:
         """Return the exact integer weights ``q(y) W[c(x, y)]`` of all outputs ``y`` for the given inputs ``x``.
 
-        The class describes ``q``, ``W`` and ``c``.
+        See the class for ``q``, ``W`` and ``c``.
 
         Returns:
             Weights, shape ``(n, symbols)``, one row for each input.
@@ -193,7 +201,7 @@ class ScoreRandomizer(Randomizer):
     def compute_output_weights(self, outputs: Ids) -> Integers:
         """Return the exact integer weights ``q(y) W[c(x, y)]`` of the given outputs ``y`` for all inputs ``x``.
 
-        The class describes ``q``, ``W`` and ``c``.
+        See the class for ``q``, ``W`` and ``c``.
 
         Returns:
             Weights, shape ``(n, inputs)``, one row for each output.
@@ -203,7 +211,7 @@ class ScoreRandomizer(Randomizer):
         return weights
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
@@ -221,13 +229,13 @@ class ScoreRandomizer(Randomizer):
         return probabilities
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as an output for one input.
+        """Return the exact weight of every word of the vocabulary as an output for one input.
 
         Args:
             token: Id of the input.
 
         Returns:
-            One integer of any size for each symbol, in proportion to its probability.
+            One integer of any size for each word, in proportion to its probability.
         """
         weights = [int(weight) for weight in self.compute_input_weights(np.array([token]))[0]]
         if self.is_keepable is None or not self.is_keepable[token] or not self.keep_threshold:

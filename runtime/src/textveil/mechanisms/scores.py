@@ -20,11 +20,13 @@ _MAX_DIRECT_INPUTS = 4
 
 
 class PairScoring(Protocol):
-    """Interface of the scores ``c(x, y)`` of a mechanism, which are the same for all levels (epsilons) of a table.
+    """Interface of the scores ``c(x, y)`` of pairs of words, from which a mechanism looks up weights of outputs.
+
+    The scores are the same for all epsilons of a mechanism.
 
     Attributes:
-        symbol_count: The number of symbols, which are the possible outputs. This number is also the id of ``<unk>``,
-            the last input.
+        symbol_count: The number of words in the vocabulary (symbols). This number is also the id of ``<unk>`` (unknown
+            words), the last input.
         max_score: An upper bound of all scores.
     """
 
@@ -32,7 +34,7 @@ class PairScoring(Protocol):
     max_score: int
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores ``c(x, y)`` for the inputs ``x`` in ``inputs`` and all symbols ``y``.
+        """Return the scores ``c(x, y)`` for the inputs ``x`` in ``inputs`` and all words ``y`` of the vocabulary.
 
         Returns:
             Scores, shape ``(n, symbols)``.
@@ -62,7 +64,7 @@ class PairScoring(Protocol):
 
 
 class MetricScores(PairScoring):
-    """The scores of SanText: the scaled distance of each pair of words, in steps of ``1 / grid``, rounded down.
+    """Scores of the mechanism SanText: the scaled distance of two words in steps of ``1 / grid``, rounded down.
 
     Args:
         metric: Distances between all inputs.
@@ -88,7 +90,7 @@ class MetricScores(PairScoring):
             self._score_by_squared = metric.compute_scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores of the given inputs with all symbols (``PairScoring.score_inputs``)."""
+        """Return the scores of the given inputs with all words (``PairScoring.score_inputs``)."""
         if len(inputs) <= _MAX_DIRECT_INPUTS:  # a query for single words on a device: avoid a copy of all rows
             first, second = np.repeat(inputs, self.symbol_count), np.tile(np.arange(self.symbol_count), len(inputs))
             return self._look_up_scores(self.metric.compute_squared(first, second)).reshape(
@@ -113,10 +115,10 @@ class MetricScores(PairScoring):
 
 
 class EqualityScores(PairScoring):
-    """The scores of randomized response: 0 for the input itself, 1 for every other symbol.
+    """Scores of randomized response: 0 for the input word itself, 1 for every other word.
 
     Args:
-        symbols: Number of symbols.
+        symbols: Number of words in the vocabulary.
 
     Example:
         >>> EqualityScores(3).score_inputs(np.array([0, 2])).tolist()
@@ -129,7 +131,7 @@ class EqualityScores(PairScoring):
         self.symbol_count = symbols
 
     def score_inputs(self, inputs: Ids) -> Ids:
-        """Return the scores of the given inputs with all symbols (``PairScoring.score_inputs``)."""
+        """Return the scores of the given inputs with all words (``PairScoring.score_inputs``)."""
         return (inputs[:, None] != np.arange(self.symbol_count)).astype(np.intp)
 
     def score_outputs(self, outputs: Ids) -> Ids:

@@ -48,7 +48,7 @@ def open_atomic_text(path: Path, *, private: bool = False) -> Iterator[Callable[
         A function that writes a text as UTF-8.
 
     Raises:
-        OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
+        OutputError: The folder or the disk does not allow writing, or the path is a privacy ledger or a key.
 
     Example:
         >>> with open_atomic_text(Path("sent.txt")) as write:
@@ -70,7 +70,7 @@ def open_atomic_bytes(
 
     The new file replaces an existing file and keeps its permissions. Symbolic links are followed. If an error occurs,
     the temporary file is deleted, and the file at ``path`` is unchanged. Bytes for a device or a pipe, which cannot be
-    replaced, are written directly. A ledger or a key is never replaced.
+    replaced, are written directly. A privacy ledger or a key is never replaced.
 
     Args:
         path: The file.
@@ -147,7 +147,7 @@ def _open_temporary(path: Path) -> tuple[int, Path | None]:
 
 
 def _discard_temporary(temporary: Path | None, lock: int | None) -> None:
-    """Delete a temporary file that was not renamed, and release its lock."""
+    """Delete a temporary file that was not renamed, and unlock it."""
     if temporary is not None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -304,7 +304,7 @@ def open_unnamed_file(folder: Path) -> int | None:
 
 
 def name_file(descriptor: int, path: Path) -> None:
-    """Give an unnamed file a name.
+    """Link an unnamed file to a path, so that the file exists under this name.
 
     Raises:
         FileExistsError: The name is in use.

@@ -1,4 +1,4 @@
-"""Checks that the outputs of a command do not overwrite ledgers, keys, inputs or each other.
+"""Checks that the outputs of a command do not overwrite privacy ledgers, keys, inputs or each other.
 
 Two paths are equal if they lead to the same file. The comparison takes into account hard and symbolic links, folders
 that ignore case, and files that do not exist yet.
@@ -28,18 +28,18 @@ NamedPath = tuple[str, str | Path | None]
 
 
 def make_key_path(ledger: Path) -> Path:
-    """Return the default path of a ledger's key, next to the ledger."""
+    """Return the default path of a privacy ledger's key, next to the ledger."""
     return ledger.with_name(ledger.name + _KEY_SUFFIX)
 
 
 def list_sqlite_files(ledger: Path) -> list[Path]:
-    """Return the paths of the files that SQLite creates next to a ledger."""
+    """Return the paths of the files that SQLite creates next to a privacy ledger (a SQLite database)."""
     real = Path(os.path.realpath(ledger))
     return [real.with_name(real.name + suffix) for suffix in _SQLITE_SUFFIXES]
 
 
 def check_unprotected(path: Path, name: str = "the output") -> None:
-    """Check that an output path is not a ledger, the journal of a ledger, or a key.
+    """Check that an output path is not a privacy ledger, the SQLite journal of a ledger, or a key.
 
     Args:
         path: The file, which may be missing.
@@ -68,7 +68,7 @@ class ProtectedPaths:
         inputs: Input files. ``-`` stands for standard input.
         keys: Key files, each with the name of its option. They must be different files, and none of them may be a file
             of the ledger.
-        ledger: The ledger. Its key and its journal are also protected.
+        ledger: The privacy ledger. Its key and its SQLite journal are also protected.
         ledger_key: The key of the ledger, if it is not at its default path.
         bundle: Folder of the bundle. No output may be inside this folder.
 
@@ -144,7 +144,10 @@ def is_inside(path: str | Path, folder: str | Path) -> bool:
 
 
 def _list_ledger_files(ledger: Path | None, key: Path | None) -> Iterator[NamedPath]:
-    """Yield the paths of a ledger, its key and its journal, each with a name. The files need not exist."""
+    """Yield the paths of a privacy ledger, its key and its SQLite journal, each with a name for error messages.
+
+    The files need not exist.
+    """
     if ledger is None:
         return
     yield "--ledger", ledger
@@ -177,7 +180,7 @@ def _has_content(status: os.stat_result) -> bool:
 
 
 def _is_ledger(path: Path) -> bool:
-    """Return whether a file begins with the header of an SQLite database that has the application id of a ledger."""
+    """Return whether a file begins with the header of an SQLite database that is a privacy ledger."""
     start = _read_start(path, 72)
     return start.startswith(b"SQLite format 3\0") and start[68:72] == LEDGER_APPLICATION_ID.to_bytes(4, "big")
 

@@ -1,8 +1,8 @@
-"""Public API of text sanitizing: the ``Sanitizer``, its results, privacy statements and levels.
+"""Public API of text sanitizing: the class ``Sanitizer``, its results, privacy statements and privacy levels.
 
-The names of ``__all__`` are imported at first access, so that an import of this package is fast. Two submodules are
-imported by their own names: ``textveil.text.segmentation`` splits texts into tokens, and ``textveil.text.restore`` puts
-the original words back into a reply to a sanitized text.
+Each name of ``__all__`` is imported when it is first used, so that an import of this package is fast. Two submodules
+are imported by their own names: ``textveil.text.segmentation`` splits texts into tokens, and ``textveil.text.restore``
+puts the original words back into a reply to a sanitized text.
 """
 
 from typing import TYPE_CHECKING

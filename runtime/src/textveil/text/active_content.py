@@ -36,8 +36,8 @@ class ActiveContentDetector:
     """Detector of active content in a text that arrives in parts.
 
     Active content is ``<script``, ``<style``, ``<iframe``, attributes ``on...=``, and the schemes ``javascript:``,
-    ``vbscript:`` and ``data:`` before a media type. It is detected in lower and upper case, and also if control
-    characters, zero-width characters, backslashes or character references are between its letters.
+    ``vbscript:`` and ``data:`` before a media type. The detector ignores case. It also ignores control characters,
+    zero-width characters, backslashes and character references between the letters.
 
     Attributes:
         detected: Whether the text so far contains active content.
@@ -73,7 +73,7 @@ class ActiveContentDetector:
         return self.detected
 
     def _has_scheme(self, dense: str) -> bool:
-        """Return whether a scheme with a space after it, such as ``javascript: ``, may begin an address.
+        """Return whether a text contains a dangerous scheme with a space after it, such as ``javascript: ``.
 
         Args:
             dense: Text in lower case, without characters that browsers ignore.

@@ -1,8 +1,8 @@
 """Regions of code in a reply: fenced blocks, and inline code between backticks.
 
 A *viewer* is a program that displays Markdown, for example a chat client. Viewers end code at different marks. A region
-of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code that such viewers would
-act on.
+of code is *uncertain* if some viewers do not treat it as code. A *hazard* is markup in the code on which such viewers
+would act.
 """
 
 import re
@@ -41,10 +41,10 @@ _INFO_WORD = re.compile(r"[a-z0-9]+")
 
 
 def resolve_runs(state: RegionState, character: str) -> None:
-    """Decide whether consecutive backticks or tildes open or close code, once another character follows them.
+    """Decide whether consecutive backticks or tildes open or close code. Call this at the next other character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         character: The next character.
     """
     if state.tildes and character != "~":
@@ -91,9 +91,14 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 
 
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
-    """Close a region of code.
+    """Close a region of code, because its closing mark was read.
 
-    If some Markdown viewers may see the start of another region inside this code, all following text counts as code.
+    Some Markdown viewers (programs that display the reply) may see the start of another region, such as a link, inside
+    this code. Then all following text counts as code.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the code.
     """
     state.pop()
     # For a viewer that does not support fences, a link or tag inside the fence continues after it.
@@ -108,7 +113,14 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
 
 
 def _close_fence(state: RegionState, frame: OpenRegion) -> None:
-    """Close a fenced block. For Python-Markdown, both fences must have the same length and no indentation."""
+    """Close a fenced block of code, because its closing fence of backticks or tildes was read.
+
+    The library Python-Markdown requires that both fences have the same length and no indentation.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the code.
+    """
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact
     _close_code(state, frame)
@@ -117,11 +129,12 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
-    A Markdown viewer that does not treat the region as code would act on this content. So if viewers disagree about the
-    region, all text from the start of such content counts as markup or as a link.
+    A Markdown viewer (a program that displays the reply) that does not treat the region as code would act on this
+    content. So if viewers disagree about the region, all text from the start of the content counts as markup or as a
+    link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
     """
@@ -147,12 +160,12 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of an HTML tag in code, and record a hazard if viewers may disagree on the end of the tag.
+    """Process a character of an HTML tag in code, and record a hazard if programs may disagree where the tag ends.
 
-    A hazard is markup in the code on which a viewer may act if it does not treat this text as code.
+    A hazard is markup in the code on which a Markdown viewer may act if the viewer does not treat this text as code.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
     """
@@ -179,10 +192,10 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
 
 
 def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Process a character of a fenced block of code, and return the region of this character.
+    """Process a character of a fenced block of code, and return the kind of text (``Region``) of this character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -234,13 +247,13 @@ def _may_be_picture(info: str) -> bool:
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Process a character of a link in a fenced block, for viewers that do not support fenced blocks.
+    """Track links in a fenced block, character by character, for programs that do not support fenced blocks.
 
     While a link is open, ``frame.depth`` is positive. While the definition of a link is open, ``frame.quote`` is not
     empty.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -256,10 +269,10 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 
 
 def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Process a character of inline code, and return the region of this character.
+    """Process a character of inline code, and return the kind of text (``Region``) of this character.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the code.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -286,7 +299,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
 
 def count_tilde(state: RegionState) -> None:
-    """Count one of several consecutive tildes, which may open a fenced block."""
+    """Count a tilde of a sequence of tildes, which may begin or end a fenced block of code (``~~~``)."""
     if not state.tildes:
         state.run_column = state.column - 1
     state.tildes += 1

@@ -1,4 +1,4 @@
-"""Explained previews: each part of a text with its position and the reason for its treatment."""
+"""Explained previews: for each part of a text its position, its treatment (unchanged or replaced), and the reason."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ FUNCTION_WORD = "function-word"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedPiece:
-    """A part of a text in an explained preview: a token or a gap.
+    """A part of a text in an explained preview: a token (such as a word), or a gap (blanks and marks between tokens).
 
     >>> from textveil import Sanitizer
     >>> for piece in Sanitizer.load().preview("Call Anna Novak.", explain=True, protect="names"):
@@ -24,8 +24,8 @@ class ExplainedPiece:
         state: The treatment of the part, as in ``Sanitizer.preview``.
         start: Index of its first character in the text, in code points.
         end: Index after its last character.
-        reason: The list or rule that decides the treatment. It is empty for gaps. In the modes ``words`` and ``all``
-            only function words have a reason.
+        reason: The list or rule that decides the treatment; empty for gaps. With ``protect="words"`` or
+            ``protect="all"``, only function words have a reason.
     """
 
     text: str
@@ -36,7 +36,7 @@ class ExplainedPiece:
 
 
 def explain_function_words(pieces: Iterable[tuple[str, str]]) -> Iterator[ExplainedPiece]:
-    """Add positions and reasons to a preview of the modes ``words`` and ``all``.
+    """Add positions and reasons to a preview of a mode that randomizes words (``protect="words"`` or ``"all"``).
 
     Args:
         pieces: Pairs of a part of the text and its treatment, in order.

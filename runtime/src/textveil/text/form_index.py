@@ -1,13 +1,14 @@
-"""Index of the forms of surrogates, and search for the longest form at a position of a reply.
+"""Index of the forms of surrogates (replacements of hidden words), and search for the longest form in a reply.
 
 A *form* is a way in which a reply may write a surrogate, such as a plural (see ``textveil.text.inflections``).
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules
 from textveil.text.form_table import PREFIX_LENGTH, FormTable
@@ -28,18 +29,18 @@ NEEDS_MORE: FormMatch = None, 0, None
 #: Forms at a position, each with its end and its folded text; the end of each folded character; and whether a longer
 #: form is possible, depending on characters of the reply that are not available yet.
 _FoundForms = tuple[Sequence[tuple[SurrogateForm | None, int, str]], Sequence[int], bool]
-#: Largest number of forms with the same first characters that are compared one by one.
-_MAX_CANDIDATES = 16
 
 
 class FormIndex:
     """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
 
+    A *surrogate* is the replacement of an original word in the text that was sent to a model.
+
     Args:
-        pairs: Surrogates with a single original, by their lookup key.
-        ambiguous: Surrogates with several originals.
+        pairs: Pairs of a surrogate and its only original, by the normalized spelling of the surrogate.
+        ambiguous: Surrogates with several originals, which are not restored.
         quoted_pairs: Pairs that are restored only where a reply repeats the sanitized text around the surrogate.
-        rules: Rules of the language.
+        rules: Inflection rules of the language.
 
     Attributes:
         rules: The argument ``rules``.
@@ -64,38 +65,45 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """Copy of this index without ``quoted_pairs``. The copy never restores a surrogate of a single letter."""
+        """Copy of this index without ``quoted_pairs``.
+
+        The copy never restores a replacement that is a single letter.
+        """
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
 
     @property
     def forms(self) -> dict[str, SurrogateForm | None]:
-        """The forms that were created so far, by their folded text; ``None`` for a text with several originals."""
+        """The forms (spellings) that were created so far, by their normalized text.
+
+        The value is ``None`` for a text that could stand for several originals.
+        """
         return self._table.forms
 
     def find_form(self, text: str) -> SurrogateForm | None:
-        """Return the form with the given folded text.
+        """Return the form (a spelling that a reply may use for a surrogate) with the given normalized text.
 
-        The result is ``None`` if there is no such form, or if it has several originals.
+        The result is ``None`` if there is no such form, or if several originals have a form with this text.
         """
         return self._table.get_form(text)
 
     def free_memory(self) -> None:
-        """Delete the content of the index step by step, so that other threads can run in between.
+        """Delete the content of the index in small steps, so that other threads can run between the steps.
 
         No thread may use the index afterward.
         """
         self._table.free_memory()
 
     def find_start(self, text: str, position: int) -> int:
-        """Return the first index from ``position`` on at which a form may begin; -1 if there is none.
+        """Return the first index from ``position`` on at which a form of a surrogate may begin; -1 if there is none.
 
-        The method compares only the first characters of the forms. A form may begin at the start of a word or at a
+        A form is a spelling, such as a plural, that a reply may use for the replacement of a hidden word. The method
+        compares only the first characters of the forms. A form may begin at the start of a word or at a punctuation
         mark.
         """
         prefixes, short_joined = self._prefixes, self.quotations.short_joined
-        while (match := _START.search(text, position)) is not None:
+        for match in _START.finditer(text, position):
             index = match.start()
             prefix = text[index : index + PREFIX_LENGTH]
             if not (prefix.isalnum() and prefix.isascii()) or len(prefix) < PREFIX_LENGTH:
@@ -105,11 +113,12 @@ class FormIndex:
                 prefix = prefix.lower()
                 if prefix in prefixes or not short_joined.isdisjoint((prefix[:1], prefix[:2])):
                     return index
-            position = index + 1
         return -1
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
         """Find the longest form of a surrogate that begins at ``index`` and ends at the end of a word.
+
+        A form is a spelling, such as a plural, that a reply may use for the replacement of a hidden word.
 
         Args:
             text: A part of the reply.
@@ -152,27 +161,26 @@ class FormIndex:
     def _find_plain_forms(self, text: str, index: int) -> _FoundForms | None:
         """Return the result of ``_find_forms``, but faster: compare whole forms, not character by character.
 
-        This requires that the characters at ``index`` are printable ASCII without two blanks in a row, and that few
-        forms begin with them. Otherwise the result is ``None``.
+        The characters at ``index`` must be printable ASCII without two blanks in a row. Otherwise the result is
+        ``None``, and the caller must use ``_find_forms``.
         """
         table, prefix = self._table, text[index : index + PREFIX_LENGTH].lower()
         if len(prefix) < PREFIX_LENGTH or not prefix.isascii() or table.may_begin_tag(prefix):
             return None
         candidates = table.list_texts(prefix)
-        if len(candidates) > _MAX_CANDIDATES:
-            return None
-        length = max(map(len, candidates), default=PREFIX_LENGTH)
+        length = table.get_longest(prefix)
         plain = text[index : index + length]
         if not plain.isascii() or not plain.isprintable() or "  " in plain or " >" in plain:
             return None
         plain = plain.lower()
-        found = [*table.find_short_forms(prefix), *filter(plain.startswith, candidates)]
-        is_open = len(text) - index <= length and any(form.startswith(plain) for form in candidates)
+        found = [*table.find_short_forms(prefix), *_find_beginnings(plain, candidates)]
+        at = bisect_left(candidates, plain) if len(text) - index <= length else len(candidates)
+        is_open = at < len(candidates) and candidates[at].startswith(plain)
         forms = [(table.forms[form], index + len(form), form) for form in found]
         return forms, range(index, index + length + 1), is_open
 
     def _find_forms(self, text: str, index: int) -> _FoundForms:
-        """Return the forms that begin at ``index``, from the shortest one to the longest one."""
+        """Return the forms (spellings of surrogates) that occur in ``text`` at ``index``, shortest first."""
         table = self._table
         begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
         read, blanks, at, found = "", 0, index, []
@@ -199,21 +207,40 @@ class FormIndex:
         return found, ends, at == len(text)
 
 
-def _precedes_word(text: str, index: int, end: int) -> bool:
-    """Return whether the apostrophe at the end of a form marks a genitive, as in ``Hans' Antrag``.
+def _find_beginnings(text: str, candidates: Sequence[str]) -> list[str]:
+    """Return the candidates with which ``text`` begins, from the shortest one to the longest one.
 
-    Otherwise the apostrophe may be a quotation mark.
+    Args:
+        text: A text.
+        candidates: Non-empty texts, sorted.
+    """
+    found: list[str] = []
+    while (at := bisect_right(candidates, text)) and text:
+        candidate = candidates[at - 1]
+        if text.startswith(candidate):
+            found.append(candidate)
+            text = candidate[:-1]
+        else:  # every candidate that ``text`` begins with precedes this one, so it is a beginning of this one too
+            shared = map(str.__eq__, text, candidate)
+            text = text[: sum(takewhile(bool, shared))]
+    return found[::-1]
+
+
+def _precedes_word(text: str, index: int, end: int) -> bool:
+    """Return whether the apostrophe at the end of a found name marks a genitive, as in ``Hans' Antrag``.
+
+    If no word follows, the apostrophe may be a quotation mark.
 
     Args:
         text: A part of the reply.
-        index: Start of the form.
-        end: End of the form, after the apostrophe.
+        index: Start of the name.
+        end: End of the name, after the apostrophe.
     """
     return text[end : end + 1].isspace() and text[end + 1 : end + 2].isalpha() and text[index - 1 : index] not in _MARKS
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether both the surrogate (a number, or a numbered tag) and the original of a pair contain digits.
+    """Return whether a pair replaces a text with digits by a number or a numbered tag such as ``[date 1]``.
 
     Only ASCII digits count: they are the same in all versions of Unicode.
     """

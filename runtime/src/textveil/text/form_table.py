@@ -1,8 +1,9 @@
-"""Table of the forms of surrogates, by their text (see ``textveil.text.inflections`` for forms).
+"""Table of the forms of surrogates (replacements of hidden words), by their text.
 
-For a short mapping, the table stores all forms. For a long mapping they would need many times the memory of its text,
-and a reply contains few of them. So the table creates the forms with certain first characters when a reply has these
-characters. It recognizes numbered tags such as ``[city 1]`` by their parts, and stores no forms of them.
+A form is a spelling that a reply may use, such as a plural (``textveil.text.inflections``). For few surrogates, the
+table stores all forms. For many surrogates, all forms would need much memory, and a reply contains few of them. So the
+table creates the forms with certain first characters only when a reply contains these characters. The table recognizes
+numbered tags such as ``[city 1]`` by their parts, and stores no forms of them.
 """
 
 import re
@@ -42,15 +43,16 @@ _NOTATIONS = {("[", " ", "]"): "", ("", " ", ""): BARE_TAG} | {
 def merge_forms(
     pairs: Iterable[SurrogatePair], rules: ReplyRules, prefix: str | None = None
 ) -> dict[str, SurrogateForm | None]:
-    """Return the forms of several pairs by their text; ``None`` for a text that has several originals.
+    """Return the forms of several pairs by their text; the value is ``None`` if several originals have the text.
 
-    Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes precedence. Otherwise
-    the form is ambiguous, unless both pairs have the same original. The order of the pairs has no effect, because a
-    mapping file does not store it.
+    A pair has an original word and its surrogate (replacement). A form is a spelling of the surrogate that a reply may
+    use, such as a plural. Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes
+    precedence. Otherwise the form is ambiguous, unless both pairs have the same original. The order of the pairs has no
+    effect, because the file that stores the pairs has no order.
 
     Args:
-        pairs: Surrogates with a single original.
-        rules: Rules of the language.
+        pairs: Pairs of a surrogate and its only original.
+        rules: Inflection rules of the language.
         prefix: First characters of the forms to return: ``PREFIX_LENGTH`` of them, or a whole form. ``None`` for all
             forms.
     """
@@ -78,10 +80,10 @@ def merge_forms(
 
 
 class _ClosedText(NamedTuple):
-    """A text with several originals, so that restoring cannot choose one of them.
+    """A replacement text that stands for several originals, so that restoring cannot choose one of them.
 
-    The text stays as it is in a reply. If ``is_quoted`` is true, there is one exception: the text is restored where a
-    reply also repeats the sanitized text before and after it.
+    Restoring leaves such a text of a reply unchanged. If ``is_quoted`` is true, there is one exception: the original is
+    restored where a reply also repeats the sanitized text before and after it.
     """
 
     text: str
@@ -89,17 +91,21 @@ class _ClosedText(NamedTuple):
 
 
 class FormTable:
-    """Table of the forms of all surrogates of a mapping, by their text.
+    """Table of the forms of all surrogates, by their text.
+
+    A surrogate is the replacement of an original word. A form is a spelling that a reply may use for it, such as a
+    plural.
 
     Args:
-        pairs: Surrogates with a single original, by their lookup key.
-        ambiguous: Surrogates with several originals.
-        quoted_outputs: Folded surrogates that are restored only where a reply repeats the sanitized text around them.
-        rules: Rules of the language.
+        pairs: Pairs of a surrogate and its only original, by the normalized spelling of the surrogate.
+        ambiguous: Surrogates with several originals, which are not restored.
+        quoted_outputs: Surrogates (case-folded) that are restored only where a reply repeats the sanitized text around
+            them.
+        rules: Inflection rules of the language.
 
     Attributes:
         forms: The forms that were created so far, by their text.
-        prefixes: The beginnings of all forms, of at most ``PREFIX_LENGTH`` characters.
+        prefixes: The beginnings of all forms, up to ``PREFIX_LENGTH`` characters long.
         tag_ends: Characters with which a numbered tag may end, if ``find_tag`` recognizes some tags; else empty.
     """
 
@@ -114,6 +120,8 @@ class FormTable:
         self.forms: dict[str, SurrogateForm | None] = {}
         #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
         self._texts_by_prefix: dict[str, Any] = {}
+        #: Length of the longest of these forms, once it is known.
+        self._longest: dict[str, int] = {}
         #: Pairs whose forms do not exist yet, and texts with several originals, by the first characters of the forms.
         self._later: dict[str, list[SurrogatePair | _ClosedText]] = {}
         #: Types of the tags that are not in ``forms``, each with the largest number of digits of its tags.
@@ -138,19 +146,19 @@ class FormTable:
         self.tag_ends: frozenset[str] = _NOTATION_ENDS if self._tag_digits else frozenset()
 
     def get_form(self, text: str) -> SurrogateForm | None:
-        """Return the form with the given folded text.
+        """Return the form (a spelling that a reply may use for a surrogate) with the given normalized text.
 
-        The result is ``None`` if there is no such form, or if it has several originals.
+        The result is ``None`` if there is no such form, or if several originals have a form with this text.
         """
         if not self.is_prefix(text):
             return None
         return self.forms[text] if text in self.forms else self.find_tag(text)
 
     def is_prefix(self, text: str) -> bool:
-        """Return whether at least one form begins with the given folded text.
+        """Return whether at least one form (a possible spelling of a surrogate) begins with the given normalized text.
 
-        The method also creates the forms with these first characters, and stores them in ``forms``. For a text that
-        looks like the beginning of a tag, the result may be true even if no form begins with it.
+        The method also creates the forms with these first characters, and stores them in ``forms``. If ``text`` looks
+        like the beginning of a tag such as ``[city 1]``, the result may be true even if no form begins with ``text``.
         """
         if len(text) <= PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
             if text in self._later:
@@ -166,8 +174,9 @@ class FormTable:
     def list_texts(self, prefix: str) -> tuple[str, ...]:
         """Return the texts of all forms that begin with ``prefix``, sorted.
 
-        The method also creates these forms, and stores them in ``forms``. Tags that are not in ``forms`` (see
-        ``find_tag``) are not in the result.
+        A form is a spelling that a reply may use for a surrogate (the replacement of a hidden word), such as its
+        plural. The method also creates these forms, and stores them in ``forms``. The result lacks numbered tags such
+        as ``[city 1]``, which ``find_tag`` recognizes without a stored form.
 
         Args:
             prefix: The first ``PREFIX_LENGTH`` characters of the forms, or a whole shorter form.
@@ -179,10 +188,18 @@ class FormTable:
             self._texts_by_prefix[prefix] = texts = tuple(sort_strings(texts))
         return texts
 
-    def find_short_forms(self, prefix: str) -> list[str]:
-        """Return the forms of fewer than ``PREFIX_LENGTH`` characters with which ``prefix`` begins, shortest first.
+    def get_longest(self, prefix: str) -> int:
+        """Return the length of the longest text of ``list_texts``; ``PREFIX_LENGTH`` if it has none."""
+        length = self._longest.get(prefix)
+        if length is None:
+            length = self._longest[prefix] = max(map(len, self.list_texts(prefix)), default=PREFIX_LENGTH)
+        return length
 
-        The method also creates these forms, and stores them in ``forms``.
+    def find_short_forms(self, prefix: str) -> list[str]:
+        """Return the forms of fewer than ``PREFIX_LENGTH`` characters that ``prefix`` begins with, shortest first.
+
+        A form is a spelling that a reply may use for a surrogate, such as its plural. The method also creates these
+        forms, and stores them in ``forms``.
         """
         if self._short_texts.isdisjoint((prefix[:1], prefix[:2])):  # most calls
             return []
@@ -190,13 +207,13 @@ class FormTable:
         return [text for text in texts if self.is_prefix(text) and text in self.forms]
 
     def may_begin_tag(self, prefix: str) -> bool:
-        """Return whether a tag that is not in ``forms`` but that ``find_tag`` recognizes may begin with ``prefix``."""
+        """Return whether a numbered tag such as ``[city 1]``, without a stored form, may begin with ``prefix``."""
         return prefix in self._tag_prefixes
 
     def find_tag(self, text: str) -> SurrogateForm | None:
-        """Return the form with the given folded text if it is a numbered tag that is not in ``forms``.
+        """Return the form of a numbered tag, such as ``[city 1]``, that is not stored in ``forms``.
 
-        The result is ``None`` for any other text.
+        The result is ``None`` for any other text. The text must be case folded.
         """
         tag = _NOTATION.fullmatch(text)
         if tag is None or tag[2] not in self._tag_digits:
@@ -205,19 +222,19 @@ class FormTable:
         return None if notation is None or pair is None else (pair, notation)
 
     def free_memory(self) -> None:
-        """Delete the content of the table step by step, so that other threads can run in between.
+        """Delete the content of the table in small steps, so that other threads can run between the steps.
 
         No thread may use the table afterward.
         """
-        free_in_steps(self.forms, self._texts_by_prefix, self.prefixes, self._later)
+        free_in_steps(self.forms, self._texts_by_prefix, self._longest, self.prefixes, self._later)
 
     def _close_texts(self, ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]) -> None:
-        """Store ``None`` in ``forms`` for texts that are not restored, or only next to certain words.
+        """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_texts: Surrogates that are restored only where a reply repeats the sanitized text around them. If
-                ``forms`` already has a form with such a text, this form stays.
+            quoted_texts: Surrogates (replacements) that are restored only where a reply repeats the sanitized text
+                around them. If ``forms`` already has a form with this text, the form stays.
         """
         for text in ambiguous_texts:
             self.forms[text] = None
@@ -225,13 +242,14 @@ class FormTable:
             self.forms.setdefault(text, None)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store each pair under the first characters of its forms, without the forms.
+        """Store each surrogate (replacement) with its original under the first characters of its possible spellings.
 
-        ``_make_forms`` creates the forms when a reply contains these characters.
+        These spellings are called forms. ``_make_forms`` creates them when a reply contains the characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_outputs: Surrogates that are restored only where a reply repeats the sanitized text around them.
+            quoted_outputs: Surrogates (replacements) that are restored only where a reply repeats the sanitized text
+                around them.
         """
         tag_digits, colliding_types = dict[str, int](), set[str]()
         for tag in filter(None, map(_PLAIN_TAG.fullmatch, self._pairs)):
@@ -272,9 +290,9 @@ class FormTable:
             self._later[prefix] = [entry]
 
     def _make_forms(self, prefix: str) -> None:
-        """Create and store the forms with the given first characters.
+        """Create and store the forms (possible spellings of surrogates) that begin with ``prefix``.
 
-        Two threads may create the same forms at the same time. Each of them then finds all forms.
+        Two threads may create the same forms at the same time: both then read the complete set of forms.
         """
         entries = self._later[prefix]
         closed = [entry for entry in entries if isinstance(entry, _ClosedText)]
@@ -318,7 +336,7 @@ def _get_notation(form: SurrogateForm) -> str:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key that selects one of several forms with the same text, whatever the order of the pairs.
+    """Return a sort key that selects one of several forms with the same text, in any order of the pairs.
 
     The originals of these forms differ at most in case.
     """

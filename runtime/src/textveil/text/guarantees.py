@@ -27,23 +27,25 @@ CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
 class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
-    For any two tokens, the probabilities of an output differ at most by a factor. For metric differential privacy the
-    factor is ``exp(epsilon * d + epsilon_0 + rounding_slack)`` at the scaled distance ``d``. For pure LDP it is
-    ``exp(epsilon)``. SanText+ has an exception: an output word that is not on its list of sensitive words reveals its
-    input by design.
+    For any two input tokens, the probabilities of the same output differ at most by a factor. For metric differential
+    privacy the factor is ``exp(epsilon * d + epsilon_0 + rounding_slack)`` at the scaled distance ``d``. For pure LDP
+    it is ``exp(epsilon)``. SanText+ has an exception: an output word that is not on its list of sensitive words reveals
+    its input by design.
 
     Attributes:
-        epsilon: Loss per token; per unit of scaled distance for metric differential privacy.
+        epsilon: Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance between
+            two words.
         epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
         rounding_slack: Additional loss per token, at any distance, from rounding to integers. 0 for ``fbdd``, for whose
             floating-point rounding no bound is claimed.
-        epsilon_0: For SanText+, the additional loss per token if one of the two words is common; else 0.
+        epsilon_0: For SanText+, the additional loss per token if one of the two words is not on the list of sensitive
+            words; else 0.
         replacement_probability: The parameter ``p`` of SanText+: the probability that a common word is replaced; else
             ``None``.
-        pure_level: Loss per token for any two words, rounded up. ``None`` if it is infinite (``santext+``) or not
+        pure_level: Loss per token for any two words, rounded up. ``None`` if the loss is infinite (``santext+``) or not
             proven (``fbdd``).
-        pinned: Whether the caller specified the bundle's content hash or its signer. If not, a certified epsilon is
-            only the bundle's own claim, because this module does not recompute it.
+        pinned: Whether the caller specified the content hash or the signer of the bundle (the folder with the tables).
+            If not, a certified epsilon is only the bundle's own claim, because this module does not recompute it.
     """
 
     epsilon: float
@@ -56,10 +58,10 @@ class TokenGuarantee:
 
     @property
     def certificate_basis(self) -> str | None:
-        """Which certificate a certified epsilon comes from; ``None`` for other epsilons.
+        """Whether a certified epsilon can be relied on; ``None`` for epsilons without a certificate.
 
-        ``EXPECTED_BUNDLE`` means the certificate of a bundle that the caller specified. ``NOT_RECOMPUTED`` means an
-        unverified certificate.
+        ``EXPECTED_BUNDLE``: the certificate comes from a bundle (folder of tables) whose hash or signer the caller
+        specified. ``NOT_RECOMPUTED``: nobody verified the certificate.
         """
         if self.epsilon_kind != CERTIFIED:
             return None
@@ -72,22 +74,25 @@ class TokenGuarantee:
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The privacy losses of one token: ``epsilon``, and the loss that does not depend on the distance."""
+        """The privacy losses of one token: ``epsilon`` (per unit of distance), and the loss at any distance."""
         if self.epsilon_kind == PURE_LDP:
             return (PerToken(Decimal(self.epsilon)),)
         constant = Decimal(self.epsilon_0) + Decimal(self.rounding_slack)
         return (PerDistance(Decimal(self.epsilon)), *([PerToken(constant)] if constant else []))
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return what ``tokens`` tokens spend in the privacy ledger; it is unbounded for SanText+ and FBDD."""
+        """Return the privacy loss to record in the privacy ledger for ``tokens`` tokens.
+
+        The loss is unbounded for SanText+ and FBDD.
+        """
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the noun for a token that counts toward the spend (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return a noun for the tokens to which the epsilon applies (``PrivacyGuarantee.name_privacy_unit``)."""
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of the guarantee (``PrivacyGuarantee.list_figures``)."""
+        """Return epsilon and the other figures for a JSON statement (``PrivacyGuarantee.list_figures``)."""
         return {
             "epsilon": self.epsilon,
             "epsilon_notion": self.epsilon_kind,
@@ -106,7 +111,7 @@ class TokenGuarantee:
         }
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences about unprotected information (``PrivacyGuarantee.list_unprotected``)."""
+        """Return sentences on what the output still reveals (``PrivacyGuarantee.list_unprotected``)."""
         revealed: list[str] = list(_TOKEN_TEXTS["not_protected"])
         if not terms.sanitize_punctuation:
             revealed += _TOKEN_TEXTS["not_protected_gaps"]
@@ -121,7 +126,7 @@ class TokenGuarantee:
         return (*revealed, _TOKEN_TEXTS["not_protected_end"])
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one paragraph (``PrivacyGuarantee.summary``)."""
+        """Return the guarantee as one English paragraph (``PrivacyGuarantee.summary``)."""
         count = format_count(tokens, "token")
         if self.epsilon == 0:
             return _TOKEN_TEXTS["summary_uniform"].format(mechanism=terms.mechanism, count=count)
@@ -138,7 +143,7 @@ class TokenGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one line (``PrivacyGuarantee.format_line``)."""
+        """Return the guarantee as one English line (``PrivacyGuarantee.format_line``)."""
         kept = [] if terms.sanitize_punctuation else [_TOKEN_TEXTS["line_kept_punctuation"]]
         kept += [] if self.replacement_probability is None else [_TOKEN_TEXTS["line_kept_common"]]
         opening, parts = ("line_kept", ", ".join(kept)) if kept else ("line_revealed", _ORDER_PHRASE)
@@ -152,7 +157,7 @@ class TokenGuarantee:
 
     @property
     def _loss_text(self) -> str:
-        """The privacy loss of one token as text. In it, ``d`` is the scaled distance of two words."""
+        """The privacy loss of one token as text. In the text, ``d`` is the scaled distance of two words."""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
         constant = f" + {_format_rounded_up(self.constant_loss, 3)}" if self.constant_loss else ""
         return f"epsilon {self.epsilon:g}{distance}{constant}"
@@ -167,20 +172,22 @@ class TokenGuarantee:
 class StaircaseGuarantee:
     """Guarantee of the staircase mechanism per word, between texts with the same template.
 
+    The template is the part of a text that the output may reveal: unchanged words, gaps, case, and types of entities.
+
     The staircase mechanism is the extremal mechanism for LDP of Kairouz, Oh and Viswanath (2014). For each randomized
-    word that differs, the probabilities of an output differ at most by the factor ``exp(epsilon)``. With
-    ``consistent``, each distinct word counts once. If two texts differ only in entities of the same type, or only in
-    unknown words, the loss is 0 (docs/proofs/staircase.md).
+    word that differs, the probabilities of an output differ at most by the factor ``exp(epsilon)``. If equal words get
+    equal outputs (option ``consistent``), each distinct word counts once. If two texts differ only in entities of the
+    same type, or only in unknown words, the loss is 0 (docs/proofs/staircase.md).
 
     Attributes:
         epsilon: Epsilon per randomized word (``L`` in the proof).
-        share: Fraction of the outputs, by base weight, that get the higher probability, as stored in the bundle (``h``
-            in the proof).
-        near: Probability that the output is one of the word's neighbors, rounded up (``p_near``). A bundle may have
-            other outputs for words in lower case than for words in other cases. ``near`` and ``guess_gain`` are then
-            the larger of the two values.
+        share: Fraction of the outputs, by base weight, that get the higher of two probabilities, as stored in the
+            bundle (the folder with the tables); ``h`` in the proof.
+        near: Probability that the output is one of the nearest words of the input, rounded up (``p_near``). A bundle
+            may have other outputs for words in lower case than for words with capitals. ``near`` and ``guess_gain`` are
+            then the larger of the two values.
         guess_gain: Factor by which the output makes a correct guess of the word more probable, rounded up (``C``). It
-            is an average over the outputs, for the prior with the largest average.
+            is an average over the outputs, for the attacker's prior knowledge with the largest average.
     """
 
     epsilon: Decimal
@@ -195,24 +202,27 @@ class StaircaseGuarantee:
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The loss of one word (``PrivacyGuarantee.losses``)."""
+        """The privacy loss of one word, as a tuple (``PrivacyGuarantee.losses``)."""
         return (PerToken(self.epsilon),)
 
     @property
     def largest_odds(self) -> int:
-        """``exp(epsilon)``, rounded up: the largest factor between the probabilities of an output for two words."""
+        """``exp(epsilon)``, rounded up: the largest ratio of an output's probabilities under two different words."""
         return compute_largest_odds(self.epsilon)
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend of ``tokens`` words. With ``consistent``, each distinct word counts once."""
+        """Return the privacy loss to record in the privacy ledger for ``tokens`` words.
+
+        If equal words get equal outputs, the caller counts each distinct word once.
+        """
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the noun for a word that counts toward the spend (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return a noun for the words to which the epsilon applies (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of the guarantee (``PrivacyGuarantee.list_figures``)."""
+        """Return epsilon and the other figures for a JSON statement (``PrivacyGuarantee.list_figures``)."""
         return {
             "epsilon_per_word": float(self.epsilon),
             "epsilon_notion": PURE_LDP,
@@ -231,7 +241,7 @@ class StaircaseGuarantee:
         return {"randomized_words": tokens, "epsilon_text": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences about unprotected information (``PrivacyGuarantee.list_unprotected``)."""
+        """Return sentences on what the output still reveals (``PrivacyGuarantee.list_unprotected``)."""
         revealed = ", ".join(terms.revealed_parts)
         *items, last = (item.format(revealed=revealed) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
@@ -241,7 +251,7 @@ class StaircaseGuarantee:
         return (*items, last)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one paragraph (``PrivacyGuarantee.summary``)."""
+        """Return the guarantee as one English paragraph (``PrivacyGuarantee.summary``)."""
         return _TEXTS["summary"].format(
             epsilon=_format_decimal(self.epsilon),
             unit=terms.privacy_unit,
@@ -252,7 +262,7 @@ class StaircaseGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one line (``PrivacyGuarantee.format_line``)."""
+        """Return the guarantee as one English line (``PrivacyGuarantee.format_line``)."""
         line = _TEXTS["lines"][f"{terms.protect}_with_punctuation" if terms.sanitize_punctuation else terms.protect]
         suffix = "_consistent" if terms.consistent else ""
         count = format_count(tokens, _TEXTS[f"line_count{suffix}"])
@@ -260,7 +270,7 @@ class StaircaseGuarantee:
 
 
 def round_guess_gain(exact: float) -> float:
-    """Round up the factor by which an attacker's guess improves, to one decimal."""
+    """Round up to one decimal the factor by which an output makes an attacker's guess more likely."""
     return round_up(exact * (1 + 1e-12), 1)
 
 

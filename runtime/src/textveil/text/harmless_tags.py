@@ -1,4 +1,4 @@
-"""Classification of HTML tags in a reply by their names: harmless tags, and tags with an effect.
+"""Classification of HTML tags in a reply by their names: harmless tags such as ``<b>``, and tags with an effect.
 
 A harmless tag has no effect on the text after it in any program that displays the reply.
 """
@@ -55,7 +55,7 @@ def is_bare_tag(tag: str) -> bool:
 
 
 def consumes_text(name: str) -> bool:
-    """Return whether a program may treat the text after a tag as code or raw text, as after ``<script>``.
+    """Return whether a program may treat the text after a tag as code or as unparsed text, as after ``<script>``.
 
     Args:
         name: The name of the tag, with or without a slash.

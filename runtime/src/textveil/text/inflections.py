@@ -1,4 +1,4 @@
-"""Forms in which a reply may write a surrogate, and conversion of the original to the same form.
+"""Forms in which a reply may write a surrogate (replacement word), and conversion of the original to the same form.
 
 A form is, for example, the plural of the surrogate, its digits in groups, a date in another order, or a person's first
 name as an initial. Language packs add inflections and elisions. The name of a form, such as ``plural``, is its
@@ -55,19 +55,19 @@ LOOKBEHIND_CHARACTERS = 48
 
 
 class SurrogatePair(NamedTuple):
-    """A surrogate of a sanitized text and the original that it replaces.
+    """A surrogate (replacement) in a sanitized text, and the original that it replaces.
 
     Attributes:
         output: The surrogate as spelled; in lower case if its case carries no information.
         original: The original text.
-        lead: Number of characters at the start of ``output`` that the original replaces. The rest of ``output`` is
-            context, and remains. 0 means that the original replaces all characters.
-        weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then it is restored only
-            in its context.
-        before: Lookup key of the word or sign that must precede a weak surrogate; empty if any word may precede it. In
-            a pair with ``after``: the text before the surrogate in the sanitized text.
-        after: The text after the surrogate in the sanitized text. The pair applies only where a reply repeats the text
-            around the surrogate (see ``textveil.text.quotations``). ``None`` for pairs that apply at any position.
+        lead: Number of characters at the start of ``output`` that restoring replaces by the original. The rest of
+            ``output`` is context: it must occur in the reply, and stays there. 0 means all characters.
+        weak: Whether the surrogate is so short, such as ``7``, that it may also be a word of the reply itself. Then the
+            surrogate is restored only next to the same words as in the sanitized text.
+        before: Normalized spelling of the word or sign that must precede a surrogate with ``weak``; empty if any word
+            may precede it. In a pair with ``after``: the text before the surrogate in the sanitized text.
+        after: The text after the surrogate in the sanitized text. The surrogate is restored only where a reply repeats
+            the text around it (see ``textveil.text.quotations``). ``None`` for pairs without this condition.
     """
 
     output: str
@@ -85,12 +85,13 @@ SurrogateForm = tuple[SurrogatePair, str]
 def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_REPLY_RULES) -> str:
     """Return the original in the same form as the surrogate in the reply.
 
-    Example: for the surrogate ``clinic`` of ``hospital``, the form ``Clinics`` gives ``Hospitals``.
+    Example: ``clinic`` is the surrogate (replacement) of ``hospital``. If the reply has ``Clinics``, the result is
+    ``Hospitals``.
 
     Args:
-        form: The pair of surrogate and original, and the notation of the surrogate in the reply.
+        form: The pair of surrogate and original, and how the reply writes the surrogate, such as ``plural``.
         written: The surrogate as written in the reply; its case is applied to the original.
-        rules: Rules of the language, as for ``iterate_forms``.
+        rules: Inflection rules of the language, as for ``iterate_forms``.
     """
     pair, notation = form
     output, original = pair.output[: pair.lead or None], pair.original
@@ -117,7 +118,7 @@ def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_R
 
 
 def fold_text(text: str) -> str:
-    """Return ``text`` in the form in which replies are searched: case folded, in NFKD, with plain apostrophes.
+    """Normalize ``text`` for searches in a reply: case folded, in NFKD, with plain apostrophes.
 
     The result may have another length. A caller that needs positions must fold one character at a time.
     """
@@ -127,9 +128,9 @@ def fold_text(text: str) -> str:
 
 
 def split_elision(written: str) -> tuple[str, str]:
-    """Split an elided form into the word before the surrogate, and the surrogate.
+    """Split a text such as ``d'Anna`` into the short word at its start and the surrogate (replacement) after it.
 
-    The word keeps its blank or apostrophe.
+    The short word includes its blank or apostrophe.
 
     >>> split_elision("de Keller"), split_elision("d'Anna")
     (('de ', 'Keller'), ("d'", 'Anna'))
@@ -139,26 +140,26 @@ def split_elision(written: str) -> tuple[str, str]:
 
 
 def is_inflection(form: SurrogateForm) -> bool:
-    """Return whether a form is an inflection by the rules of a language pack."""
+    """Return whether a form (spelling in a reply) is an inflection by the rules of a language pack."""
     return form[1].startswith(_INFLECTION)
 
 
 def is_elision(form: SurrogateForm) -> bool:
-    """Return whether a form contains the word before the surrogate, as in ``d'Anna``."""
+    """Return whether a form (spelling in a reply) includes the short word before a surrogate, as in ``d'Anna``."""
     return form[1].startswith(_ELISION)
 
 
 def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> Iterator[tuple[str, str]]:
-    """Yield each form of a surrogate as folded text (see ``fold_text``), with its notation.
+    """Yield each form of a surrogate as case-folded text (see ``fold_text``), with the name of the form.
 
-    A form is a spelling of the surrogate that a reply may use. The first form is the surrogate itself, with an empty
-    notation.
+    A surrogate is the replacement of a hidden word. A form is a spelling of the surrogate that a reply may use, such as
+    ``plural``. The first form is the surrogate itself, with an empty name.
 
     Args:
         pair: The surrogate, with its original.
-        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate, if
-            the original changes that word. If the surrogate ``Keller`` replaces ``Anna``, then ``de Keller`` becomes
-            ``d'Anna``.
+        rules: Inflection rules of the language. They add inflections. They also add forms with the word before the
+            surrogate, if that word is spelled differently before the original. If the surrogate ``Keller`` replaces
+            ``Anna``, then ``de Keller`` becomes ``d'Anna``.
     """
     output = pair.output
     folded = fold_text(output)
@@ -207,12 +208,12 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
 
 
 def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules) -> Iterator[tuple[str, str]]:
-    """Yield the forms that the rules of a language add: inflections, and elisions such as ``d'Anna``.
+    """Yield the spellings of a surrogate that the rules of a language add: inflections, and elisions (``d'Anna``).
 
     Args:
-        pair: The surrogate, with its original.
-        folded: The folded surrogate.
-        rules: Rules of the language.
+        pair: The surrogate (replacement word), with its original.
+        folded: The surrogate, case folded.
+        rules: Inflection rules of the language.
     """
     output = pair.output
     if len(output) >= _MIN_PLURAL_LENGTH and output.replace(" ", "").isalpha():
@@ -229,7 +230,7 @@ def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules)
 
 
 def _find_initials(name: str) -> dict[str, str]:
-    """Return the spellings of a name with initials, by notation.
+    """Return the spellings of a name with initials, by the name of the form, such as ``initial``.
 
     The result is empty unless the name has two or more words, all capitalized.
     """
@@ -240,7 +241,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return a name in each notation with initials, such as ``"initial": "A. Novak"``."""
+    """Return a name with initials in each supported form, such as ``"initial": "A. Novak"``."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]
@@ -256,7 +257,7 @@ def _write_initials(name: str) -> dict[str, str]:
 
 
 def match_case(written: str, output: str, original: str) -> str:
-    """Return the original in the same case as the surrogate in the reply.
+    """Return the original in the same case (such as capitals) as its surrogate (replacement) in the reply.
 
     The original keeps its own spelling in two cases: if ``written`` has the case pattern of ``output``; and if the
     original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
@@ -264,7 +265,7 @@ def match_case(written: str, output: str, original: str) -> str:
 
     Args:
         written: The surrogate as written in the reply.
-        output: The surrogate as it was sent.
+        output: The surrogate in the sanitized text, to which the reply answers.
         original: The original.
     """
     pattern, sent_pattern = find_case_pattern(written), find_case_pattern(output)
@@ -294,9 +295,10 @@ def _make_plural(word: str) -> str:
 
 
 def _match_number_notation(written: str, output: str, original: str) -> str:
-    """Return the original number in the same notation as its surrogate in the reply.
+    """Return the original number in the same notation as its surrogate (replacement number) in the reply.
 
-    The result has commas or ``.00`` if ``written`` has them and the surrogate ``output`` does not.
+    Example: the sanitized text has ``4500`` (``output``), and the reply writes ``4,500.00`` (``written``). Then the
+    original number gets commas and ``.00`` too.
     """
     original_number = _NUMBER.fullmatch(original)
     if original_number is None or original_number[1][0] == "0":
@@ -338,7 +340,7 @@ def _format_date(date: tuple[int | None, int, int]) -> dict[str, str]:
 
 
 def find_word_before(text: str) -> str:
-    """Return the last word of ``text``, folded, or the currency or number sign at its end; empty if there is neither.
+    """Return the last word of ``text``, case folded, or the currency or number sign at its end; else "".
 
     After the word, the text must end with one to three punctuation marks or blanks. A sign must be its last character.
     """
@@ -349,7 +351,7 @@ def find_word_before(text: str) -> str:
 def are_alike(one: str, other: str) -> bool:
     """Return whether two originals are equal except for case and the kind of apostrophe.
 
-    A mathematical letter such as U+1D465 is not equal to the plain letter, although both have the same surrogate.
+    A mathematical letter such as U+1D465 is not equal to the plain letter, although both get the same replacement.
     """
     return one == other or _fold_case(one) == _fold_case(other)
 

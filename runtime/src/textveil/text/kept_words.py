@@ -1,4 +1,4 @@
-"""Counts of kept and replaced words, and the hint that a text may be in another language than the bundle."""
+"""Counts of unchanged and replaced words, and a hint that a text may be in another language than the word lists."""
 
 import re
 from collections.abc import Callable
@@ -10,11 +10,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 class KeptWords(NamedTuple):
-    """Counts of kept words, and of replaced words that are on no list, in one text or several.
+    """Counts of words that sanitizing left unchanged, and of replaced words that are on no list.
 
-    No count includes names, numbers, identifiers and words of the option ``randomize``. The counts ``kept`` and
-    ``replaced`` follow from the template, which the output reveals anyway, and ``foreign`` is computed from the output.
-    So the counts reveal nothing more (docs/proofs/names.md).
+    No count includes names, numbers, identifiers and words of the option ``randomize``. The counts depend only on what
+    the output reveals anyway, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -22,10 +21,10 @@ class KeptWords(NamedTuple):
     True
 
     Attributes:
-        kept: Number of kept words.
+        kept: Number of words left unchanged.
         replaced: Number of replaced words that are on no list.
-        foreign: Number of kept words that belong to other languages. With ``facts="useful"``, frequent words of several
-            languages are kept.
+        foreign: Number of unchanged words that belong to other languages. With the option ``facts="useful"``, frequent
+            words of several languages are left unchanged.
     """
 
     kept: int = 0
@@ -40,10 +39,10 @@ class KeptWords(NamedTuple):
 
     @property
     def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language than the bundle.
+        """Whether the text may be in another language than the word lists.
 
-        This is so if at least 12 words are kept or replaced, and fewer than half of them are kept words that do not
-        belong to other languages.
+        The value is true if at least 12 words were counted, and fewer than half of them are unchanged words of the
+        lists' own language.
         """
         words = self.kept + self.replaced
         return words >= _MIN_WORDS and 2 * (self.kept - self.foreign) < words
@@ -55,10 +54,10 @@ class KeptWords(NamedTuple):
         '75 % of the words were replaced: the text may not be English (--language for another one)'
 
         Args:
-            is_english: Whether the bundle is the built-in English one.
+            is_english: Whether the word lists are the built-in English ones.
             option: Name of the option that selects another language.
-            scope: For several texts, how many they are, in brackets after a blank: the hint contains it. Empty for a
-                single text.
+            scope: Text for the hint that states the number of texts, such as ``" (12 texts)"``. Empty for a single
+                text.
         """
         own = self.kept - self.foreign
         percent = 100 - round(100 * own / max(1, self.kept + self.replaced))
@@ -68,11 +67,12 @@ class KeptWords(NamedTuple):
 
 
 def count_foreign_words(output: str, is_foreign: Callable[[str], bool]) -> int:
-    """Count the words of an output that belong to other languages.
+    """Count the words of a sanitized text that belong to other languages.
 
     Args:
-        output: The output of the mode ``names``.
-        is_foreign: Function that returns whether a word in lower case belongs to another language and is kept.
+        output: The sanitized text.
+        is_foreign: Function that takes a word in lower case, and returns whether it is a word of another language that
+            sanitizing leaves unchanged.
 
     Privacy:
         The result depends on the output alone, so it reveals nothing more.

@@ -1,6 +1,7 @@
 """Summaries of the levels of SanText: the privacy bound of each, and its measured effect on words.
 
-A level is one of the epsilons for which the bundle has a table. The effect comes from the statistics in the bundle.
+A level is one of the epsilons for which the bundle (a folder of tables and settings) has a table. The effect comes from
+the statistics in the bundle.
 
 Privacy:
     The functions read no text and draw no random numbers. The choice of a level is public.
@@ -19,7 +20,7 @@ from textveil.text.levels import find_epsilon_and_kind, format_epsilon
 
 @dataclass(frozen=True, kw_only=True)
 class LevelSummary:
-    """Privacy bound and measured effect of one mechanism at one level.
+    """Privacy bound and measured effect of one mechanism at one level (one of its available epsilons).
 
     Attributes:
         mechanism: Name of the mechanism.
@@ -27,8 +28,8 @@ class LevelSummary:
         epsilon: Epsilon that selects the level: privacy loss per token and per unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
         epsilon_textbook: Epsilon by the published formula: twice the exponent ``alpha`` of the mechanism.
-        epsilon_vectors: ``epsilon_textbook`` per unit of distance of the original vectors, as papers state it; ``None``
-            if the bundle does not state the median distance.
+        epsilon_vectors: ``epsilon_textbook`` per unit of distance of the original word vectors, as papers state it;
+            ``None`` if the bundle (folder of tables) does not state the median distance.
         epsilon_pure_ldp: Largest loss per token at any distance; ``None`` without a certificate.
         measures: Measured effect on words; ``None`` for a bundle without statistics.
 
@@ -51,15 +52,15 @@ class LevelSummary:
 
     @property
     def options(self) -> str:
-        """The command-line options that select this level, as one string."""
+        """The command-line options that select this level (epsilon), as one string."""
         return f"--mechanism {self.mechanism} --epsilon {format_epsilon(self.epsilon)}"
 
 
 def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSummary:
-    """Return the privacy bound and the measured effect of one mechanism at one level.
+    """Return the privacy bound and the measured effect of one mechanism at one level (an available epsilon).
 
     Raises:
-        BundleDamaged: The statistics of the bundle lack a number.
+        BundleDamaged: The statistics of the bundle (folder of tables) lack a number.
     """
     epsilon, kind = find_epsilon_and_kind(bundle, level, mechanism)
     textbook = float(2 * level.parameters[mechanism].exponent)
@@ -81,11 +82,11 @@ def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSum
 
 
 def summarize_levels(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSummary]:
-    """Return the summaries of all levels of a bundle for one mechanism, strictest level first.
+    """Return the summaries of all levels (available epsilons) of a bundle for one mechanism, strictest first.
 
     Args:
-        bundle: The bundle.
-        mechanism: The mechanism; the bundle's default table mechanism if ``None``.
+        bundle: The bundle (opened folder of tables and settings).
+        mechanism: ``santext`` or ``santext+``; ``None`` for the bundle's default one of the two.
 
     Raises:
         UnknownMechanism: The mechanism is unknown or has no levels.

@@ -1,7 +1,8 @@
-"""Select the level of SanText or SanText+ for the epsilon of a call.
+"""Select the level (one of the available epsilons) of SanText or SanText+ for the epsilon of a call.
 
-A level is one of the epsilons for which the bundle has a table. If the bundle has a certificate for the level, the
-certificate states a smaller epsilon than the published formula. Both epsilons select the level.
+A level is one of the epsilons for which the bundle (a folder of tables and settings) has a table. If the bundle has a
+certificate for the level, the certificate states a smaller epsilon than the published formula. Both epsilons select the
+level.
 """
 
 from contextlib import suppress
@@ -14,10 +15,10 @@ from textveil.text.statement import CERTIFIED, TEXTBOOK
 
 
 def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> tuple[float, str]:
-    """Return the epsilon of a level, and its kind: ``CERTIFIED`` or ``TEXTBOOK``.
+    """Return the epsilon of a level (an available table), and the kind of this epsilon: ``CERTIFIED`` or ``TEXTBOOK``.
 
-    The epsilon is the certified one if the bundle has a certificate for this level. Otherwise it is the epsilon by the
-    published formula: twice the exponent ``alpha`` of the mechanism.
+    The epsilon is the certified one if the bundle (the folder with the tables) has a certificate for this level.
+    Otherwise it is the epsilon by the published formula: twice the exponent ``alpha`` of the mechanism.
     """
     certified = bundle.get_certified_epsilon(level, mechanism)
     if certified is not None:
@@ -26,7 +27,7 @@ def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: st
 
 
 def format_epsilon(epsilon: float) -> str:
-    """Return an epsilon with all of its digits, in the form that selects its level as an option.
+    """Return an epsilon as text with all of its digits, as a user types it to select this privacy level.
 
     >>> format_epsilon(8.5)
     '8.5'
@@ -35,14 +36,14 @@ def format_epsilon(epsilon: float) -> str:
 
 
 def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) -> SanTextLevel:
-    """Return the level that an epsilon selects.
+    """Return the level (an available table of the mechanism) that an epsilon selects.
 
     First the function compares ``epsilon`` with the epsilons that ``textveil levels`` lists. Then it compares the
     epsilons by the published formula. Last it compares the names of the levels, if they are numbers: in some bundles
     the name of a level is the epsilon per unit of the original word vectors.
 
     Args:
-        bundle: The bundle.
+        bundle: The bundle (opened folder of tables and settings).
         mechanism: ``santext`` or ``santext+``.
         epsilon: The epsilon, as typed. ``None`` selects the bundle's default level.
 

@@ -1,8 +1,8 @@
-"""Search for code in a reply that has no code marks of Markdown, but that a program may treat as code.
+"""Search a reply for text that a program may treat as code although no Markdown marks declare it as code.
 
-This is a shell command, a call such as ``search(NAME)``, an address in quotation marks, or a line with an indentation
-of four columns. Surrogates in such code are not restored by default. The decision on a position depends only on the
-text before it, so the result does not depend on how a stream is split.
+Such text is a shell command, a call such as ``search(NAME)``, an address in quotation marks, or a line with an
+indentation of four columns. Surrogates (replacement words) in such code are not restored by default. The decision on a
+position depends only on the text before it, so the result does not depend on how a stream is split.
 """
 
 import re
@@ -44,7 +44,7 @@ _PARENTHESIS = re.compile(r"[()]")
 
 
 class LineReader:
-    """Reads the lines of a reply, and decides which positions of running text a program may treat as code.
+    """Reads the lines of a reply, and decides which of their positions a program may treat as code.
 
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
@@ -82,11 +82,11 @@ class LineReader:
 
     @property
     def _is_at_value(self) -> bool:
-        """Whether the text ends with a command option, so that the value of the option may follow directly."""
+        """Whether the text ends with a command option, such as ``-o``, directly after which a value may follow."""
         return _OPTION_BEFORE_VALUE.search(self._tail) is not None
 
     def begin_line(self, column: int, quotes: int) -> None:
-        """Process the start of a line.
+        """Reset the state for a new line of the reply. Call this at the first character of its text.
 
         Args:
             column: Column of the first character that is not a blank or a quotation mark.
@@ -103,11 +103,11 @@ class LineReader:
         self._after_blank_line = False
 
     def end_list_mark(self, column: int) -> None:
-        """Process the blank after a list mark such as ``-``. The mark ends before ``column``."""
+        """Process the blank after a list mark such as ``-``, which ends before ``column``."""
         self._mark_end = column - (self._quotes > 0)
 
     def begin_item(self, column: int) -> None:
-        """Process the first character of a list item, which is at ``column``."""
+        """Reset the state for the text of a list item, whose first character is at ``column``."""
         column -= self._quotes > 0
         if column >= self._mark_end + _CODE_GAP:
             self.is_indented, column = True, self._mark_end + 1
@@ -136,17 +136,17 @@ class LineReader:
         self._find_attribute(text)
 
     def begin_surrogate(self) -> None:
-        """Mark the start of a surrogate. The text up to ``end_surrogate`` is not checked for commands."""
+        """Mark the start of a surrogate (replacement word), which is not checked for commands."""
         self._in_surrogate = True
         self.is_command = self.is_command or self._is_at_value
 
     def end_surrogate(self) -> None:
-        """Mark the end of the surrogate that ``begin_surrogate`` started."""
+        """Mark the end of the surrogate (replacement word) that ``begin_surrogate`` started."""
         self._in_surrogate = False
         self.read_other()
 
     def read_other(self, character: str = "") -> None:
-        """Process a surrogate, or a character that is not running text, such as a mark of inline code.
+        """Process a surrogate (replacement word), or a character that is not running text, such as a backtick.
 
         Args:
             character: The character; empty for a surrogate.
@@ -156,7 +156,7 @@ class LineReader:
         self._tail = "\0"
 
     def end_line(self, *, is_empty: bool) -> None:
-        """Process a line end.
+        """Update the state at the end of a line of the reply.
 
         Args:
             is_empty: Whether the line has only blanks and quotation marks (``>``) of Markdown.
@@ -171,7 +171,7 @@ class LineReader:
             self._after_blank_line, self._calls, self._address_mark = True, 0, ""
 
     def _find_attribute(self, text: str) -> None:
-        """Process characters of a line that may complete an attribute."""
+        """Process characters of a line, and record whether they complete an attribute such as ``/name=value``."""
         if not self._attribute and '"' not in text:  # most texts
             return
         joined = self._attribute + text if self._attribute else text[text.index('"') :]
@@ -193,7 +193,7 @@ class LineReader:
                 self._calls += 1
 
     def _find_quoted_addresses(self, text: str, start: int) -> None:
-        """Find quoted web addresses after ``start``, and whether the line ends inside of one."""
+        """Record quoted web addresses after ``start``, and whether the line ends inside such an address."""
         at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:

@@ -1,7 +1,7 @@
 """Regions of links, of TeX commands and math, and of HTML tags: where they begin, continue and end.
 
-All other text is prose. A *viewer* is a program that displays Markdown. Text that only some viewers read as a link, as
-math or as a tag counts as such, not as prose.
+All other text is prose. A *viewer* is a program that displays Markdown. Text that at least one viewer reads as a link,
+as math or as a tag does not count as prose.
 """
 
 import re
@@ -65,11 +65,11 @@ _TITLE = 2
 
 
 def read_command(state: RegionState, frame: OpenRegion | None, kind: int, character: str) -> bool:
-    """Process a character that may belong to a TeX command, and open or close the regions of math.
+    """Process a character that may belong to a TeX command, and record where math begins and ends.
 
     Args:
-        state: State of the region scanner.
-        frame: The innermost open region, or ``None``.
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The innermost open region (a part of the reply such as a link), or ``None``.
         kind: Kind of ``frame``, such as ``LINK``; -1 for ``None``.
         character: The next character.
 
@@ -132,11 +132,11 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
 
 
 def read_end(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
-    """Process a character that may close the innermost region.
+    """Process a character that may end the innermost open link, math, tag or other region.
 
     Args:
-        state: State of the region scanner.
-        frame: The innermost open region.
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The innermost open region (a part of the reply such as a link).
         kind: Kind of ``frame``, such as ``LINK``.
         character: The next character.
         escaped: Whether a backslash escapes the character.
@@ -185,7 +185,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
     """Process a character of a link, or of the definition of a link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the link.
         kind: ``LINK`` or ``DEFINITION``.
         character: The next character.
@@ -237,12 +237,12 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
-    The address may also contain tags such as ``[city 1]``. Some viewers see no link there. All others end the link at
-    the same position, provided that it has no title, and no round bracket after a tag. If a link has another form, all
-    following text counts as a link.
+    The address may also contain tags such as ``[city 1]``. Then some viewers see no link. All other viewers end the
+    link at the same position, provided that the link has no title, and no round bracket after a tag. If the link has
+    another form, viewers may disagree, so all following text counts as a link.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the link.
         character: The next character.
     """
@@ -288,10 +288,10 @@ def _continues_tag(frame: OpenRegion, character: str) -> bool:
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
-    """Process a character of the definition of a link: ``[name]: address "title"``.
+    """Process a character of a link definition (``[name]: address "title"``), and return whether it has ended.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the definition.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
@@ -322,8 +322,12 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
 def end_definition(state: RegionState, frame: OpenRegion) -> None:
     """End the definition of a link.
 
-    If its address contains a quotation mark, all following text counts as a link, because the library showdown begins
-    an attribute at that mark.
+    If the address contains a quotation mark, all following text counts as a link. The reason is the library showdown,
+    which begins an HTML attribute at that mark.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The region (part of the reply) of the definition.
     """
     if frame.torn:
         state.give_up(Region.LINK)
@@ -332,7 +336,11 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
 
 
 def open_math(state: RegionState, character: str) -> bool:
-    """Process the character after a dollar sign, which may open a region of math.
+    """Process the character after a dollar sign, and begin math if the dollar sign opens math.
+
+    Args:
+        state: State of the scanner that finds code, links and markup in a reply.
+        character: The next character.
 
     Returns:
         Whether the character needs no further processing.
@@ -347,13 +355,14 @@ def open_math(state: RegionState, character: str) -> bool:
 
 
 def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bool:
-    """Open the region of a possible HTML tag at the character after ``<``.
+    """Begin a possible HTML tag at the character after ``<``.
 
-    Inside another region, all following text counts as markup instead.
+    If a link or other markup is open at this point, programs that display the reply disagree on what follows. Then all
+    following text counts as markup.
 
     Args:
-        state: State of the region scanner.
-        frame: The innermost open region, or ``None``.
+        state: State of the scanner that finds code, links and markup in a reply.
+        frame: The innermost open region (a part of the reply such as a link), or ``None``.
         character: The next character.
 
     Returns:
@@ -368,10 +377,10 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of a possible tag or address in angle brackets, and return its region.
+    """Process a character of a possible tag or address in angle brackets, and return the kind of its text (``Region``).
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the tag.
         character: The next character.
     """
@@ -419,7 +428,11 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _may_have_tag(frame: OpenRegion) -> bool:
-    """Return whether the text after ``<`` is the start of a plain web address, so that a tag may be a part of it."""
+    """Return whether the text after ``<`` begins a plain web address, which may contain a tag such as ``[city 1]``.
+
+    Args:
+        frame: The region (part of the reply) that began at ``<``, with its text so far.
+    """
     name = frame.destination
     return len(name) <= MAX_DESTINATION_LENGTH and _TAGGED_ADDRESS.fullmatch(name) is not None
 
@@ -427,13 +440,14 @@ def _may_have_tag(frame: OpenRegion) -> bool:
 def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
     """Process a character of an address in angle brackets that contains a tag: ``<https://example.org/[city 1]>``.
 
-    Because of the blank in the tag, some viewers see no address here. The others end the address at its ``>``, which
-    ends an HTML tag too. The library markdown2 does not end a tag at a ``>`` after ``]``: in this case the text up to
-    the end of the paragraph is markup. If a character of the address would begin a region for viewers that see no
-    address, all later text is markup.
+    Programs that display Markdown (*viewers*) disagree on such an address. Because of the blank in the tag, some
+    viewers see no address. The others end the address at its ``>``, which also ends an HTML tag. There are two
+    exceptions. If ``>`` follows ``]``, the text up to the end of the paragraph counts as markup, because the library
+    markdown2 continues the tag. If a character of the address would begin code, a link or math for viewers that see no
+    address, all later text counts as markup.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the address.
         character: The next character.
     """
@@ -456,13 +470,13 @@ def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) 
 
 
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process the character that shows that the text since ``<`` is not a plain tag.
+    """Process the character from which it is clear that the text since ``<`` is not a plain HTML tag.
 
-    If this text begins with the name of a harmless tag in the middle of a line, the text up to the end of the paragraph
-    counts as markup, because some viewers still see a tag. Otherwise all later text counts as markup.
+    If the text begins with the name of a harmless tag, such as ``b``, in the middle of a line, the text up to the end
+    of the paragraph counts as markup: some viewers still see a tag. Otherwise all later text counts as markup.
 
     Args:
-        state: State of the region scanner.
+        state: State of the scanner that finds code, links and markup in a reply.
         frame: The region of the tag.
         character: The character.
     """

@@ -66,7 +66,7 @@ _STYLE = _PAGE_CSS + _MARKS_CSS
 
 
 class MarkedPiece(NamedTuple):
-    """A part of an output with its treatment.
+    """A part of a sanitized text with its treatment: unchanged, randomized or replaced.
 
     >>> MarkedPiece("Vienna", "city", original="Leeds").reason
     ''
@@ -86,7 +86,7 @@ class MarkedPiece(NamedTuple):
 
 
 class HtmlFragment(str):
-    """HTML that notebooks display. Fragments can be joined like strings. Its ``repr`` has no content.
+    """HTML that notebooks display. Fragments can be joined like strings. The ``repr`` states only the length.
 
     >>> HtmlFragment("<b>Vienna</b>")
     <HtmlFragment of 13 characters>
@@ -129,14 +129,15 @@ _VISIBLE = {**_CONTROLS, **_DIRECTIONS, **dict.fromkeys(range(0xD800, 0xE000), 0
 
 
 def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) -> str:
-    """Return the HTML of an output in which replaced parts are marked with their entity type.
+    """Return the HTML of a sanitized text in which replaced parts are marked with their entity type.
 
     Args:
         pieces: The parts of the text, in order.
         show_originals: Whether each replaced part has its original before it, crossed out.
 
     Privacy:
-        Without ``show_originals`` the result contains the output and its template only, and no original or reason.
+        Without ``show_originals`` the result contains only the sanitized text and the types of its replaced parts, and
+        no original or reason.
 
     >>> mark_pieces([MarkedPiece("in "), MarkedPiece("Vienna", "city", "Leeds")])
     '<div class="tv-text">in <mark data-kind="replaced">Vienna<small>city</small></mark></div>'
@@ -145,7 +146,7 @@ def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) 
 
 
 def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
-    """Return the HTML of an original text in which replaced parts are crossed out.
+    """Return the HTML of an original text in which those parts are crossed out that sanitizing replaced.
 
     Args:
         pieces: The parts of the text, in order.
@@ -157,7 +158,7 @@ def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
 
 
 def _join_limited(parts: Iterable[tuple[str, str]]) -> str:
-    """Join the HTML of consecutive parts, up to 20,000 characters of text.
+    """Join the HTML of consecutive parts, and stop after 20,000 characters of text.
 
     Args:
         parts: Pairs of the plain text of a part and its HTML.
@@ -212,9 +213,9 @@ def make_fragment(pieces: Iterable[MarkedPiece], line: str, *, show_originals: b
 
 
 def get_content_policy() -> str:
-    """Return the content security policy of a page.
+    """Return the content security policy (CSP) of the HTML pages of ``iterate_page``.
 
-    It permits the style sheet of the page, and no scripts, images, frames, forms or connections.
+    The policy permits the style sheet of the page, and no scripts, images, frames, forms or connections.
 
     >>> get_content_policy().startswith("default-src 'none'; style-src 'sha256-")
     True
@@ -224,14 +225,14 @@ def get_content_policy() -> str:
 
 
 def iterate_page(title: str, sections: Iterable[str]) -> Iterator[str]:
-    """Yield an HTML page with original text, part by part. Its first line is ``PRIVATE_NOTICE`` in a comment.
+    r"""Yield an HTML page with original text, part by part. The first line is a comment with a privacy notice.
 
     Args:
         title: Title of the page, plain text.
         sections: HTML of the content, in parts.
 
     >>> next(iterate_page("Changes", []))
-    '<!-- contains your original text: do not send -->\\n<!doctype html>\\n'
+    '<!-- contains your original text: do not send -->\n<!doctype html>\n'
     """
     escaped = escape_html(title)
     yield f"<!-- {PRIVATE_NOTICE} -->\n<!doctype html>\n"

@@ -1,4 +1,4 @@
-"""Options of a sanitizing call, and those checks of them that do not depend on the mechanism."""
+"""Options of a sanitizing call, and the checks of options that do not depend on the mechanism."""
 
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal, InvalidOperation
@@ -23,38 +23,38 @@ class Options(TypedDict, total=False):
     """Options of every call that sanitizes a text or describes a mechanism. All are optional.
 
     Keys:
-        mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
-            omitted.
-        epsilon: Epsilon of a level, exactly as the bundle states it; the bundle's default if omitted. For ``krr`` any
-            number in (0, 30], for ``fbdd`` any in (0, 100000]; both require it. The staircase also requires
-            ``protect``, since the default mode has no epsilon.
-        protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
-            by surrogates of the same type, and randomizes all other words. ``"all"`` randomizes function words too.
-            ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
-            default is ``"names"``. If the bundle has no lists for it, or the call has a ``mechanism``, the default is
-            the mode of the bundle's mechanism.
+        mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; if omitted, the default of
+            the bundle (the folder with word lists, tables and settings).
+        epsilon: The privacy loss per word: one of the values that ``textveil levels`` lists; the bundle's default if
+            omitted. For ``krr`` any number in (0, 30], for ``fbdd`` any in (0, 100000]; both require it. The staircase
+            also requires ``protect``, since the default mode has no epsilon.
+        protect: Protection mode. ``"words"`` leaves function words unchanged, replaces names, places, numbers and
+            similar entities by others of the same type (*surrogates*), and randomizes all other words. ``"all"``
+            randomizes function words too. ``"names"`` leaves the words of a public list unchanged, and replaces all
+            others by surrogates. The default is ``"names"``. If the bundle has no lists for it, or the call has a
+            ``mechanism``, the default is the mode of the bundle's mechanism.
         consistent: Whether equal words of a document get equal outputs (``staircase``, ``names``). The default is true
             for ``names`` and false for other modes. ``names`` also accepts ``"corpus"``: equal strings of all documents
             get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: Limit for a document with ``consistent``; 2,000 if omitted. ``staircase`` counts all randomized
-            words, names and numbers, repetitions included, and a document with more is an error. ``names`` counts the
-            distinct strings with surrogates; further strings become tags.
+            words, names and numbers, repetitions included. A longer document is an error. ``names`` counts the distinct
+            names, numbers and words with surrogates. Further ones become tags.
         replacement_probability: The parameter ``p`` of SanText+, in (0, 1]: the probability that a common word is
             replaced.
         deny: Private words. ``santext+`` treats them as sensitive even if they are common. ``staircase`` and ``names``
-            treat them as unknown words even if the mode keeps them or the vocabulary contains them.
+            treat them like words on no list, so they are always replaced or randomized.
         style: ``"surrogate"`` or ``"tag"`` (``names``): whether the output has surrogates or tags such as ``[city 1]``.
             ``"surrogate"`` if omitted.
-        keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
-        facts: Which public facts ``names`` keeps besides common words: ``"none"``, ``"plain"`` (technical and medical
-            terms, and numbers with a unit), ``"useful"`` (headings, languages, ages below 90, years and amounts too) or
-            ``"public"`` (countries, firms and their products too). ``"plain"`` if omitted.
-        allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
-            from the output.
-        randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
-            (``names``). At least 100 of them must be in the vocabulary of the bundle's staircase mechanism. The list is
-            public.
+        keep, tag, drop: Entity types, such as ``"city"``, that stay unchanged, become tags, or are removed (``names``).
+        facts: Which public facts ``names`` leaves unchanged, besides common words: ``"none"``, ``"plain"`` (technical
+            and medical terms, and numbers with a unit), ``"useful"`` (headings, languages, ages below 90, years and
+            amounts too) or ``"public"`` (countries, firms and their products too). ``"plain"`` if omitted.
+        allow: Words that stay unchanged at every position (``names``). The list is public: a reader who has the list
+            learns more from the output.
+        randomize: Words that become random words of this list wherever they are in lower case (``names``). The option
+            ``epsilon`` states their privacy loss. At least 100 of them must be in the vocabulary of the bundle's
+            staircase mechanism. The list is public.
         patterns: Entity types of your own, each with a pattern: ``{"employee": "EMP[0-9]{5}"}`` (``names``). A pattern
             is a subset of regular expressions without backtracking, and matches whole words. A match becomes a random
             string of the same character classes, or a tag such as ``[employee 1]``.
@@ -152,7 +152,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def make_cache_key(options: Options) -> tuple[object, ...]:
-    """Return a hashable key. Two calls have the same key only if their options have the same meaning.
+    """Return a hashable key for a cache: two calls have the same key only if their options mean the same.
 
     Raises:
         OptionError: See ``check_options``.

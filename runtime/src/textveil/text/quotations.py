@@ -1,8 +1,8 @@
-"""Decide whether a reply quotes a short surrogate, such as a letter, from the sanitized text.
+"""Decide whether a reply quotes a short surrogate (replacement), such as a letter, from the sanitized text.
 
-A letter, a digit or a symbol in a reply may belong to the reply itself. So the mapping stores the *surroundings* of
-such a surrogate: the text before and after it in the sanitized text. The original is restored only where the reply
-repeats enough of the surroundings. The comparison ignores case and blanks.
+A letter, a digit or a symbol in a reply may belong to the reply itself. So the *surroundings* of such a surrogate are
+stored with it: the text before and after the surrogate in the sanitized text. The original is restored only where the
+reply repeats enough of the surroundings. The comparison ignores case and blanks.
 """
 
 import re
@@ -43,15 +43,15 @@ _EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 
 
 def fold_surroundings(text: str) -> str:
-    """Convert text for comparison: fold each character, and replace consecutive blanks by one space."""
+    """Normalize text for comparison: case-fold each character, and replace consecutive blanks by one space."""
     return _BLANKS.sub(" ", text.lower() if text.isascii() else "".join(map(fold_text, text)))
 
 
 def cut_before(text: str, *, is_start: bool) -> str:
-    """Return the folded last characters of the text before a surrogate, in the form that mappings store.
+    """Return the last characters of the text before a surrogate (replacement), normalized for comparisons.
 
     Args:
-        text: The characters before the surrogate.
+        text: The text before the surrogate.
         is_start: Whether ``text`` begins at the start of the whole text.
     """
     read = fold_surroundings(text[-LOOKBEHIND_CHARACTERS:])
@@ -61,10 +61,10 @@ def cut_before(text: str, *, is_start: bool) -> str:
 
 
 def cut_after(text: str, *, is_end: bool) -> str:
-    """Return the folded first characters of the text after a surrogate, in the form that mappings store.
+    """Return the first characters of the text after a surrogate (replacement), normalized for comparisons.
 
     Args:
-        text: The characters after the surrogate.
+        text: The text after the surrogate.
         is_end: Whether ``text`` ends at the end of the whole text.
     """
     read = fold_surroundings(text[:LOOKAHEAD_CHARACTERS])
@@ -74,10 +74,10 @@ def cut_after(text: str, *, is_end: bool) -> str:
 
 
 class Quotation(NamedTuple):
-    """Result of the comparison of a reply with the stored texts around surrogates.
+    """Result of the comparison of a reply with the stored texts around surrogates (replacements).
 
     Attributes:
-        pair: The pair whose stored texts match best; ``None`` if none match.
+        pair: The pair of surrogate and original whose stored texts match best; ``None`` if none match.
         needs_more: Whether the decision depends on characters of the reply that are not available yet.
     """
 
@@ -93,13 +93,13 @@ _Surroundings = tuple[str, str, SurrogatePair]
 
 
 class QuotationIndex:
-    """Index of the surroundings of surrogates: the texts before and after them in the sanitized text.
+    """Index of the surroundings of surrogates (replacements): the texts before and after them.
 
     Args:
-        pairs: Pairs with surroundings: those whose ``after`` is not ``None``.
+        pairs: Pairs of surrogate and original with stored surroundings: those whose ``after`` is not ``None``.
 
     Attributes:
-        outputs: The surrogates, folded.
+        outputs: The surrogates, case folded.
         short_joined: Surrogates of one or two characters that are the beginning of a longer word, as in ``7x``.
     """
 
@@ -124,13 +124,13 @@ class QuotationIndex:
         return output in self.outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the pair for which the reply best repeats the sanitized text around the surrogate.
+        """Return the surrogate (replacement) and original for which the reply best repeats the text around it.
 
-        For a weak pair (see ``SurrogatePair``) the text on one side of the surrogate is enough. But if the surrogate is
-        a part of a longer word, or if its pair is not weak, the reply must repeat text on both sides.
+        If ``weak`` of the pair is true (see ``SurrogatePair``), the text on one side of the surrogate is enough. If
+        ``weak`` is false, or if the surrogate is a part of a longer word, the reply must repeat text on both sides.
 
         Args:
-            output: The surrogate, folded.
+            output: The surrogate, case folded.
             before: Result of ``cut_before`` for the reply.
             rest: The reply after the surrogate, as far as it is available.
             is_end: Whether the reply ends with ``rest``.
@@ -158,7 +158,7 @@ class QuotationIndex:
 
 
 def fold_output(output: str) -> str:
-    """Return the key of a surrogate in the index: folded, with single spaces."""
+    """Return the key of a surrogate (replacement) in the index: case folded, with single spaces."""
     return " ".join(fold_text(output).split())
 
 
@@ -167,7 +167,7 @@ def _remove_blanks(text: str) -> str:
 
 
 def _count_shared(one: str, other: str) -> int:
-    """Return how many characters two texts next to a surrogate share, counted from the surrogate outward.
+    """Return how many characters two texts next to a replacement share, counted from the replacement outward.
 
     Blanks and incomplete words do not count. A shared start or end of the whole text counts as four characters.
     """
@@ -193,7 +193,8 @@ def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] =
         text: A text.
         index: Start of the part.
         end: End of the part.
-        clitics: Folded clitics with their apostrophe, such as ``d'``. They may precede a separate word directly.
+        clitics: Short words with an apostrophe, such as ``d'``, in lower case. They may precede a separate word
+            directly.
     """
     first, last, number = text[index], text[end - 1], _NUMBER.fullmatch(text, index, end) is not None
     mixed = not number and any(map(str.isdigit, text[index:end]))  # such as a key, which may follow __ in code
@@ -221,7 +222,7 @@ def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] =
 
 
 def _find_clitic(text: str, index: int) -> str:
-    """Return the clitic directly before position ``index``, such as ``d'``, in lower case; empty if none."""
+    """Return the clitic (a short word such as ``d'``) directly before ``index``, in lower case; empty if none."""
     letters = _CLITIC_LETTERS.search(text[max(0, index - 1 - _CLITIC_CHARACTERS) : index - 1])
     return "" if letters is None else f"{letters[0].lower()}'"
 
@@ -231,10 +232,10 @@ def _is_inside(character: str) -> bool:
 
 
 def join_before(outputs: Sequence[str]) -> str:
-    """Return the end of the joined outputs, with as many characters as ``cut_before`` may need.
+    """Return the end of the text before a surrogate (replacement), as long as ``cut_before`` may need it.
 
     Args:
-        outputs: Consecutive parts of the output before a surrogate.
+        outputs: Consecutive parts of the sanitized text before the surrogate.
     """
     text = ""
     for output in reversed(outputs):
@@ -245,10 +246,10 @@ def join_before(outputs: Sequence[str]) -> str:
 
 
 def join_after(outputs: Sequence[str]) -> str:
-    """Return the start of the joined outputs, with as many characters as ``cut_after`` may need.
+    """Return the start of the text after a surrogate (replacement), as long as ``cut_after`` may need it.
 
     Args:
-        outputs: Consecutive parts of the output after a surrogate.
+        outputs: Consecutive parts of the sanitized text after the surrogate.
     """
     text = ""
     for output in outputs:

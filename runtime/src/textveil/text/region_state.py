@@ -1,6 +1,7 @@
-"""State of the region scanner: the open regions of a reply, and facts about its earlier text.
+"""State of the scanner that divides a reply into regions: prose, code, math, JSON, links and markup.
 
-A *viewer* is a program that displays the reply, such as a chat client. Viewers treat Markdown in different ways.
+The state has the open regions, and facts about the text so far. A *viewer* is a program that displays the reply, such
+as a chat client. Viewers treat Markdown in different ways.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -23,7 +24,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """How a character of JSON affects the chunk that contains the character."""
+    """Role of a character of JSON: text, a separator of texts, ignored, or a reason to restore nothing here."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
@@ -57,13 +58,13 @@ MATH = BLOCK_MATH | {DOLLAR, PAREN, COMMAND, OPTION}
 
 
 class InnerScanner(Protocol):
-    """Interface of the scanner that reads the content of a JSON string."""
+    """Interface of the scanner that finds code, links and markup in the content of a JSON string."""
 
     region: Region
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of the text because of an open bracket or brace; ``None`` if no bracket or brace is open."""
+        """Kind of text (such as JSON or code) that an open bracket or brace indicates; ``None`` if none is open."""
         ...
 
     @property
@@ -73,22 +74,22 @@ class InnerScanner(Protocol):
 
     @property
     def destination(self) -> str | None:
-        """The part of the open link's address that was read; ``None`` outside links."""
+        """The address of the open link, as far as it was read; ``None`` outside links."""
         ...
 
     @property
     def is_sealed(self) -> bool:
-        """Whether restoring is forbidden at this position under all options."""
+        """Whether no original word may be put back at this position of the reply, under any options."""
         ...
 
     def read_character(self, character: str) -> Region:
-        """Read one character and return its region, such as plain text, code, a link or JSON."""
+        """Read one character, and return the kind of its text, such as prose, code, a link or JSON."""
         ...
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class OpenRegion:
-    """A region whose end has not been read yet, with the state of its text so far."""
+    """A part of the reply, such as code or a link, whose end has not been read yet, with its state so far."""
 
     kind: int
     region: Region
@@ -131,10 +132,10 @@ class OpenRegion:
 
 
 class RegionState:
-    """State of the region scanner after a part of the reply: open regions, and marks that affect later text.
+    """State of the scanner that divides a reply into prose, code, links and markup, after a part of the reply.
 
     Attributes:
-        region: Region of the last character.
+        region: Region (kind of text, such as code) of the last character.
         role: Role of the last character in JSON; ``JsonRole.TEXT`` elsewhere.
     """
 
@@ -192,9 +193,9 @@ class RegionState:
         self.lines: LineReader = LineReader()
 
     def push(self, kind: int, region: Region) -> OpenRegion:
-        """Open a region of a kind such as ``LINK`` inside the current one, and return the new region.
+        """Begin a region (part of the reply, such as a link) inside the current one, and return the new region.
 
-        At a nesting depth of 64, all following text becomes markup.
+        At a nesting depth of 64, all following text counts as markup, in which nothing is restored.
         """
         frame = OpenRegion(kind, region)
         if len(self.frames) < MAX_DEPTH:
@@ -205,23 +206,23 @@ class RegionState:
         return frame
 
     def pop(self) -> None:
-        """Close the innermost region."""
+        """Close the innermost open region (part of the reply, such as a link or code)."""
         self.frames.pop()
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def give_up(self, region: Region) -> None:
-        """Treat all following text as ``region``, since Markdown viewers may disagree on it."""
+        """Treat all following text as ``region``; call this where programs that display Markdown may disagree."""
         self.frames = [OpenRegion(UNKNOWN, region)]
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def taint(self) -> None:
-        """Treat all following text as markup, from the end of the open code, links and tags on."""
+        """Treat all text after the open code, links and tags as markup, in which nothing is restored."""
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        """Count each ``<`` that follows an escaped ``<``, up to 2.
+        r"""Count each ``<`` that follows an escaped ``<`` (``\<``), up to 2.
 
-        The library showdown pairs the next ``>`` with the escaped one, so that this ``>`` does not end a tag.
+        The library showdown pairs the next ``>`` with the escaped ``<``, so that this ``>`` does not end a tag.
         """
         if self.last == ">":
             self.escaped_angles = 0
@@ -232,7 +233,8 @@ class RegionState:
         """Process a character of a template tag, which begins with ``<%`` and ends with ``%>``.
 
         Programs that fill in templates run the content of such a tag, and Markdown viewers treat the tag in different
-        ways. So if the tag is outside code, and opens another region or is inside one, no later text counts as prose.
+        ways. So no later text counts as prose if a tag outside code begins inside a link, math or markup, or contains a
+        character that may begin one of these.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``
@@ -248,7 +250,9 @@ class RegionState:
             self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
 
     def count_braces(self, character: str) -> None:
-        """Count open braces. Braces of a template, such as ``{{``, ``{%`` and ``#{``, may contain empty lines."""
+        """Count open braces, and record template braces (``{{``, ``{%``, ``#{``), which may contain empty lines."""
+        if character not in "{}%#" and not (self.braces or self.template_braces):  # most characters
+            return
         is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
         if is_template and not self.template_braces:
             self.template_braces = max(1, self.braces)
@@ -257,7 +261,7 @@ class RegionState:
             self.template_braces = 0
 
     def read_line_start(self, character: str, at_start: bool) -> None:
-        """Pass the starts of lines, list marks and list items to the line reader.
+        """Inform the line reader (the search for unmarked code) of the starts of lines, list marks and list items.
 
         Args:
             character: The next character.
@@ -300,7 +304,7 @@ class RegionState:
             self.empty = False
 
     def read_in_line(self, character: str) -> None:
-        """Pass a character of a line to the line reader, after its indentation and list marks."""
+        """Pass a character of a line to the line reader (search for unmarked code), unless it is indentation."""
         if self.frames or self.region is not Region.PROSE:
             self.lines.read_other(character)
         else:

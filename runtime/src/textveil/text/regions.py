@@ -1,9 +1,9 @@
-"""Scanner of replies, which assigns a region to each character.
+"""Scanner of replies, which assigns a region (kind of text, such as prose or code) to each character.
 
 Regions are running text (prose), code, math, JSON, links and markup. A *viewer* is a program that displays Markdown.
 The scanner assumes that an attacker wrote the reply: where viewers disagree, a character is not prose. Each character
 gets its region as soon as it is read, so the result does not depend on how a stream is split. The depth of nesting is
-limited, which bounds the memory. ``docs/restoring.md`` describes every state; it calls a viewer a *reader*.
+limited, which bounds the memory. ``docs/restoring.md`` describes every state. That document calls a viewer a *reader*.
 """
 
 import re
@@ -67,7 +67,7 @@ _BLOCKS = frozenset((FENCE, DOLLARS, BRACKET, BEGIN, JSON, UNKNOWN))
 
 
 class RegionScanner(RegionState):
-    """Assigns a region to each character of a text that arrives in parts.
+    """Assigns a region (prose, code, math, JSON, link or markup) to each character of a reply, part by part.
 
     Attributes:
         region: Region of the last character.
@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region that open brackets, or the line, determine for a word at this position; ``None`` for running text."""
+        """Kind of text that open brackets or the line indicate for a word here; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -106,10 +106,10 @@ class RegionScanner(RegionState):
 
     @property
     def is_sealed(self) -> bool:
-        """Whether restoring is forbidden at this position under all options.
+        """Whether no original word may be put back at this position of the reply, under any options.
 
-        This holds on the opening line of a fenced block, in a block that Markdown viewers display as a picture, and
-        wherever viewers disagree.
+        The value is true on the opening line of a fenced block, in a block that Markdown viewers (programs that display
+        the reply) show as a picture, and wherever viewers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:
@@ -118,14 +118,14 @@ class RegionScanner(RegionState):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether all Markdown viewers treat the following text as if it were the start of a reply."""
+        """Whether all programs that display Markdown treat the following text as if a new reply began here."""
         is_odd = self.tainted or self.html or self.line_label or self.odd or self.tag
         is_odd = is_odd or self.disputed or self.abbreviation or self.braces > 0 or self.stray
         return not is_odd and self.enclosure is None and self._find_skippable() is _PLAIN
 
     @property
     def destination(self) -> str | None:
-        """The part of the open link's address that was read; ``None`` outside links or above 2,048 characters."""
+        """The address of the open link, as far as it was read; ``None`` outside links or above 2,048 characters."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.inner is not None:
             return frame.inner.destination
@@ -134,7 +134,7 @@ class RegionScanner(RegionState):
         return frame.destination if len(frame.destination) <= MAX_DESTINATION_LENGTH else None
 
     def feed(self, text: str) -> None:
-        """Read more text. Afterward ``region`` and ``role`` describe its last character."""
+        """Read the next part of the reply. Afterward ``region`` and ``role`` describe its last character."""
         self._record_tag_link(text)
         at, end = 0, len(text)
         while at < end:
@@ -151,27 +151,31 @@ class RegionScanner(RegionState):
             self._read_skippable(match[0])
 
     def begin_tag(self) -> None:
-        """Prepare for a tag such as ``[city 1]``, so that its bracket does not count as the start of JSON."""
+        """Announce that a tag such as ``[city 1]`` follows, so that its bracket does not count as the start of JSON."""
         self.opener = ""
 
     def mark_tag(self) -> None:
         """Record that the text so far ends with a tag such as ``[person 1]``, which may be replaced by its original.
 
         Until ``settle_tag``, ``[person 1]: `` and ``[person 1](`` begin no link. The caller must call ``settle_tag`` at
-        the end of the chunk, or as soon as it has decided that it restores nothing in the chunk.
+        the end of the chunk (the text up to the next blank), or as soon as the caller has decided to restore nothing in
+        this chunk.
         """
         self.tag, self.bracket_closed = True, False
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether ``settle_tag`` must be called, since regions depend on the replacement of the last tag."""
+        """Whether the caller must call ``settle_tag``, since the kind of text depends on the fate of the last tag."""
         return self.tag or self.tag_link != ""
 
     def settle_tag(self, *, is_replaced: bool) -> None:
-        """Update the regions after the decision whether the last tag was replaced by its original.
+        """Update the state after the decision whether the original replaces the last tag, such as ``[person 1]``.
 
-        If the tag was not replaced, a round bracket directly after it begins a link. Then the text since this bracket
-        is read again as a link.
+        If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
+        again as a link.
+
+        Args:
+            is_replaced: Whether the original replaces the tag.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:
@@ -196,17 +200,17 @@ class RegionScanner(RegionState):
             self.slash, self.opener, self.dollar = state
 
     def _record_tag_link(self, text: str) -> None:
-        """Store the text since a round bracket directly after a tag, for ``settle_tag``."""
+        """Store the text since a round bracket directly after a tag, because ``settle_tag`` may read it again."""
         if self.tag_link or (self.tag and text[:1] == "(" and not self.frames):
             self.tag_link += text
 
     def mark_surrogate(self) -> None:
-        """Record that the text so far ends with a surrogate, whose original may be an address."""
+        """Record that the text so far ends with a surrogate (replacement), whose original may be an address."""
         self.address = True
         self.lines.end_surrogate()
 
     def read_prose(self, text: str) -> bool:
-        """Read ``text`` if it is all prose and changes no state. Return whether it was read."""
+        """Read ``text`` only if all of it is prose that does not change the state; return whether it was read."""
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -215,7 +219,7 @@ class RegionScanner(RegionState):
         return True
 
     def _read_skippable(self, text: str) -> None:
-        """Read characters that the pattern of ``_find_skippable`` matches."""
+        """Read characters that cannot change the state (those that the pattern of ``_find_skippable`` matches)."""
         if self.frames:
             self.region = self.frames[-1].region
         else:
@@ -225,7 +229,7 @@ class RegionScanner(RegionState):
         self.last, self.odd, self.after_tag, self.role = text[-1], False, False, JsonRole.TEXT
 
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return a pattern of the characters that do not change this state; ``None`` if any may change it."""
+        """Return a pattern of characters that cannot change the present state; ``None`` if any character can."""
         if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:
@@ -244,7 +248,7 @@ class RegionScanner(RegionState):
         return None
 
     def read_character(self, character: str) -> Region:
-        """Read one character and return its region."""
+        """Read one character, and return its region (kind of text, such as prose or code)."""
         self._record_tag_link(character)
         return self._step(character)
 
@@ -283,7 +287,7 @@ class RegionScanner(RegionState):
         return self.region
 
     def _count_marks(self, character: str) -> None:
-        """Count open brackets, and record whether the current chunk may be an address."""
+        """Count open brackets, and record whether the text since the last blank may be an address."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.kind == INLINE:
             frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))

@@ -1,4 +1,4 @@
-"""Positions and entity types of the replaced parts of an output, for views that mark these parts."""
+"""Positions and entity types of the replaced parts of a sanitized text, for views that mark these parts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ RANDOMIZED_WORD = "randomized"
 
 
 class ReplacedSpan(NamedTuple):
-    """A replaced part of an output.
+    """A replaced part of a sanitized text.
 
     Attributes:
-        start: Index of its first character in the output.
+        start: Index of its first character in the sanitized text.
         end: Index after its last character; equal to ``start`` if the part was removed.
         entity_type: Public name of its entity type, or ``RANDOMIZED_WORD``.
         original: The original text; empty if the call does not store originals.
@@ -27,24 +27,24 @@ class ReplacedSpan(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class SpanOutline:
-    """Compact form of the replaced parts of an output, from which ``list_spans`` computes the spans.
+    """Compact form of the replaced parts of a sanitized text, from which ``list_spans`` computes the spans.
 
     >>> SpanOutline([(1, "city", "Leeds")], [3, 6, 1]).list_spans()
     (ReplacedSpan(start=3, end=9, entity_type='city', original='Leeds'),)
 
     Attributes:
         entries: For each replaced part: its index among all parts, its public entity type, and its original.
-        lengths: The number of characters of each part of the output, kept or replaced.
+        lengths: The number of characters of each part of the sanitized text, unchanged or replaced.
 
     Privacy:
-        Its ``repr`` has no content, and a pickle has no originals.
+        The ``repr`` has no content, and a pickle has no originals.
     """
 
     entries: Iterable[tuple[int, str, str]]
     lengths: Sequence[int]
 
     def list_spans(self) -> tuple[ReplacedSpan, ...]:
-        """Return the replaced parts with their positions, in the order of the output."""
+        """Return the replaced parts with their positions, in the order of the text."""
         bounds = [0, *accumulate(self.lengths)]
         return tuple(
             [
@@ -54,7 +54,7 @@ class SpanOutline:
         )
 
     def map_originals(self, convert: Callable[[str], str]) -> "SpanOutline":
-        """Return an outline in which ``convert`` was applied to each original.
+        """Return a copy of these positions in which ``convert`` was applied to each original text.
 
         >>> outline = SpanOutline([(0, "city", "leeds")], [6])
         >>> outline.map_originals(str.upper).list_spans()[0].original
@@ -69,16 +69,17 @@ class SpanOutline:
 def outline_elements(
     elements: Iterable[Any], public_names: Mapping[str, str], *, keeps_originals: bool = True
 ) -> SpanOutline:
-    """Return the outline of a rewritten text, with an entry for each part that was replaced.
+    """Return the positions, types and originals of the replaced parts of a sanitized text, in compact form.
 
     Args:
-        elements: The parts of the text, kept or replaced, each with its output
+        elements: The parts of the text, unchanged or replaced, each with its output
             (``names.reply_pairs.RewrittenElement``).
-        public_names: Public name of each entity type whose internal name differs from it.
-        keeps_originals: Whether the entries have the originals.
+        public_names: For each internal entity type with another public name, that name.
+        keeps_originals: Whether the result has the original texts.
 
     Privacy:
-        Whether a part has an entry depends on the template alone, not on whether its output equals its original.
+        A replaced part has an entry even if its replacement happens to equal the original. So the entries reveal
+        nothing about the original.
     """
     entries, lengths = list[tuple[int, str, str]](), list[int]()
     for element in elements:

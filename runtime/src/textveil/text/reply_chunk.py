@@ -1,7 +1,7 @@
 """Check whether a chunk of a reply consists only of words, numbers and punctuation.
 
-A chunk is the text between two blanks. Only in such a chunk are surrogates restored as running text. A chunk with other
-characters may be an address or code; it is called *spoiled*.
+A chunk is the text between two blanks. Only in such a chunk are surrogates (replacements) restored as running text. A
+chunk with other characters may be an address or code, and is called *spoiled*.
 """
 
 import re
@@ -38,12 +38,12 @@ SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u20
 
 
 def is_address_like(original: str) -> bool:
-    """Return whether a program may find an address in ``original``, or in ``original`` with the text after it."""
+    """Return whether a program may find a web or mail address in ``original``, alone or with the text after it."""
     return _ADDRESS.search(original) is not None and any(map(str.isalpha, original))
 
 
 class ReplyChunk:
-    """State of the check of one chunk of a reply, which arrives in parts.
+    """Checks whether originals may be restored in one chunk of a reply (the text between two blanks).
 
     Attributes:
         has_address: Whether this chunk contains a restored original that looks like an address.
@@ -51,7 +51,7 @@ class ReplyChunk:
         length: Number of characters so far.
         behind_tab: Whether a tab precedes the chunk: some programs remove tabs from an address.
         restored: Whether an original of the chunk is already in the output.
-        spoiled: Whether no surrogate of the chunk may be restored as running text.
+        spoiled: Whether no surrogate (replacement) of the chunk may be restored as running text.
         text: Parts of the chunk as written, if the caller passes them to ``remember``.
     """
 
@@ -76,26 +76,26 @@ class ReplyChunk:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether the chunk has more than 1,024 characters."""
+        """Whether the chunk (the text between two blanks) has more than 1,024 characters."""
         return self.length > MAX_CHUNK_CHARACTERS
 
     @property
     def is_separable(self) -> bool:
-        """Whether the chunk has only words and marks, and cannot become an address together with the next text."""
+        """Whether the chunk (text since the last blank) cannot be a part of an address, whatever text follows."""
         is_open = self._dotted or self._opener or self._symbol or self._last in ("/", "\\")
         return not (self.spoiled or self._ampersand or is_open)
 
     def spoil(self) -> None:
-        """Forbid restoring the surrogates of this chunk."""
+        """Declare that no surrogate (replacement) of this chunk may be restored."""
         self.spoiled = True
 
     def remember(self, text: str) -> None:
-        """Store a part of the chunk as written, up to a total of 1,024 characters."""
+        """Store a part of the chunk (text between blanks) as written, up to a total of 1,024 characters."""
         if not self.is_too_long:
             self.text.append(text)
 
     def add_text(self, text: str) -> None:
-        """Add a part of the chunk that contains no surrogate."""
+        """Add a part of the chunk (text between blanks) that contains no surrogate (replacement)."""
         self.length += len(text)
         if self.is_too_long:
             self.spoiled = True
@@ -108,7 +108,7 @@ class ReplyChunk:
             self._last = character
 
     def add_surrogate(self, length: int) -> None:
-        """Add a surrogate of ``length`` characters. In the check for addresses it counts as one letter."""
+        """Add a surrogate (replacement) of ``length`` characters; the check for addresses counts it as one letter."""
         self.length += length
         self._end_label()
         if self._dotted or self._opener or self._last == "\\" or self.is_too_long:
@@ -116,10 +116,10 @@ class ReplyChunk:
         self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """End the chunk, and set ``spoiled`` if no surrogate of it may be restored as running text.
+        """Process the end of the chunk (the next blank), and set ``spoiled`` if nothing in it may be restored.
 
-        This is so if the chunk ends with a slash, or if a square bracket or a tag is still open at its end. A harmless
-        tag without attributes does not count.
+        Nothing may be restored if the chunk ends with a slash, or if a square bracket or an HTML tag is still open at
+        its end. Harmless tags without attributes, such as ``<b>``, do not matter.
         """
         self.spoiled = (
             self.spoiled
@@ -131,7 +131,8 @@ class ReplyChunk:
     def _end_label(self) -> None:
         """Accept a colon as the end of a bold label, as in ``**Name:**``, so that text may follow it.
 
-        The colon must be the only dot or colon of the chunk, and two stars or underscores must follow it.
+        The chunk (text between blanks) must have no dot and no other colon, and two stars or underscores must follow
+        the colon.
         """
         if self._dotted and self._label >= len("**"):
             self._dotted, self._label = False, -1
@@ -169,9 +170,10 @@ class ReplyChunk:
             self.spoiled = self.spoiled or not (is_word_character(character) or character in SPACES)
 
     def _add_inside(self, character: str) -> None:
-        """Add a character after an opening ``<``, ``[`` or ``/`` that is not yet closed.
+        """Check a character after an opening ``<``, ``[`` or ``/`` that is not yet closed.
 
-        A tag, a note number in square brackets, or the end ``/>`` of a tag is permitted. Other text sets ``spoiled``.
+        A tag, a note number in square brackets, and the end ``/>`` of a tag are permitted. For other text the method
+        sets ``spoiled``, so that nothing in this chunk is restored.
         """
         if self._opener == "/":
             self.spoiled, self._opener = self.spoiled or character != ">", ""

@@ -1,15 +1,16 @@
-"""Search for surrogates in a reply that arrives in parts, and their replacement by originals.
+"""Restoring: search for surrogates (replacements) in a reply that arrives in parts, and insert the originals.
 
 Whole replies and streams use this code. It decides on a surrogate only after its chunk (the text up to the next blank)
-has ended, and when no form with more characters can match. So the result does not depend on how a stream is split,
-except for active content such as scripts. A part may end with half of a character (in UTF-16). Until the decision the
-code holds back text: at most the rest of the chunk, up to 1,024 characters, or a form of a surrogate and one character.
+has ended, and when no longer form (spelling of a surrogate, such as the plural) can match. So the result does not
+depend on how a stream is split, except for active content such as scripts. A part may end with half of a character (in
+UTF-16). Until the decision the code holds back text: at most the rest of the chunk, up to 1,024 characters, or a form
+of a surrogate and one character.
 """
 
 import json
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textveil.sequences import join_utf16_halves
 from textveil.text.active_content import ActiveContentDetector
@@ -36,21 +37,20 @@ _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s
 _ESCAPED_IN_JSON = re.compile(r'["\\\x00-\x1f]')
 #: Characters that end a chunk. Other blanks do not end an address for every program that displays Markdown.
 _SEPARATORS, _SEPARATOR = " \t\r\n", re.compile(r"[ \t\r\n]")
-#: Marks of TeX math that belong to no word.
-_MATH_MARKS = frozenset("{}[]^=\\&<>")
+_TAG_START = 2  #: number of characters of a tag that are read one by one: its bracket and the first letter
+_MATH_MARKS = frozenset("{}[]^=\\&<>")  #: marks of TeX math that belong to no word
 #: Starts of addresses. A program that treats JSON as plain text may continue such an address into the next strings.
 _ADDRESS_STARTS = ("//", "www.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PendingSurrogate:
-    """A surrogate in a chunk that has not ended yet.
+class _PendingSurrogate(NamedTuple):
+    """A surrogate (replacement) in a chunk (text up to the next blank) that has not ended yet.
 
     Attributes:
         written: The surrogate as written in the reply.
         original: Its original, in the same form (such as the plural).
         pair: The pair of surrogate and original.
-        reason: Why its region forbids restoring; ``None`` if the region permits it.
+        reason: Why the text around it, such as code, forbids restoring; ``None`` if restoring is permitted.
         in_chunk: Whether the decision also depends on the rest of the chunk.
         place: Number of characters of the chunk before the surrogate.
     """
@@ -64,11 +64,13 @@ class _PendingSurrogate:
 
 
 class StreamRestorer(ReportProperties):
-    """Replaces surrogates by originals in one reply that arrives in parts: see ``feed`` and ``close``.
+    """Puts originals back in place of surrogates (replacements) in one reply that arrives in parts.
+
+    Call ``feed`` for each part, and then ``close``.
 
     Args:
-        index: The forms of all surrogates.
-        policy: Regions in which originals are restored; running text alone by default.
+        index: The forms of all surrogates (spellings that a reply may use, such as the plural).
+        policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by default.
         find_known_numbers: Function that returns the numbers of the sanitized text.
 
     Attributes:
@@ -103,7 +105,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def report(self) -> RestoreReport:
-        """Report on the surrogates that were found in the text so far."""
+        """Report on the surrogates (replacements) in the text so far: which were restored, and which were not."""
         return RestoreReport(
             restored=tuple(self.restored),
             not_restored=tuple(self.not_restored),
@@ -112,7 +114,7 @@ class StreamRestorer(ReportProperties):
         )
 
     def feed(self, delta: str) -> str:
-        """Read the next part of a reply, and return the text that is ready. ``close`` returns the rest."""
+        """Read the next part of a reply, and return the restored text that is ready. ``close`` returns the rest."""
         if self._half or not delta.isascii():
             delta = join_utf16_halves(self._half + delta)
             self._half = delta[-1:] if "\ud800" <= delta[-1:] <= "\udbff" else ""
@@ -123,12 +125,12 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether this text ends outside all regions such as links, both read alone and after the earlier texts."""
+        """Whether this text ends outside of links, code and markup, both read alone and after the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether the last chunk of a closed stream cannot become an address together with the next text."""
+        """Whether the last word of a closed stream cannot become an address together with the next text."""
         return self._last_chunk.is_separable
 
     @property
@@ -137,22 +139,22 @@ class StreamRestorer(ReportProperties):
         return self._active.detected
 
     def stop_restoring(self, reason: SkipReason) -> None:
-        """Restore no further surrogate of this stream, and report ``reason`` for each."""
+        """Restore no further surrogate (replacement) of this stream, and report ``reason`` for each."""
         self._closed_reason = reason
 
     def spoil_chunk(self) -> None:
-        """Restore no surrogate in the current chunk."""
+        """Restore no surrogate (replacement) before the next blank of the reply."""
         self._chunk.spoil()
 
     def follow_stream(self, previous: "StreamRestorer", *, is_apart: bool = False) -> None:
         """Declare that clients may display an earlier text directly before this one.
 
-        After this call a surrogate is restored only if that is safe both for this text alone and for the two texts as
-        one. So a link, tag or block of code that is split over two texts is recognized.
+        After this call a surrogate (replacement) is restored only if restoring is safe both for this text alone and for
+        the two texts as one. So a link, tag or block of code that is split over two texts is recognized.
 
         Args:
             previous: Stream of the earlier text, after its ``close`` and before the first ``feed`` of this stream.
-            is_apart: Whether this text begins a new chunk.
+            is_apart: Whether a word of the earlier text certainly ends before this text.
         """
         self._joined_scanner = previous._joined_scanner or previous._scanner
         self._active = previous._active
@@ -166,13 +168,14 @@ class StreamRestorer(ReportProperties):
     def look_ahead(self, text: str) -> None:
         """Search the next part of the reply for active content (such as scripts), before ``feed`` reads this part.
 
-        If the part has active content, ``feed`` restores no surrogate of the part, before or after that content.
+        If the part has active content, ``feed`` restores no surrogate (replacement) of the part, before or after that
+        content.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)
 
     def close(self) -> str:
-        """End the reply and return the rest of its text."""
+        """Declare that the reply has ended, and return the rest of the restored text."""
         half, self._half = self._half, ""
         return self._release_decided(self._held + half, True)
 
@@ -203,7 +206,7 @@ class StreamRestorer(ReportProperties):
         return out
 
     def _read_text(self, text: str) -> None:
-        """Read text that contains no surrogate."""
+        """Read a part of the reply that contains no surrogate (replacement)."""
         if self._numbers is not None:
             self._numbers.feed(text)
         if self._tags is not None:
@@ -216,7 +219,7 @@ class StreamRestorer(ReportProperties):
         self._read_parts(text)
 
     def _read_parts(self, text: str) -> None:
-        """Add text without surrogates to the chunk and to the output, and update the regions."""
+        """Add text without surrogates (replacements) to the output, and update the state."""
         if self._joined_scanner is not None:
             self._joined_scanner.feed(text)
         if self._policy.permits_everything:
@@ -243,7 +246,7 @@ class StreamRestorer(ReportProperties):
             self._add_to_chunk(text[end:])
 
     def _note_address(self, character: str) -> None:
-        """Record whether this chunk contains the start of an address for programs that treat JSON as plain text."""
+        """Record whether an address begins in this chunk (text since the last blank), if JSON is read as plain text."""
         if character in _SEPARATORS:
             self._last_characters, self._in_address = "", False
         elif character != "\\":  # a backslash may be an escape of JSON
@@ -251,7 +254,7 @@ class StreamRestorer(ReportProperties):
             self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: JsonRole) -> None:
-        """Add one character to the chunk, or end the chunk. Marks of JSON end a chunk like blanks."""
+        """Add one character to the chunk (text since the last blank), or end the chunk at a blank or mark of JSON."""
         if character in _SEPARATORS or role is JsonRole.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
@@ -278,18 +281,21 @@ class StreamRestorer(ReportProperties):
         (self._pending if self._pending else self._output).append(text)
 
     def _give_up_chunk(self) -> None:
-        """Write out a chunk in which nothing can be restored, unless it may be an address of a permitted host."""
+        """Write out a chunk (text up to a blank) in which nothing can be restored.
+
+        Exception: if the chunk may be an address of a permitted host, the method does nothing.
+        """
         self._settle_tags(is_replaced=False)
         if self._pending and (not self._policy.hosts or self._chunk.is_too_long):
             self._flush_chunk()
 
     @property
     def _scanners(self) -> list[RegionScanner]:
-        """The region scanners: one for this text alone, and one that has also read the earlier texts, if any."""
+        """The scanners for code, links and markup: one for this text alone, and one that also read earlier texts."""
         return [self._scanner] if self._joined_scanner is None else [self._scanner, self._joined_scanner]
 
     def _settle_tags(self, *, is_replaced: bool) -> None:
-        """Inform the region scanners whether the tags of the chunk, such as ``[city 1]``, were replaced."""
+        """Inform the scanners of links and markup whether originals replaced the tags, such as ``[city 1]``."""
         for scanner in self._scanners:
             if scanner.awaits_outcome:
                 scanner.settle_tag(is_replaced=is_replaced)
@@ -318,9 +324,10 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the indices in ``_pending`` of surrogates that must stay because of an address in the chunk.
+        """Return the indices in ``_pending`` of surrogates that must stay, because they could form an address.
 
-        An original that looks like an address is restored only if it is the only original of its chunk.
+        An original that looks like an address is restored only if no other original is restored in the same chunk (text
+        between two blanks).
         """
         if self._chunk.spoiled or self._active.detected:
             return set()
@@ -338,7 +345,13 @@ class StreamRestorer(ReportProperties):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
-        """Return the original of a pending surrogate; or the surrogate, after recording why it is not restored."""
+        """Return the original of a surrogate (replacement), or record why it stays and return the surrogate.
+
+        Args:
+            candidate: The surrogate.
+            path: Start and end of the path of a permitted address in the chunk, or ``None``.
+            is_blocked: Whether the surrogate must stay, because it could form an address.
+        """
         reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
         if reason is None and is_blocked:
             reason = SkipReason.CHUNK
@@ -354,7 +367,13 @@ class StreamRestorer(ReportProperties):
         return candidate.original
 
     def _read_form(self, text: str, index: int, form_match: FormMatch) -> None:
-        """Restore the form of a surrogate at ``index``, or hold it back until its chunk ends."""
+        """Restore the surrogate (replacement) at ``index``, or hold it back until the next blank.
+
+        Args:
+            text: A part of the reply.
+            index: Position of the surrogate in ``text``.
+            form_match: The matching form (spelling) of the surrogate, with its end.
+        """
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
         written = text[index:end]
@@ -408,11 +427,16 @@ class StreamRestorer(ReportProperties):
     def _read_regions(
         self, scanner: RegionScanner, written: str
     ) -> tuple[Region, Region, SkipReason | None, list[JsonRole]]:
-        """Pass a surrogate to a region scanner, and return whether the regions permit restoring.
+        """Pass a surrogate (replacement) to a scanner, and return whether code, links or markup forbid restoring.
+
+        Args:
+            scanner: The scanner of code, links and markup.
+            written: The surrogate, as written in the reply.
 
         Returns:
-            Four values: the region of the first character; the region that forbids restoring, or else the region of the
-            first character; the reason not to restore the surrogate, or ``None``; and the JSON role of each character.
+            Four values. First, the region (kind of text, such as code) of the first character. Second, the region that
+            forbids restoring, or else the first value again. Third, the reason not to restore the surrogate, or
+            ``None``. Fourth, the JSON role of each character.
         """
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
@@ -424,13 +448,14 @@ class StreamRestorer(ReportProperties):
             scanner.begin_tag()
         first = scanner.read_character(written[0])
         destination, roles[0] = scanner.destination, scanner.role
-        if enclosure is None and scanner.is_indented:  # known from the first character of a line on
-            enclosure = Region.CODE
+        enclosure = Region.CODE if enclosure is None and scanner.is_indented else enclosure  # known from here on
         region, closed = first, None  # no list of regions: a surrogate may have thousands of words
+        last, skipped_to = len(written) - 1, 0
         for at in range(len(written)):
-            if at:
-                region = scanner.read_character(written[at])
-                roles[at] = scanner.role
+            if at == _TAG_START and scanner.read_prose(written[at:last]):  # the inside of most tags, in one step
+                region, skipped_to = Region.PROSE, last
+            if 0 < at >= skipped_to:
+                region, roles[at] = scanner.read_character(written[at]), scanner.role
             if closed is None and region is not Region.PROSE and (scanner.is_sealed or region not in places):
                 closed = region
         scanner.mark_surrogate()
@@ -440,17 +465,22 @@ class StreamRestorer(ReportProperties):
         return first, closed or first, reason, roles
 
     def _find_code_block(self, text: str) -> str:
-        """Return the first characters after the last code fence, which show whether a block of code is JSON."""
+        """Return the first characters of the last fenced block of code; the caller tests whether they begin JSON."""
         if len(self._code_block) > _HEAD_CHARACTERS and "`" not in text and self._code_block[-1] != "`":
             return self._code_block  # fast path for most deltas
         block = f"{self._code_block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD_CHARACTERS else f"{block[:_HEAD_CHARACTERS]}\0{block[-len(_FENCE) :]}"
 
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
-        """Return the original in the same form as the surrogate in the reply.
+        """Return the original in the same form (such as the plural) as its surrogate (replacement) in the reply.
 
-        The result is ``None``, and the reason is recorded, if the form has several originals or may be a word of the
-        reply.
+        If the surrogate has several originals, or may be a word of the reply itself, the method records this reason,
+        and returns ``None``.
+
+        Args:
+            text: A part of the reply.
+            index: Position of the surrogate in ``text``.
+            form_match: The matching form (spelling) of the surrogate, with its end.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]
@@ -481,20 +511,20 @@ class StreamRestorer(ReportProperties):
         return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
 
     def _is_in_json(self, text: str, index: int) -> bool:
-        """Return whether the surrogate at ``index`` is in JSON, or in a block of code that begins like JSON."""
+        """Return whether the surrogate (replacement) at ``index`` is in JSON, or in code that begins like JSON."""
         if self._region in (None, Region.CODE):
             return _JSON.match(self._find_code_block(text[len(self._behind) : index])) is not None
         return self._region is Region.JSON
 
 
 def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReason | None:
-    """Return why the region ``enclosure`` forbids restoring; ``None`` if it is running text or permitted."""
+    """Return why restoring is forbidden in ``enclosure``, such as code; ``None`` if it is permitted there."""
     return None if enclosure is None or enclosure in places else SkipReason(enclosure)
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Return a link destination without the first character of a surrogate at its end.
+    """Remove the first character of a surrogate (replacement) from the end of a link destination.
 
-    The scanner has already added this character to the destination.
+    The reason: the scanner has already added this character to the destination.
     """
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

@@ -1,4 +1,4 @@
-"""Search a reply for numbers that are neither surrogates nor in the sanitized text.
+"""Search a reply for numbers that are neither surrogates (replacements) nor in the sanitized text.
 
 A model may have computed such numbers from surrogates. Restoring cannot correct them, so the report lists them.
 """
@@ -20,12 +20,12 @@ _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
-    """Return the numbers in a text as strings, without commas between digits. Numbers of tags do not count."""
+    """Return the numbers in a text as strings, without commas. Numbers of tags such as ``[city 1]`` are ignored."""
     return {part.replace(",", "") for part in _PART.findall(_TAG.sub(" ", text))}
 
 
 class NumberFinder:
-    """Collects the numbers of a reply that arrives in parts, without the surrogates among them.
+    """Collects the numbers of a reply that arrives in parts, except numbers that are surrogates (replacements).
 
     Args:
         find_known: Function that returns the numbers of the sanitized text. It is called only if the reply has numbers.
@@ -36,7 +36,7 @@ class NumberFinder:
         self._found: list[str] = []
 
     def feed(self, text: str) -> None:
-        """Add the next part of the reply, which contains no surrogate."""
+        """Add the next part of the reply. The part must contain no surrogate (replacement)."""
         text = self._open + text
         if len(text) > _MAX_RUN_CHARACTERS:
             text = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), text)
@@ -46,7 +46,7 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end_text(self) -> None:
-        """Process the end of the text before a surrogate, or of the reply: a number at this end is complete now."""
+        """Collect the number at the end of the text so far. Call this before each surrogate and after the last text."""
         self._scan(self._open)
         self._open = ""
 
@@ -63,9 +63,10 @@ class NumberFinder:
 
 
 def _find_open_end(text: str) -> int:
-    """Return where the last part of a text begins, which may be the start of a number that later text completes.
+    """Return the index from which a text may be the start of a number that later text completes.
 
-    The part has the characters after the last blank, and the line end and the indentation before them.
+    This is the start of the last word, or of the line end and indentation before that word. If a tag such as ``[city
+    1]`` is open at the end, the index is the start of the tag.
     """
     start = len(text) if not text or text[-1].isspace() else len(text) - len(text.rsplit(None, 1)[-1])
     indent = text[max(0, start - _MAX_RUN_CHARACTERS - 2) : start]

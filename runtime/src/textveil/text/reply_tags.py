@@ -1,4 +1,4 @@
-"""Search for tags of a reply that are not in the mapping, such as ``[person 99]``.
+"""Search a reply for tags, such as ``[person 99]``, that the sanitized text did not contain.
 
 A model may have invented such a tag. Restoring cannot replace it, so the report lists it.
 """
@@ -11,7 +11,7 @@ _MAX_OPEN_TAG = 51  #: length of the longest match of ``_OPEN_TAG``
 
 
 class TagFinder:
-    """Collects the tags of a reply that arrives in parts, without the surrogates among them.
+    """Collects tags such as ``[person 99]`` in a reply that arrives in parts, except those with a known original.
 
     Attributes:
         tags: The tags in order, each once.
@@ -22,7 +22,7 @@ class TagFinder:
         self._open = ""
 
     def feed(self, text: str) -> None:
-        """Add the next part of the reply, which contains no surrogate."""
+        """Add the next part of the reply, which must contain no surrogate (replacement or known tag)."""
         if not self._open and "[" not in text:  # most texts
             return
         text = self._open + text
@@ -31,5 +31,5 @@ class TagFinder:
         self._open = "" if open_tag is None else open_tag[0]
 
     def end_text(self) -> None:
-        """Discard the beginning of a tag at the end of the text so far, since a surrogate follows it."""
+        """Discard the beginning of a tag at the end of the text so far. Call this before a surrogate (replacement)."""
         self._open = ""

@@ -1,10 +1,11 @@
 """Restoring on the device: put the original words back into a reply to a sanitized text.
 
-This requires that the text was sanitized with consistent outputs.
+This requires that the text was sanitized with the option ``consistent``: equal words then get equal surrogates
+(replacements).
 
 Privacy:
-    Restoring is not a release, since nothing leaves the device. The mapping undoes the protection: the mapping and the
-    sanitized text together give the original text.
+    Restoring needs no privacy budget, since nothing leaves the device. The mapping from surrogates to originals can
+    undo the protection: the mapping and the sanitized text together give the original text.
 """
 
 import json
@@ -39,18 +40,18 @@ _SortedPairs = tuple[dict[str, SurrogatePair], dict[str, SurrogatePair], dict[Su
 
 
 class Restorer:
-    """Mapping from surrogates to originals, which restores the originals in replies.
+    """Mapping from surrogates (replacements) to originals, which restores the originals in replies.
 
     Only a surrogate with a single original is restored. The *output* of a pair is its surrogate.
 
     Privacy:
-        Its ``repr`` contains no word, and pickling raises ``TypeError``.
+        The ``repr`` contains no word of a text, and pickling raises ``TypeError``.
 
     Args:
         pairs: Surrogates with their originals: ``SurrogatePair`` objects, or tuples of surrogate and original as
             spelled. A surrogate is in lower case if its case carries no information.
         find_pairs: Function that returns more pairs. It is called at the first use, since most mappings are never used.
-        rules: Rules of the language for inflected and elided surrogates.
+        rules: Rules of the language for inflected surrogates, such as plurals, and for elisions such as ``d'Anna``.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Restorer:
         self._unsorted_pairs, self._find_pairs = tuple(pairs), find_pairs  # parsed at first use
 
     def add_pairs(self, pairs: Iterable[Sequence[Any]]) -> None:
-        """Add more pairs of surrogate and original.
+        """Add more pairs of surrogate (replacement) and original.
 
         If a surrogate gets a second original, it becomes ambiguous, and the mapping drops both originals to save
         memory. But if the originals differ only in case, the surrogate stays unambiguous: the mapping keeps the first
@@ -75,10 +76,10 @@ class Restorer:
 
     @cached_property
     def _sorted_pairs(self) -> _SortedPairs:
-        """The pairs in three dictionaries.
+        """The pairs of surrogate (replacement) and original, in three dictionaries.
 
-        - The first one has the unambiguous pairs, by the lookup key of their surrogate.
-        - The second one has the ambiguous pairs, by the same key.
+        - The first one has the surrogates with a single original, by the normalized spelling of the surrogate.
+        - The second one has the surrogates with several originals, by the same key.
         - The third one has the pairs that apply only where a reply repeats the text around the surrogate.
         """
         sorted_pairs: _SortedPairs = {}, {}, {}
@@ -108,7 +109,7 @@ class Restorer:
                 pairs[output] = parsed
 
     def free_memory(self) -> None:
-        """Delete the content of the mapping step by step, so that other threads can run in between.
+        """Delete the surrogates and originals in small steps, so that other threads can run between the steps.
 
         No thread may use the mapping or its index afterward.
         """
@@ -119,12 +120,12 @@ class Restorer:
 
     @property
     def ambiguous_count(self) -> int:
-        """Number of surrogates that have several originals."""
+        """Number of surrogates (replacements) that have several originals."""
         return len(self._sorted_pairs[1])
 
     @property
     def pairs(self) -> list[SurrogatePair]:
-        """All pairs of surrogate and original. An ambiguous surrogate has an empty original."""
+        """All pairs of surrogate (replacement) and original. The original is empty if a surrogate has several."""
         pairs, ambiguous, quoted = self._sorted_pairs
         return [*pairs.values(), *ambiguous.values(), *quoted]
 
@@ -138,16 +139,18 @@ class Restorer:
         raise TypeError("a mapping cannot be pickled: save it with to_json, in a file that only its owner can read")
 
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
-        """Replace the surrogates in a reply by their originals.
+        """Put the original words back into a reply, in place of their surrogates (replacements).
 
-        The search finds a surrogate as it was sent, and also in the plural, in another case, with clitics, with grouped
-        digits, as a date in another notation, and across line ends. It finds none inside a longer word or number. The
-        original gets the same form. A name in lower case counts as a word of the reply itself, and is not restored.
-        Surrogates outside the regions of ``policy`` are not restored (docs/restoring.md).
+        The search finds a surrogate as it was sent, and also in the plural, in another case, with endings such as
+        ``'s``, with grouped digits, as a date in another notation, and across line ends. The search finds no surrogate
+        inside a longer word or number. The original gets the same form. A name in lower case counts as a word of the
+        reply itself, and is not restored. Surrogates outside the regions of ``policy`` are not restored
+        (docs/restoring.md).
 
         Args:
             reply: The whole reply.
-            policy: Regions in which originals are restored; running text alone by default.
+            policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by
+                default.
             sanitized: The sanitized text. Its numbers do not count as unknown in the report.
 
         Returns:
@@ -167,10 +170,11 @@ class Restorer:
     def open_stream(
         self, policy: RestorePolicy = PROSE_POLICY, find_known_numbers: Callable[[], Collection[str]] = frozenset
     ) -> "StreamRestorer":
-        """Create a restorer for one reply that arrives in parts.
+        """Create an object that restores the originals in one reply that arrives in parts.
 
         Args:
-            policy: Regions in which originals are restored; running text alone by default.
+            policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by
+                default.
             find_known_numbers: Function that returns the numbers of the sanitized text. They do not count as unknown in
                 the report.
         """
@@ -179,15 +183,15 @@ class Restorer:
         return StreamRestorer(self.index, policy, find_known_numbers)
 
     def restore_value(self, value: str) -> str | None:
-        """Return the original of a value that consists of one surrogate only; ``None`` for any other value."""
+        """Return the original of a value that is exactly one surrogate (replacement); else ``None``."""
         form = self.index.find_form(fold_text(value))
         return None if form is None or form[0].lead else inflect_original(form, value, self._rules)
 
     @cached_property
     def index(self) -> "FormIndex":
-        """Index of all forms in which a reply may write the surrogates.
+        """Index of all forms, such as the plural, in which a reply may write the surrogates (replacements).
 
-        The order of the pairs has no effect, because a mapping file does not store it.
+        The order of the pairs has no effect, because a mapping file does not store the order.
         """
         from textveil.text.form_index import FormIndex
 
@@ -203,7 +207,7 @@ class Restorer:
         return converted
 
     def to_json(self) -> str:
-        """Return the mapping as a JSON document.
+        """Return the mapping from surrogates (replacements) to originals as a JSON document.
 
         Privacy:
             The mapping is as private as the text.
@@ -224,7 +228,7 @@ class Restorer:
 
     @classmethod
     def from_json(cls, content: bytes) -> "Restorer":
-        """Parse a mapping from the JSON that ``to_json`` writes.
+        """Parse a mapping from surrogates (replacements) to originals, from the JSON that ``to_json`` writes.
 
         Raises:
             InputError: The content is not a mapping in this format.
@@ -272,7 +276,8 @@ class Restorer:
 def _is_context_entry(entry: Any) -> bool:
     """Return whether an entry of a mapping file is a list of four valid values.
 
-    They are: surrogate, original, length of the lead, and the word before the surrogate (see ``SurrogatePair``).
+    The values are: surrogate (replacement), original, the number of characters that the original replaces, and the word
+    before the surrogate. They are ``output``, ``original``, ``lead`` and ``before`` of ``SurrogatePair``.
     """
     if not isinstance(entry, list) or len(entry) != 4:
         return False
@@ -289,7 +294,8 @@ def _is_context_entry(entry: Any) -> bool:
 def _is_quotation_entry(entry: Any) -> bool:
     """Return whether an entry of a mapping file is a list of five valid values.
 
-    They are: surrogate, original, ``weak``, and the texts before and after the surrogate (see ``SurrogatePair``).
+    The values are: surrogate (replacement), original, whether the surrogate is short, and the texts before and after
+    the surrogate. They are ``output``, ``original``, ``weak``, ``before`` and ``after`` of ``SurrogatePair``.
     """
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""
@@ -298,7 +304,7 @@ def _is_quotation_entry(entry: Any) -> bool:
 def escape_tags(text: str) -> str:
     """Insert a blank into each part of a text that looks like a tag, such as ``[city 1]``.
 
-    Restoring then leaves these parts unchanged. Use the function for text of the user only. In sanitized text it would
-    also change the real tags, which restoring would then not find.
+    Restoring then leaves these parts unchanged. Use the function for text of the user only. In sanitized text the
+    function would also change the real tags, which restoring would then not find.
     """
     return _LIKE_A_TAG.sub("[ ", text)

@@ -1,4 +1,4 @@
-"""Regions of a reply in which restoring is permitted, and the reasons why surrogates are not restored."""
+"""Places in a reply at which restoring is permitted, and reasons why a replacement is not restored."""
 
 import re
 from collections.abc import Collection
@@ -20,7 +20,7 @@ _LEADING_MARKS = "(\"'*_"
 
 
 class SkipReason(StrEnum):
-    """Why a surrogate is not restored: its region of the reply, or another reason.
+    """Why a surrogate (replacement) is not restored: its place in the reply, such as code, or another reason.
 
     >>> SkipReason("code")
     <SkipReason.CODE: 'code'>
@@ -42,7 +42,7 @@ class SkipReason(StrEnum):
 
     @property
     def phrase(self) -> str:
-        """Phrase for the reason, to follow the word "surrogate".
+        """Phrase for the reason, which follows the word "surrogate" in messages.
 
         >>> SkipReason("code").phrase
         'in code'
@@ -67,7 +67,7 @@ _REASON_PHRASES: dict[SkipReason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RestorePolicy:
-    """Regions of a reply in which originals are restored. By default only running text is permitted.
+    """Regions (kinds of text, such as code) of a reply in which originals are restored; by default running text.
 
     Attributes:
         places: Permitted regions besides running text: any of ``code``, ``json`` and ``math``; or ``all``, which
@@ -83,7 +83,7 @@ class RestorePolicy:
 
     @classmethod
     def parse(cls, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()) -> "RestorePolicy":
-        """Create the policy for the options ``restore_places`` and ``restore_hosts``.
+        """Create the policy (where originals are restored) for the options ``restore_places`` and ``restore_hosts``.
 
         Args:
             restore_places: Any of ``code``, ``json`` and ``math``. The value ``all`` also permits links. Use ``all``
@@ -107,7 +107,7 @@ class RestorePolicy:
 
     @property
     def permits_everything(self) -> bool:
-        """Whether every region is permitted."""
+        """Whether originals are restored in every kind of text, links and code included."""
         return EVERY_REGION in self.places
 
     def allows_link(self, destination: str | None) -> bool:
@@ -126,7 +126,7 @@ class RestorePolicy:
         return _DISPUTED_MARKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
     def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
-        """Find the path of an address of a permitted host, in an address without link markup.
+        """Find the path in a plain address (without link markup) of a permitted host.
 
         Args:
             chunk: The characters between two blanks of the reply.

@@ -19,7 +19,7 @@ _UNKNOWN_NUMBER = "a number that is not in the text: the model may have computed
 
 
 class NotRestored(NamedTuple):
-    """A surrogate in a reply that restoring leaves unchanged.
+    """A surrogate (replacement) in a reply that restoring leaves unchanged.
 
     Attributes:
         written: The surrogate, as written in the reply.
@@ -36,15 +36,15 @@ class NotRestored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """Report on the surrogates of a reply. It contains only words of the reply, and no originals.
+    """Report on the surrogates (replacements) in a reply. It contains only words of the reply, and no originals.
 
     Attributes:
         restored: Surrogates that were replaced by their originals, as written in the reply.
         not_restored: Surrogates that were not replaced, each with the reason.
         unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text. A model may have
             computed them from surrogates, or invented them. Empty if no number of the text was replaced.
-        unknown_tags: Tags of the reply, such as ``[person 99]``, that are not in the mapping. They stay in the reply. A
-            model may have invented them. Empty if no surrogate of the mapping is a tag.
+        unknown_tags: Tags of the reply, such as ``[person 99]``, that have no known original. They stay in the reply. A
+            model may have invented them. Empty if the sanitized text has no tags.
 
     >>> from textveil.text.restore import Restorer
     >>> Restorer([("Gomez", "Novak")]).restore("Ask Gomez.").report.restored
@@ -68,7 +68,7 @@ class RestoreReport:
         )
 
     def count_reasons(self) -> dict[SkipReason, int]:
-        """Return how many surrogates were not restored for each reason, most frequent reason first."""
+        """Return how many surrogates (replacements) were not restored for each reason, most frequent reason first."""
         return dict(Counter(stays.reason for stays in self.not_restored).most_common())
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class RestoreReport:
         }
 
     def make_html(self, text: str | None = None) -> "HtmlFragment":
-        """Return the report as HTML for a notebook: each surrogate, how often it occurs, and its treatment.
+        """Return the report as HTML for a notebook: each surrogate (replacement), its count, and its treatment.
 
         Args:
             text: The restored text, to show it above the report after a notice that it is private; otherwise ``None``.
@@ -121,7 +121,7 @@ def _format_table(rows: Iterable[tuple[str, int, str]]) -> str:
 
 
 class ReportProperties:
-    """Mixin for classes with a ``report``: groups the surrogates that were not restored by reason."""
+    """Mixin for classes with a ``report``: properties for each reason not to restore a surrogate (replacement)."""
 
     __slots__ = ()
 
@@ -130,23 +130,23 @@ class ReportProperties:
 
     @property
     def not_restored_words(self) -> tuple[str, ...]:
-        """Surrogates that were not restored, since they may be words of the reply itself."""
+        """Surrogates (replacements) that were not restored, since they may be words of the reply itself."""
         return self._select(SkipReason.WORD)
 
     @property
     def ambiguous(self) -> tuple[str, ...]:
-        """Surrogates that were not restored, since they have several originals."""
+        """Surrogates (replacements) that were not restored, since each stands for several originals."""
         return self._select(SkipReason.AMBIGUOUS)
 
     @property
     def skipped(self) -> tuple[NotRestored, ...]:
-        """Surrogates that were not restored because of their position in the reply, each with the reason."""
+        """Surrogates (replacements) that were not restored because of their place in the reply, with the reason."""
         others = (SkipReason.WORD, SkipReason.AMBIGUOUS)
         return tuple(stays for stays in self.report.not_restored if stays.reason not in others)
 
     @property
     def unknown_tags(self) -> tuple[str, ...]:
-        """Tags of the reply that are not in the mapping. A model may have invented them."""
+        """Tags of the reply, such as ``[person 99]``, without a known original. A model may have invented them."""
         return self.report.unknown_tags
 
     def _select(self, reason: SkipReason) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class _JsonRefusingType(type):
 
 
 class Restored(metaclass=_JsonRefusingType):
-    """A reply with the user's original words, and a report on its surrogates.
+    """A reply with the user's original words, and a report on its surrogates (replacements).
 
     It acts like its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is not a ``str``: ``json.dumps``
     raises ``RestoredNotJson``. Use ``.text``, or ``.to_dict()`` for text and report.
@@ -204,16 +204,16 @@ class Restored(metaclass=_JsonRefusingType):
         return self.text
 
     def __repr__(self) -> str:
-        """Return how many surrogates were restored and how many were not, without a word of the text."""
+        """Return how many surrogates (replacements) were restored and how many not, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
 
     def _repr_html_(self) -> str:
-        """Return the report as HTML for a notebook, without the restored text, since a notebook saves its outputs."""
+        """Return the report as HTML for a notebook. It lacks the restored text, since a notebook saves its outputs."""
         return str(self.to_html())
 
     def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
-        """Return the report as HTML for a notebook: each surrogate, how often it occurs, and its treatment.
+        """Return the report as HTML for a notebook: each surrogate (replacement), its count, and its treatment.
 
         >>> from textveil.text.restore import Restorer
         >>> restored = Restorer([("Gomez", "Novak")]).restore("Ask Gomez.")
@@ -221,7 +221,7 @@ class Restored(metaclass=_JsonRefusingType):
         (False, True)
 
         Args:
-            show_originals: Whether the restored text is above the report. A notebook saves it in its file.
+            show_originals: Whether the restored text is above the report. A notebook saves this text in its file.
         """
         return self.report.make_html(self.text if show_originals else None)
 

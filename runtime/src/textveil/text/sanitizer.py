@@ -38,11 +38,11 @@ _PLAIN_TYPES = frozenset((str, bool, type(None)))
 
 
 class Sanitizer:
-    """Sanitizes texts, offline, with the mechanisms of one bundle.
+    """Sanitizes texts, offline, with the mechanisms of one bundle (a folder of word lists, tables and settings).
 
-    Mechanisms randomize words under local differential privacy. The mode ``names`` replaces words by random surrogates
-    of their entity types. An instance holds no random state, so it is safe to share between threads and to use after a
-    fork.
+    Mechanisms randomize words under local differential privacy. The mode ``names`` replaces names, numbers and unlisted
+    words by random ones of the same type (*surrogates*). An instance holds no random state, so it is safe to share
+    between threads and to use after a fork.
 
     Args:
         bundle: An opened bundle.
@@ -60,17 +60,18 @@ class Sanitizer:
         self._plans: dict[object, RandomizingPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the cached plans of earlier calls.
+        """Return the state for pickling, without cached objects of earlier calls.
 
-        The plans contain the options of these calls, which may contain private words.
+        These objects contain the options of the calls, which may contain private words.
         """
         return {**self.__dict__, "_plans": {}}
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "Sanitizer":
-        """Open a bundle, check the hashes and the structure of its files, and return its sanitizer.
+        """Open a bundle (folder of lists and tables), check its files, and return a sanitizer that uses them.
 
-        The built-in bundle has files that only the mode ``names`` reads. They are checked when that mode is first used.
+        The check covers the hash and the structure of each file. The built-in bundle has files that only the mode
+        ``names`` reads: they are checked when that mode is first used.
 
         Args:
             path: Folder of a bundle. If ``path`` is omitted, ``language`` selects an installed language pack. If
@@ -93,7 +94,8 @@ class Sanitizer:
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
         """Sanitize one text, and return it with its privacy statement.
 
-        The text is one document: equal words of it can get equal outputs, and its statement covers all of its tokens.
+        The text is one document: equal words in the text can get equal outputs, and the statement covers all words of
+        the text.
 
         Args:
             text: Any text.
@@ -107,8 +109,8 @@ class Sanitizer:
             InputError: ``text`` is not a string.
 
         Privacy:
-            Every call draws new random outputs. A second call for the same text is a second release: both outputs
-            together reveal more than one.
+            Every call draws new random outputs. If you sanitize the same text twice, both outputs together reveal more
+            than one.
         """
         if not isinstance(text, str):
             raise InputError("the text must be a string: for a list of texts use sanitize_batch")
@@ -130,8 +132,8 @@ class Sanitizer:
     ) -> list[SanitizedDocument]:
         """Sanitize documents that consist of several texts, such as the cells of a row.
 
-        With the option ``consistent``, equal words in all texts of a document get equal outputs, and each distinct word
-        counts once toward the spend. Without this option the outputs are those of ``sanitize_batch``, and the
+        With the option ``consistent``, equal words in all texts of a document get equal outputs, and the privacy loss
+        of each distinct word counts once. Without this option the outputs are those of ``sanitize_batch``, and the
         ``tokens`` of a document are the sum over its texts. For arguments, errors and privacy see ``sanitize``.
 
         Returns:
@@ -160,9 +162,9 @@ class Sanitizer:
     def preview(
         self, text: str, *, explain: bool = False, **options: Unpack[Options]
     ) -> "list[tuple[str, str]] | list[ExplainedPiece]":
-        """Split a text into tokens and gaps, and return the treatment of each, without any release.
+        """Return how each part of a text would be treated, without sanitizing the text.
 
-        The method draws no random numbers.
+        The parts are tokens (such as words) and gaps (blanks and punctuation). The method draws no random numbers.
 
         Args:
             text: Any text.
@@ -172,9 +174,10 @@ class Sanitizer:
 
         Returns:
             Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
-            ``"kept"``, ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name of an
-            entity type. Under ``santext+`` a ``"randomized"`` word can by chance remain unchanged. With ``explain`` the
-            result has an ``ExplainedPiece`` in place of each pair. The result is as private as the text.
+            ``"kept"`` (unchanged), ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name
+            of the entity type as which the part is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
+            remain unchanged. With ``explain`` the result has an ``ExplainedPiece`` in place of each pair. The result is
+            as private as the text.
 
         Raises:
             OptionError: The bundle or the mechanism does not support the value of an option.
@@ -191,14 +194,15 @@ class Sanitizer:
         return [replace(piece, text=restore_characters(piece.text)) for piece in _explain_pieces(plan, text)]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
-        """Return the share of a text's randomized words that are not in the vocabulary, from 0 to 1.
+        """Return the share of unknown words in a text, from 0 to 1.
 
-        The mode ``names`` has no vocabulary. There the result is the share of words that are on no list, among all
-        words that are no names, numbers or other entities. A result above 0.5 can mean that the text is in another
-        language. The result is 0 if the text has no such words.
+        For modes that randomize words, this is the share of randomized words that are not in the vocabulary. The mode
+        ``names`` has no vocabulary. There the result is the share of words that are on no list, among all words that
+        are no names, numbers or other entities. A result above 0.5 can mean that the text is in another language. The
+        result is 0 if the text has no such words.
 
         Privacy:
-            The share depends on private words: do not release it.
+            The share depends on private words: do not publish it.
         """
         treated_parts = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
@@ -210,14 +214,14 @@ class Sanitizer:
         return treatments.count("unknown") / max(1, len(treatments))
 
     def terms(self, **options: Unpack[Options]) -> PrivacyTerms:
-        """Return the privacy terms of calls with these options: mechanism, guarantee and mode."""
+        """Return mechanism, privacy guarantee and mode of calls with these options."""
         return self._get_plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
-        """Return all parameters that determine the output distribution, such as for the key of a cache.
+        """Return all parameters that determine the output distribution, for example as the key of a cache.
 
-        They include the content hash of the bundle, the default values of omitted options, and the SHA-256 of ``key``
-        instead of ``key``.
+        They include the content hash of the bundle (the folder with word lists and tables), the default values of
+        omitted options, and the SHA-256 of ``key`` instead of ``key``.
 
         Privacy:
             The result contains the private words of ``deny`` and ``known``. Do not publish it.
@@ -233,17 +237,17 @@ class Sanitizer:
         return {**asdict(plan.terms), **list_options}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
-        """Return the plan of the mode ``names`` for these options.
+        """Return the plan (checked options with their word lists and rules) of the mode ``names``.
 
         Use it for operations that ``Sanitizer`` does not have, such as sanitizing a conversation.
         """
         return cast("NamesPlan", self._get_plan({**options, "protect": "names"}))
 
     def add_sampling_mode(self, options: Options) -> Options:
-        """Return the options with a mode that randomizes words, if they select the default mode ``names``.
+        """Return options that select a mode with randomized words, if the given ones select the default ``names``.
 
-        Call it before an operation that needs the output distribution of a word: the mode ``names`` has none. Options
-        that state a mode or a mechanism are returned unchanged.
+        Call this method before an operation that needs the output distribution of a word: the mode ``names`` has none.
+        Options that state a mode or a mechanism are returned unchanged.
 
         >>> Sanitizer.load().add_sampling_mode({"epsilon": 8})
         {'epsilon': 8, 'protect': 'words'}
@@ -257,13 +261,13 @@ class Sanitizer:
         """Return the exact output distribution of one word: every output with its integer weight.
 
         Args:
-            word: One word. A word outside the vocabulary has the distribution of ``<unk>``. Under the staircase
-                mechanism its case matters: in lower case more outputs are possible.
+            word: One word. A word that is not in the vocabulary has the distribution of ``<unk>``. Under the staircase
+                mechanism the case of the word matters: in lower case more outputs are possible.
             options: As in ``sanitize``, except for the default of ``protect``: see ``add_sampling_mode``.
 
         Raises:
             OptionError: An option is not supported, the mechanism has no exact weights (``fbdd``), ``word`` is more
-                than one token, or the staircase mechanism keeps ``word``.
+                than one token, or the staircase mechanism leaves ``word`` unchanged.
         """
         options = self.add_sampling_mode(options)
         plan, swap = self._get_plan(options), self._find_swap([[word]], options)
@@ -272,9 +276,13 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words, in the metric of SanText's privacy guarantee.
+        """Return the distance of two words in the embedding space to which SanText's privacy guarantee refers.
 
         The distances are scaled so that their median over pairs of words is 1.
+
+        Args:
+            first: A word of the vocabulary, or any other word, which counts as ``<unk>``.
+            second: Another word.
 
         Raises:
             OptionError: A word is more than one token.
@@ -296,7 +304,10 @@ class Sanitizer:
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
     ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
-        """Return the privacy terms, a counter of words of other languages, and an iterable of the rewritten documents.
+        """Sanitize documents, and return three values for the results.
+
+        First, mechanism, guarantee and options (``PrivacyTerms``). Second, a function that counts words of other
+        languages. Third, an iterable of the sanitized documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).
@@ -344,19 +355,19 @@ class Sanitizer:
         return plan
 
     def _find_symbol_id(self, word: str) -> int:
-        """Return the id of a word as an input of the mechanism; unknown words share one id.
+        """Return the id of a word as an input of the mechanism. All unknown words have the same id.
 
-        ``word`` can also be a symbol of the vocabulary that is no token of any text, since the tokenizer splits it.
+        ``word`` can also be an entry of the vocabulary that never occurs as a token, because the tokenizer splits it.
         """
         key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
         return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)
 
 
 class PlanFactory:
-    """Creates plans: checks the options of a call, and selects the lists and tables of one bundle.
+    """Creates plans: checks the options of a call, and selects the lists and tables of one bundle for them.
 
     Args:
-        bundle: The bundle.
+        bundle: The bundle (opened folder of word lists, tables and settings).
         detector: Optional second detector for the outputs of the mode ``names``.
     """
 
@@ -371,27 +382,30 @@ class PlanFactory:
 
     @cached_property
     def staircase_plans(self) -> "StaircasePlanFactory":
-        """Factory of plans for the staircase mechanism."""
+        """Factory of plans (checked options with their tables) for the staircase mechanism, created at first use."""
         from textveil.text.staircase_plans import StaircasePlanFactory
 
         return StaircasePlanFactory(self._bundle)
 
     @cached_property
     def token_plans(self) -> "TokenPlanFactory":
-        """Factory of plans for the mechanisms that randomize every token, created at first use."""
+        """Factory of plans (checked options with their tables) for mechanisms that randomize every token.
+
+        It is created at first use.
+        """
         from textveil.text.token_plans import TokenPlanFactory
 
         return TokenPlanFactory(self._bundle)
 
     @cached_property
     def names_plans(self) -> "NamesPlanFactory":
-        """Factory of plans for the mode ``names``, created at first use."""
+        """Factory of plans (checked options with their lists) for the mode ``names``, created at first use."""
         from textveil.text.names.plan import NamesPlanFactory
 
         return NamesPlanFactory(self._bundle, self._detector)
 
     def make_plan(self, options: Options) -> "RandomizingPlan | NamesPlan":
-        """Create the plan for the options of a call.
+        """Check the options of a call, and create their plan (the options with the lists and tables they select).
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
@@ -403,7 +417,9 @@ class PlanFactory:
         return self.make_randomizing_plan(checked)
 
     def make_randomizing_plan(self, checked: dict[str, Any]) -> "RandomizingPlan":
-        """Create the plan for checked options of any mode except ``names``.
+        """Create the plan (options with their lists and tables) for a mode that randomizes words.
+
+        The options must be checked, and may select any mode except ``names``.
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
@@ -427,7 +443,7 @@ def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
     mode of the bundle applies.
 
     Args:
-        bundle: The bundle, which states the default mode.
+        bundle: The bundle (folder of lists and settings), which states the default mode.
         checked: Options without ``None`` values (see ``check_options``).
     """
     if "protect" not in checked:
@@ -436,7 +452,7 @@ def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
 
 
 def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
-    """Open the language packs that a language tag names, and join them to one bundle.
+    """Open the language packs that a language tag names, and join their word lists.
 
     Args:
         language: A tag such as ``"es"``, or several tags joined by ``+``. ``"en"`` is the built-in bundle.
@@ -470,7 +486,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
 
 
 def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator[ExplainedPiece]":
-    """Yield the parts of a preview, each with its position and the reason for its treatment."""
+    """Yield the parts of a text, each with its treatment, its position and the reason for the treatment."""
     if plan.terms.mechanism == "names":
         from textveil.text.names.explanation import explain_preview
 
@@ -481,10 +497,10 @@ def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPlan":
-    """Create a plan that randomizes words, for code that analyzes a mechanism.
+    """Create a plan (checked options with their tables) for code that analyzes a mechanism.
 
-    If the options have no mode, the plan has the mode of the bundle's mechanism. For other errors see
-    ``PlanFactory.make_plan``.
+    The plan randomizes words. If the options have no mode, the plan has the mode of the bundle's mechanism. For other
+    errors see ``PlanFactory.make_plan``.
 
     Raises:
         OptionError: The options select the mode ``names``, which does not sample words of a vocabulary.

@@ -1,4 +1,4 @@
-"""Plans of the staircase mechanism, for the level, the mode and the denied words of a call."""
+"""Plans (checked options with their tables) of the staircase mechanism, a mechanism for local privacy."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,10 +27,12 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability",)
 
 
 class StaircasePlanFactory:
-    """Creates staircase plans for one bundle. The plans share its lists, rules and printable words.
+    """Creates plans (checked options with their tables) of the staircase mechanism for one bundle.
+
+    All plans share the word lists, rules and output words of the bundle.
 
     Args:
-        bundle: A bundle with a staircase mechanism.
+        bundle: A bundle (opened folder of word lists, tables and settings) with a staircase mechanism.
 
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
@@ -55,11 +57,11 @@ class StaircasePlanFactory:
         self._words = PrintableWords.from_vocabulary(bundle.vocabulary, self.make_rule(protect="all").entity_types)
 
     def make_rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> TemplateRule:
-        """Create the rule that decides the treatment of each token.
+        """Create the rule that decides whether a token stays unchanged, is replaced, or is randomized.
 
         Args:
             protect: The mode, ``"words"`` or ``"all"``.
-            denied: Lookup keys of the words that count as unknown words.
+            denied: Words of the option ``deny``, normalized, which count as unknown words.
         """
         return TemplateRule(
             function_words=self._function_words,
@@ -69,19 +71,19 @@ class StaircasePlanFactory:
         )
 
     def get_output_mask(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
-        """Return for each symbol of the vocabulary whether it is a possible output of randomized words.
+        """Return for each word of the vocabulary whether it is a possible output of randomized words.
 
         Args:
             protect: The mode, ``"words"`` or ``"all"``.
             lower: Whether the output is written in lower case only, so that more outputs are possible.
 
         Returns:
-            Booleans, shape ``(symbols,)``.
+            Booleans, shape ``(words of the vocabulary,)``.
         """
         return self._table.get_output_mask(function_words_kept=protect == "words", lower=lower)
 
     def make_staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
-        """Create the staircase mechanism of a level, and check the certificate of the level.
+        """Create the staircase mechanism of a level (an epsilon), and check the certificate of this epsilon.
 
         Args:
             level: A level of the bundle.
@@ -91,7 +93,7 @@ class StaircasePlanFactory:
         return Staircase.from_table(self._table, level, self.get_output_mask(protect=protect, lower=lower))
 
     def make_slot_staircase(self, level: StaircaseLevel, *, protect: str) -> SlotStaircases:
-        """Create the two staircase mechanisms of a level: for outputs in lower case, and for outputs in any case."""
+        """Create the two staircase mechanisms of a level (an epsilon): for lower-case outputs, and for any others."""
         strict = self.make_staircase(level, protect=protect)
         lower = self.get_output_mask(protect=protect, lower=True)
         if (lower == (strict.base > 0)).all():
@@ -99,7 +101,9 @@ class StaircasePlanFactory:
         return SlotStaircases(strict, Staircase.from_table(self._table, level, lower))
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Create the plan for checked options (see ``options.check_options``).
+        """Create the plan (options with the lists and tables they select) for options that were checked.
+
+        The function ``options.check_options`` checks options.
 
         Raises:
             UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option. The message
@@ -138,7 +142,7 @@ class StaircasePlanFactory:
 
 
 def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
-    """Return whether outputs are consistent, and the largest number of words of a document.
+    """Return whether equal words get equal outputs, and the largest number of words that a document may have.
 
     Raises:
         OptionError: A value is not supported by the staircase mechanism.
@@ -152,7 +156,7 @@ def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
 
 
 def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> StaircaseLevel:
-    """Return the staircase level with this epsilon; the bundle's default level for ``None``.
+    """Return the level (privacy setting) of the staircase mechanism for an epsilon; the default one for ``None``.
 
     Raises:
         UnknownLevel: No level has this epsilon. The message lists the epsilons of all levels.

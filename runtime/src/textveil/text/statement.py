@@ -1,9 +1,9 @@
-"""The result of sanitizing a text, and its privacy statement in figures and in words.
+"""The result of sanitizing a text, and its privacy statement (its guarantee) in figures and in words.
 
 Privacy:
-    A statement is a function of the output and of public parameters only. It counts only tokens that the template
-    reveals anyway. It never counts changed, unknown or sensitive words: such a count would be a second, unprotected
-    release (docs/privacy.md).
+    A statement is a function of the output and of public parameters only. It counts only tokens that the output reveals
+    anyway. It never counts changed, unknown or sensitive words: such a count would reveal more about the private text
+    (docs/privacy.md).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -48,11 +48,11 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return what a release with this many counted tokens spends in the privacy ledger."""
+        """Return the privacy loss of an output with this many tokens, to record in the privacy ledger."""
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
-        """Return the noun for a token that counts toward the spend, such as ``distinct randomized word``."""
+        """Return a noun for a token whose privacy loss counts, such as ``distinct randomized word``."""
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
@@ -63,27 +63,27 @@ class PrivacyGuarantee(Protocol):
         """Return the figures of the guarantee for one document, as plain values for JSON.
 
         Args:
-            tokens: Number of tokens that count toward the spend.
+            tokens: Number of tokens whose privacy loss counts.
             randomized_words: In the mode ``names``, the number of randomized words.
         """
         ...
 
     def list_unprotected(self, terms: "PrivacyTerms") -> tuple[str, ...]:
-        """Return English sentences about the information that the release reveals in spite of the noise."""
+        """Return English sentences about the information that the output reveals in spite of the noise."""
         ...
 
     def summary(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return the full guarantee as one paragraph.
+        """Return the full guarantee as one English paragraph.
 
         Args:
-            terms: The terms of the call.
-            tokens: Number of tokens that count toward the spend.
+            terms: Mechanism and options of the call.
+            tokens: Number of tokens whose privacy loss counts.
             randomized_words: In the mode ``names``, the number of randomized words.
         """
         ...
 
     def format_line(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one line: which parts of the text were kept, replaced and randomized.
+        """Return the guarantee as one line: which parts of the text stay unchanged, are replaced or are randomized.
 
         For the arguments see ``summary``.
         """
@@ -96,13 +96,13 @@ class PrivacyTerms:
 
     Attributes:
         mechanism: Name of the mechanism.
-        level: The epsilon that selects the level, as typed; ``None`` for mechanisms without levels.
+        level: The epsilon, as typed by the user; ``None`` for mechanisms without a choice of epsilons.
         promise: Guarantee of the mechanism for one randomized token.
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
-        consistent_cap: With ``consistent``, the limit for a document that ``Options`` describes.
+        consistent_cap: With ``consistent``, the limit for the size of a document (see ``Options``).
         sanitize_punctuation: Whether punctuation is randomized too, and each white space becomes one blank.
-        bundle: Content hash of the bundle.
+        bundle: Content hash of the bundle (the folder with word lists, tables and settings).
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().terms(protect="words").mechanism
@@ -125,17 +125,17 @@ class PrivacyTerms:
 
     @property
     def privacy_unit(self) -> str:
-        """Noun for a token that counts toward the spend, such as ``distinct randomized word``."""
+        """Noun for a token whose privacy loss counts, such as ``distinct randomized word``."""
         return self.promise.name_privacy_unit(self)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """English sentences about the information that the release reveals in spite of the noise."""
+        """English sentences about the information that the output reveals in spite of the noise."""
         return self.promise.list_unprotected(self)
 
     @property
     def revealed_parts(self) -> tuple[str, ...]:
-        """Names of the parts of a text that the output reveals: its template."""
+        """Names of the parts of a text that the output reveals, such as unchanged words and punctuation."""
         names = ["function_words"] if self.protect == "words" else []
         names += [] if self.sanitize_punctuation else ["gaps", "case"]
         names += ["entity_types"] if self.protect is not None else []
@@ -148,7 +148,7 @@ class PrivacyTerms:
         """Return the privacy statement of one document.
 
         Args:
-            tokens: Number of tokens that count toward the spend.
+            tokens: Number of tokens whose privacy loss counts.
             randomized_words: In the mode ``names``, the number of randomized words.
         """
         return PrivacyStatement(self, tokens, randomized_words)
@@ -156,16 +156,17 @@ class PrivacyTerms:
 
 @dataclass(frozen=True)
 class PrivacyStatement(ReleaseStatement):
-    """Privacy statement of one release. It is safe to publish next to the output.
+    """Privacy statement of one sanitized document. It is safe to publish next to the output.
 
-    For any two texts with the same template, the probabilities of any output differ by a factor of at most ``exp(s)``.
-    Here ``s`` is the sum of the losses of the randomized tokens that differ between the two texts (docs/privacy.md).
-    For texts with different templates there is no bound. If a mechanism randomizes every token, the template consists
-    of gaps, token boundaries and case patterns.
+    The *template* of a text is what the output reveals of it: the unchanged words, gaps and case, and the types of
+    replaced entities. If a mechanism randomizes every token, the template has only gaps, token boundaries and case
+    patterns. For any two texts with the same template, the probabilities of any output differ by a factor of at most
+    ``exp(s)``. Here ``s`` is the sum of the losses of the randomized tokens that differ between the two texts
+    (docs/privacy.md). For texts with different templates there is no bound.
 
     Attributes:
         terms: Mechanism, epsilons and options.
-        tokens: Number of tokens of the document that count toward the spend: all randomized tokens, or with
+        tokens: Number of tokens of the document whose privacy loss counts: all randomized tokens, or with
             ``consistent`` the distinct ones.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
 
@@ -198,7 +199,7 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def bundle_hash(self) -> str:
-        """Content hash of the bundle."""
+        """Content hash of the bundle (the folder with word lists, tables and settings)."""
         return self.terms.bundle
 
     @property
@@ -208,7 +209,7 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Spend of the release in the privacy ledger; replaced tokens cost nothing."""
+        """Privacy loss of this document, to record in the privacy ledger. Replaced tokens cost nothing."""
         return self.terms.promise.compute_spend(self.tokens)
 
     @property
@@ -218,15 +219,15 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """English sentences about the information that the release reveals in spite of the noise."""
+        """English sentences about the information that the output reveals in spite of the noise."""
         return self.terms.not_protected
 
     @property
     def epsilon_document(self) -> Decimal | float:
-        """Bound of the loss of the document: ``epsilon`` times ``tokens``.
+        """Bound of the privacy loss of the document: ``epsilon`` times ``tokens``.
 
-        It applies to two texts that differ in all counted tokens. For metric differential privacy the bound is this
-        value times the scaled distance of the words.
+        The bound applies to two texts that differ in all counted tokens. For metric differential privacy the bound is
+        this value times the scaled distance of the words.
         """
         return self.tokens * self.terms.epsilon
 
@@ -246,29 +247,29 @@ class PrivacyStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the full guarantee as one paragraph. In it, ``d`` is the scaled distance of two words."""
+        """Return the full guarantee as one English paragraph. In it, ``d`` is the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
-        """Return one line for a terminal: which parts of the text were kept, replaced and randomized."""
+        """Return one line for a terminal: which parts of the text stay unchanged, are replaced or are randomized."""
         return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
-    """A sanitized text and its privacy terms.
+    """A sanitized text, with its mechanism, privacy guarantee and options.
 
     Attributes:
         text: The sanitized text.
-        tokens: Number of tokens that count toward the spend: all randomized tokens, or with ``consistent`` the distinct
-            ones. Where a mechanism splits words into WordPieces, each WordPiece counts.
+        tokens: Number of tokens whose privacy loss counts: all randomized tokens, or with ``consistent`` the distinct
+            ones. If a mechanism splits words into WordPieces, each WordPiece counts.
         terms: Mechanism, epsilons and options.
         get_mapping: With ``consistent``, a function that returns ``mapping``; otherwise ``None``. No ``repr`` and no
-            pickle contains it.
+            pickle contains this function.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
-        foreign_words: In the mode ``names``, the number of kept words that belong to other languages.
+        foreign_words: In the mode ``names``, the number of unchanged words that belong to other languages.
         outline: In the mode ``names``, positions and types from which ``spans`` is computed; ``None`` if the replaced
             parts are unknown.
 
@@ -304,9 +305,9 @@ class Result:
 
     @property
     def mapping(self) -> "Restorer | None":
-        """The object that restores the original words in a reply; ``None`` without ``consistent``.
+        """The object that restores the original words in a reply; ``None`` without the option ``consistent``.
 
-        It undoes the protection: no ``repr`` and no pickle contains it.
+        The object can undo the protection, so no ``repr`` and no pickle contains it.
         """
         return None if self.get_mapping is None else self.get_mapping()
 
@@ -314,7 +315,7 @@ class Result:
     def spans(self) -> tuple[ReplacedSpan, ...] | None:
         """The replaced parts of the text, in the mode ``names``; ``None`` if they are unknown.
 
-        Each span has its original if the result has a mapping. After unpickling, no span has its original.
+        Each span has its original text if the result has a ``mapping``. After unpickling, no span has its original.
         """
         return None if self.outline is None else self.outline.list_spans()
 
@@ -359,7 +360,7 @@ class Result:
 
     @property
     def kept_words(self) -> "KeptWords | None":
-        """Counts of the words that the mode ``names`` kept and replaced; ``None`` in other modes."""
+        """Counts of the words that the mode ``names`` left unchanged and replaced; ``None`` in other modes."""
         from textveil.text.kept_words import KeptWords  # lazy: other modes count no kept words
 
         words = KeptWords(self.tokens, self.replaced_words, self.foreign_words)
@@ -367,17 +368,16 @@ class Result:
 
     @property
     def kept_share(self) -> float | None:
-        """Share of words that the mode ``names`` kept, from 0 to 1; ``None`` in other modes and without words.
+        """Share of words left unchanged by the mode ``names``, from 0 to 1; ``None`` in other modes and without words.
 
         Names, numbers and identifiers do not count. A share below 0.5 can mean that the text is in another language
-        than the bundle. The share follows from the template, which the output reveals anyway, so it reveals nothing
-        more.
+        than the word lists. The share depends only on what the output reveals anyway.
         """
         return None if self.kept_words is None else self.kept_words.share
 
     @property
     def statement(self) -> PrivacyStatement:
-        """Privacy statement of the release: mechanism, epsilons, total of the document, and unprotected parts."""
+        """Privacy statement of this text: mechanism, epsilon per word and in total, and unprotected information."""
         return self.terms.statement(self.tokens, self.randomized_words)
 
     def to_dict(self) -> dict[str, Any]:
@@ -391,10 +391,11 @@ class Result:
     def restore(
         self, reply: str, *, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()
     ) -> "Restored":
-        """Replace surrogates in a reply about the sanitized text by their originals, on this device.
+        """Put the original words back into a reply to the sanitized text, on this device.
 
-        A surrogate is restored only if it has a single original, and only in running text: not in links, markup, code,
-        math or JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
+        A surrogate (the replacement of an original word) is restored only if it has a single original, and only in
+        running text: not in links, markup, code, math or JSON (docs/restoring.md). ``result.restore(reply,
+        restore_places={"code"})`` restores code too.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Order 48213 is for Anna Novak.", protect="names")
@@ -404,7 +405,7 @@ class Result:
 
         Args:
             reply: The whole reply.
-            restore_places: Further regions in which words are restored: any of ``code``, ``json`` and ``math``. The
+            restore_places: Further places at which words are restored: any of ``code``, ``json`` and ``math``. The
                 value ``all`` also permits links. Use ``all`` only for a reply that no program displays, and from which
                 no program opens addresses.
             restore_hosts: Host names. Words in links to these hosts are restored.
@@ -442,7 +443,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document. The attributes that count words have the same meaning as in ``Result``."""
+    """The sanitized texts of one document. Counts of words have the same meaning as in ``Result``."""
 
     texts: list[str]
     tokens: int
@@ -453,16 +454,16 @@ class SanitizedDocument:
 
 
 class RewrittenDocument(NamedTuple):
-    """A sanitized document, in the form that the rewriter of each mode yields.
+    """A sanitized document, as the internal code of each mode returns it.
 
     Attributes:
         texts: The sanitized texts.
         tokens: ``Result.tokens``.
-        get_mapping: Function that returns the object that restores replies, always the same one; ``None`` if outputs
-            are not consistent. Private: the object undoes the protection.
+        get_mapping: Function that returns the object that restores replies, always the same one; ``None`` if equal
+            words do not get equal outputs. Private: the object can undo the protection.
         randomized_words: ``Result.randomized_words``.
         replaced_words: ``Result.replaced_words``.
-        outlines: Outline of the replaced parts of each text; ``None`` for a text without an outline.
+        outlines: For each text the positions of its replaced parts; ``None`` for a text in which they are unknown.
     """
 
     texts: Sequence[str]

@@ -1,4 +1,7 @@
-"""Plans that randomize every token: SanText, SanText+, FBDD and randomized response."""
+"""Plans (checked options with their tables) for mechanisms that randomize every token.
+
+These are SanText, SanText+, FBDD and randomized response.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -30,10 +33,10 @@ _MechanismChoice = tuple[Mechanism, str | None, TokenGuarantee]
 
 
 class TokenPlanFactory:
-    """Creates plans for the mechanisms that randomize every token.
+    """Creates plans (checked options with their tables) for the mechanisms that randomize every token.
 
     Args:
-        bundle: The bundle, with the tables of the mechanisms.
+        bundle: The bundle (opened folder of tables and settings) of the mechanisms.
     """
 
     def __init__(self, bundle: TextBundle) -> None:
@@ -49,7 +52,7 @@ class TokenPlanFactory:
         }
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Create the plan for checked options (see ``options.check_options``).
+        """Create the plan (options with the tables they select) for options that ``options.check_options`` checked.
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
@@ -143,11 +146,11 @@ class TokenPlanFactory:
 
 
 def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> Decimal:
-    """Return the privacy loss of SanText per token for any two words, as an epsilon of pure local DP.
+    """Return the largest privacy loss of SanText per token over any two words, as an epsilon of pure local DP.
 
-    If the caller specified the bundle or its signer, the result is the figure of the bundle's certificate. The
-    certificate of any other bundle is only a claim of its author, and the privacy ledger must not rely on it. Then the
-    result is a proven bound, rounded up:
+    If the caller specified the bundle (the folder with the tables) or its signer, the result is the figure of the
+    bundle's certificate. The certificate of any other bundle is only a claim of its author, and the privacy ledger must
+    not rely on it. Then the result is a proven bound, rounded up:
 
         ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W),    Pr[M(x) = y] = q(y) W[c] / Z(x).
 
@@ -157,7 +160,7 @@ def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str
 
     Args:
         bundle: The bundle.
-        level: One of its levels.
+        level: One of the bundle's levels (available epsilons).
         mechanism: ``"santext"``.
 
     Returns:

@@ -1,9 +1,9 @@
-"""Replacement of characters whose classes in Python differ from those in the bundle.
+"""Replacement of characters that this Python's Unicode tables classify differently than the product's tables.
 
 The tokenizers use the character classes of Python and of the library ``regex``, because they are fast. But the classes
-in the bundle's ``characters.json`` are binding. The two differ for characters that are too new for one of the Unicode
-versions. Before a text is read, such characters are replaced by characters of the same classes in both. In the output
-the original characters are put back.
+in ``characters.json`` of the bundle (the folder of word lists and settings) are binding. The two differ for characters
+that are too new for one of the Unicode versions. Before a text is read, such characters are replaced by characters that
+Python and the bundle classify alike. In the output the original characters are put back.
 """
 
 import re
@@ -37,7 +37,7 @@ _MAX_SIMILAR = 2_000
 
 
 class CharacterSwap:
-    """Reversible replacement of characters in the texts and options of one call.
+    """Reversible replacement of unsupported characters in the texts and options of one call.
 
     Args:
         replacements: From each original character to its replacement.
@@ -50,7 +50,7 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Replace the original characters in a text, and return the new text."""
+        """Replace those characters of a text that Python does not classify like the bundle; return the new text."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
@@ -58,7 +58,7 @@ class CharacterSwap:
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return a copy of the options with replaced characters in ``deny``, ``allow`` and ``known``."""
+        """Return a copy of a call's options with the characters replaced in ``deny``, ``allow`` and ``known``."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")
@@ -67,9 +67,10 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_documents(self, documents: "Iterable[RewrittenDocument]") -> "Iterator[RewrittenDocument]":
-        """Yield rewritten documents with the original characters in texts, mappings and replaced spans.
+        """Put the original characters back into sanitized documents, and yield these documents.
 
-        Each replacement is one character, so positions stay the same.
+        This concerns the texts, the positions of replaced parts, and the data with which replies are restored. Each
+        replacement is one character, so positions stay the same.
         """
         for document in documents:
             yield document._replace(
@@ -83,10 +84,10 @@ class CharacterSwap:
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Return replacements for the characters of a call whose classes differ; ``None`` if no classes differ.
+    """Return replacements for characters that Python classifies differently than the bundle; ``None`` if none.
 
     Args:
-        classes: Content of the bundle's ``characters.json``.
+        classes: Content of ``characters.json`` in the bundle (folder of word lists and settings).
         texts: All texts and words of the call. A character that occurs in them is never a replacement.
 
     Raises:
@@ -114,12 +115,12 @@ def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
 
 
 def check_settled_characters(classes: bytes) -> None:
-    """Check that Python has the bundle's classes for all characters that old Unicode versions define.
+    """Check that Python classifies all characters of old Unicode versions like the bundle does.
 
-    These characters are never replaced.
+    Such characters are never replaced, so a difference would be an error.
 
     Args:
-        classes: Content of the bundle's ``characters.json``.
+        classes: Content of ``characters.json`` in the bundle (folder of word lists and settings).
 
     Raises:
         EngineFailed: The classes of a character differ.
@@ -131,7 +132,7 @@ def check_settled_characters(classes: bytes) -> None:
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
-    """Yield characters that can replace any character of the classes ``wanted_classes``.
+    """Yield characters that can replace a character with the classes ``wanted_classes``.
 
     Each yielded character has these classes in the bundle and in Python, has no case, and does not combine with others.
     """
@@ -152,8 +153,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    The first characters are those for which ``is_word_character`` returns ``is_word``. This function does not depend on
-    the classes. It decides where a spelling of the option ``known`` may end in a text.
+    The first ones are those for which ``is_word_character`` returns ``is_word``, as for the character to replace. The
+    reason: this function decides where a name of the option ``known`` may end in a text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)
@@ -177,7 +178,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the classes of a character in the library ``regex``; ``None`` if Python's own classes differ."""
+    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python's own ones differ."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

@@ -1,4 +1,4 @@
-"""Encoders, which release one class label or one short vector for a text, with one epsilon for the whole text."""
+"""Encoders, which return a randomized class label or a short noisy vector for a text, with one epsilon for the text."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Release of several texts, one text after the other."""
+"""Randomized outputs for several texts, one text after the other."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -11,15 +11,15 @@ ReleasedType = TypeVar("ReleasedType")
 def release_texts(
     texts: Sequence[str], release: Callable[[str], ReleasedType], progress: Callable[[int], None] | None
 ) -> list[ReleasedType]:
-    """Release each text separately, in order. No release depends on another text.
+    """Create the randomized output of each text separately, in order. No output depends on another text.
 
     Args:
         texts: The texts.
-        release: Function that creates the release of one text.
+        release: Function that creates the randomized output of one text.
         progress: Function to call after each text, with the number of finished texts; or ``None``.
 
     Returns:
-        One release for each text.
+        One output for each text.
 
     Raises:
         InputError: ``texts`` is a single string or a table, or an element is not a string. The message contains the

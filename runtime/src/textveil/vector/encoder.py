@@ -1,4 +1,4 @@
-"""Public class of the encoder that releases a short noisy vector for a text.
+"""Public class of the encoder that returns a short noisy vector for a text.
 
 The noise protects the whole text. The package onnxruntime is imported only when an encoder is loaded.
 """
@@ -30,13 +30,13 @@ _MAX_PLANS = 16
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class VectorRelease:
-    """A released vector with its privacy statement.
+    """A noisy vector of a text with its privacy statement.
 
     Attributes:
-        vector: The released vector, float32, shape ``(dimension,)``.
+        vector: The noisy vector, float32, shape ``(dimension,)``.
         integers: The same vector in integer steps, as sampled, int64, shape ``(dimension,)``.
         statement: Privacy statement: mode, epsilons, delta, and limits of the protection.
-        notes: Private remarks for the user of the device. They are not part of the release.
+        notes: Private remarks for the user of the device. Do not publish them.
 
     Example:
         >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
@@ -58,15 +58,15 @@ class VectorRelease:
         return "\t".join(map(repr, self.vector.tolist()))
 
     def __str__(self) -> str:
-        """Return the line to send, which has only the numbers of the released vector."""
+        """Return the line to send, which has only the numbers of the noisy vector."""
         return self.line
 
     def __repr__(self) -> str:
-        """Return a line with the mechanism and the epsilon, but without the released vector and the notes."""
+        """Return a line with the mechanism and the epsilon, but without the noisy vector and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain values for JSON, without the private notes."""
+        """Return the vector and its privacy statement as plain values for JSON, without the private notes."""
         return {
             "vector": self.vector.tolist(),
             "integers": self.integers.tolist(),
@@ -75,13 +75,13 @@ class VectorRelease:
 
 
 class Encoder:
-    """Offline encoder that releases a vector for a text under local differential privacy, with the model of a bundle.
+    """Offline encoder that returns a noisy vector for a text, under local differential privacy.
 
     Several threads may share an encoder, because it has no random state. After a fork, load a new encoder.
 
     Args:
-        bundle: An opened vector bundle. Its content hash or its signer must have been stated when it was opened,
-            because the encoder runs the model of the bundle.
+        bundle: An opened vector bundle (folder with a model and parameters). Its content hash or its signer must have
+            been stated when it was opened, because the encoder runs the model of the bundle.
         threads: Number of threads that compute one vector, 1 or 2.
 
     Raises:
@@ -111,7 +111,7 @@ class Encoder:
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
-        """Open a vector bundle, check every file and the model, and load the model.
+        """Open a vector bundle (folder with a model and parameters), check every file, and load the model.
 
         ``expect_id`` or ``signer`` is required: otherwise the model of an unknown author could run.
 
@@ -134,13 +134,13 @@ class Encoder:
     def encode(
         self, text: str, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> VectorRelease:
-        """Release one noisy vector for one text.
+        """Return one noisy vector for one text, with its privacy statement.
 
         The text is split into basic tokens, that is, words and punctuation marks. With ``word_dropout``, some basic
-        tokens are removed at random. The remaining ones are split into WordPiece tokens. The model computes a vector
-        from at most ``max_tokens`` of these, including [CLS] and [SEP]. The vector is converted to integers and moved
-        into the set of vectors that the mode permits. Then independent noise is added to each coordinate (Lyu, He, Li
-        2020, but with noise for the whole text).
+        tokens are removed at random. The remaining basic tokens are split into WordPiece tokens. The model computes a
+        vector from at most ``max_tokens`` of the WordPiece tokens, including [CLS] and [SEP]. The vector is converted
+        to integers and moved into the set of vectors that the mode permits. Then independent noise is added to each
+        coordinate (Lyu, He, Li 2020, but with noise for the whole text).
 
         Args:
             text: Any string, which may be empty.
@@ -152,14 +152,14 @@ class Encoder:
             The vector with its privacy statement.
 
         Raises:
-            UnknownLevel, OptionError: The bundle lacks this epsilon, or ``word_dropout`` is out of range.
+            UnknownLevel, OptionError: The bundle (data folder) lacks this epsilon, or ``word_dropout`` is out of range.
             InputError: ``text`` is not a string.
 
         Privacy:
             For any two texts and any set of outputs, the probabilities differ by a factor of at most ``exp(epsilon)``,
             plus ``delta`` in mode ``l2``. If the model fails for a text, the noise is added to the vector 0, because a
-            missing release would distinguish this text from all others. Every call samples new noise. Encoding the same
-            text again is a second release, and the epsilons and deltas add up.
+            missing output would distinguish this text from all others. Every call samples new noise. If the same text
+            is encoded again, the epsilons and deltas add up.
         """
         check_string(text)
         releaser, dropout, statement = self._get_plan(epsilon, word_dropout)
@@ -176,7 +176,7 @@ class Encoder:
         word_dropout: float | str = "0",
         progress: Callable[[int], None] | None = None,
     ) -> list[VectorRelease]:
-        """Release one vector for each text, one text after the other.
+        """Return one noisy vector for each text, one text after the other.
 
         The model never runs on several texts at once, because its results would depend on the other texts of the batch.
         See ``encode`` for the errors and the privacy.
@@ -192,26 +192,26 @@ class Encoder:
         )
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """Return the privacy statement for calls of ``encode`` with these options, without encoding a text."""
+        """Return the privacy statement of vectors from ``encode`` with these options, without encoding a text."""
         return self._get_plan(epsilon, word_dropout)[2]
 
     def canonical_options(
         self, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> dict[str, Any]:
-        """Return all parameters of the output distribution, including the content hash of the bundle.
+        """Return all parameters of the output distribution, including the content hash of the bundle (data folder).
 
         Calls with equal parameters have the same output distribution.
         """
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def pack(self, release: VectorRelease) -> dict[str, Any]:
-        """Convert a release to plain values for JSON, which ``unpack`` converts back."""
+        """Convert a noisy vector to plain values for JSON, which ``unpack`` converts back."""
         return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
 
     def unpack(
         self, packed: dict[str, Any], *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> VectorRelease:
-        """Convert the result of ``pack`` back to a release.
+        """Convert the result of ``pack`` back to a noisy vector with its privacy statement.
 
         Args:
             packed: The result of ``pack``.

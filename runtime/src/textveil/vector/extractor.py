@@ -1,4 +1,4 @@
-"""Extractors, which compute the vector of a text before randomization.
+"""Extractors, which compute the vector of a text before noise is added.
 
 ``StaticExtractor`` needs only numpy. ``OnnxExtractor`` runs a model with onnxruntime. Both implement the interface
 ``TextExtractor``.
@@ -54,7 +54,7 @@ class ExtractedVector:
 
     @property
     def notes(self) -> EncodingNotes:
-        """Return private remarks for the user of the device."""
+        """Return remarks for the user of the device, such as that the text was too long. They are private."""
         return EncodingNotes(self.is_truncated, not bool(np.isfinite(self.vector).all()))
 
 
@@ -111,7 +111,8 @@ class OnnxExtractor:
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
-        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
+        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle (data
+            folder) states.
     """
 
     def __init__(self, parts: OnnxExtractorData, threads: int = 1) -> None:
@@ -174,7 +175,7 @@ class OnnxExtractor:
 
 
 def make_extractor(parts: StaticExtractorData | OnnxExtractorData) -> TextExtractor:
-    """Create the extractor for the data of a bundle.
+    """Create the extractor (function from a text to a vector) for the data of a bundle (data folder).
 
     Args:
         parts: Data of a static extractor or of an ONNX extractor.

@@ -1,4 +1,4 @@
-"""Public class of the encoder that releases one randomized class label for a text.
+"""Public class of the encoder that returns one randomized class label for a text.
 
 For a bundle with a static extractor, the encoder needs only numpy.
 """
@@ -32,13 +32,13 @@ HASH_DIGITS = 12
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LabelRelease:
-    """A released class label with its privacy statement.
+    """A randomized class label of a text with its privacy statement.
 
     Attributes:
         label_id: Index of the randomized class label or cluster label, from 0.
         statement: Privacy statement: epsilon per text, and limits of the protection.
-        notes: Private remarks for the user of the device. They are not part of the release.
-        sentence: Public sentence to release in place of the label; ``None`` if the label itself is released.
+        notes: Private remarks for the user of the device. Do not publish them.
+        sentence: Public sentence to send in place of the label; ``None`` if the label itself is to be sent.
 
     Example:
         >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
@@ -58,8 +58,9 @@ class LabelRelease:
     def line(self) -> str:
         """Return the line to send: label or sentence, bundle, epsilon and randomizer, separated by tabs.
 
-        A label is written as its index, and the bundle as the first ``HASH_DIGITS`` digits of its content hash. A line
-        without a sentence has at most 60 bytes.
+        A label is written as its index, and the bundle (data folder) as the first ``HASH_DIGITS`` digits of its content
+        hash. The randomizer is the name of the output distribution, such as ``counts``. A line without a sentence has
+        at most 60 bytes.
         """
         said = self.statement
         released = self.label_id if self.sentence is None else self.sentence
@@ -70,23 +71,23 @@ class LabelRelease:
         return self.line
 
     def __repr__(self) -> str:
-        """Return a line with the mechanism and the epsilon, but without the released class label and the notes."""
+        """Return a line with the mechanism and the epsilon, but without the class label and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the release as plain values for JSON, without the private notes."""
+        """Return the label and its privacy statement as plain values for JSON, without the private notes."""
         sentence = {} if self.sentence is None else {"sentence": self.sentence}
         return {"label_id": self.label_id, **sentence, "line": self.line, "statement": self.statement.to_dict()}
 
 
 class TextLabelEncoder:
-    """Offline encoder that releases a class label for a text under local differential privacy.
+    """Offline encoder that returns a randomized class label for a text, under local differential privacy.
 
     Several threads may share an encoder, because it has no random state. After a fork, load a new encoder.
 
     Args:
-        bundle: An opened label bundle. If it has a model, its content hash or its signer must have been stated when it
-            was opened, because the encoder runs the model.
+        bundle: An opened label bundle (folder with parameters and perhaps a model). If it has a model, its content hash
+            or its signer must have been stated when it was opened, because the encoder runs the model.
 
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run on this device.
@@ -113,7 +114,7 @@ class TextLabelEncoder:
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "TextLabelEncoder":
-        """Open a label bundle, and check every file and every randomizer.
+        """Open a label bundle (folder with parameters), and check every file and every output distribution.
 
         ``expect_id`` or ``signer`` is required for a bundle with a model, but not for a bundle with a static extractor.
 
@@ -138,17 +139,18 @@ class TextLabelEncoder:
     def encode(
         self, text: str, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
     ) -> LabelRelease:
-        """Release one randomized class label for one text.
+        """Return one randomized class label for one text, with its privacy statement.
 
-        The extractor computes a vector of the text. The linear classifier of the bundle computes a score of each class
-        label from the vector. The label with the largest score is the true label of the text. The released label is
-        sampled from the output distribution of the randomizer for this true label.
+        The extractor computes a vector of the text. The linear classifier of the bundle (data folder) computes a score
+        of each class label from the vector. The label with the largest score is the true label of the text. The
+        returned label is sampled from the output distribution of the randomizer (random replacement of labels) for this
+        true label.
 
         Args:
             text: Any string, which may be empty.
             epsilon: Epsilon per text, which must be one of the randomizer's epsilons; by default the bundle's default.
             randomizer: Name of the randomizer, ``counts`` or ``accuracy``; by default the bundle's default.
-            as_text: Whether to release, in place of the class label, one of its public sentences, sampled uniformly.
+            as_text: Whether to return, in place of the class label, one of its public sentences, sampled uniformly.
 
         Returns:
             The class label with its privacy statement.
@@ -160,10 +162,10 @@ class TextLabelEncoder:
 
         Privacy:
             For any two texts, the probabilities of every class label differ by a factor of at most ``exp(epsilon)``.
-            Empty texts, too long texts, and texts for which the extractor fails also have a class label and a release,
-            because a missing release would distinguish them from all other texts. Every call samples a new label, and
-            the epsilons of several calls add up. A sentence depends only on the released label and on new randomness,
-            so the same epsilon holds for sentences.
+            Empty texts, too long texts, and texts for which the extractor fails also get a class label, because a
+            missing output would distinguish them from all other texts. Every call samples a new label, and the epsilons
+            of several calls add up. A sentence depends only on the randomized label and on new randomness, so the same
+            epsilon holds for sentences.
         """
         check_string(text)
         statement = self.statement(epsilon=epsilon, randomizer=randomizer, as_text=as_text)
@@ -182,13 +184,13 @@ class TextLabelEncoder:
         as_text: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> list[LabelRelease]:
-        """Release one class label for each text. See ``encode`` for the errors and the privacy.
+        """Return one randomized class label for each text. See ``encode`` for the errors and the privacy.
 
         Args:
             texts: The texts.
             epsilon: Epsilon per text (``encode``).
             randomizer: Name of the randomizer (``encode``).
-            as_text: Whether to release a sentence in place of the class label (``encode``).
+            as_text: Whether to return a sentence in place of the class label (``encode``).
             progress: Function to call after each text, with the number of finished texts; or ``None``.
         """
         options: dict[str, Any] = {"epsilon": epsilon, "randomizer": randomizer, "as_text": as_text}
@@ -197,10 +199,10 @@ class TextLabelEncoder:
     def statement(
         self, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
     ) -> LabelStatement:
-        """Return the privacy statement for calls of ``encode`` with these options, without encoding a text.
+        """Return the privacy statement of labels that ``encode`` returns with these options, without encoding a text.
 
         Raises:
-            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            UnknownLevel: The bundle (data folder) lacks this randomizer or epsilon.
             OptionError: ``as_text`` is true, and the bundle has no sentences.
         """
         level, sentences = self.bundle.get_randomizer(randomizer, epsilon), sum(map(len, self.bundle.sentences))
@@ -209,7 +211,7 @@ class TextLabelEncoder:
         return LabelStatement(level, self.bundle.content_hash, sentences if as_text else 0)
 
     def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
-        """Return all parameters of the output distribution, including the content hash of the bundle.
+        """Return all parameters of the output distribution, including the content hash of the bundle (data folder).
 
         Calls with equal parameters have the same output distribution.
         """
@@ -228,7 +230,7 @@ class TextLabelEncoder:
             randomizer: Name of the randomizer (``encode``).
 
         Raises:
-            OptionError: The bundle has no class label of this name.
+            OptionError: The bundle (data folder) has no class label of this name.
             UnknownLevel: The bundle lacks this randomizer or epsilon.
         """
         labels = self.bundle.labels
@@ -238,11 +240,16 @@ class TextLabelEncoder:
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 
     def pack(self, release: LabelRelease) -> dict[str, Any]:
-        """Convert a release to plain values for JSON, which ``unpack`` converts back."""
+        """Convert a randomized label to plain values for JSON, which ``unpack`` converts back."""
         return {"label_id": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:
-        """Convert the result of ``pack`` back to a release. ``options`` are the options of the call of ``encode``."""
+        """Convert the result of ``pack`` back to a randomized label with its privacy statement.
+
+        Args:
+            packed: The result of ``pack``.
+            options: The options of the call of ``encode``.
+        """
         notes = EncodingNotes(*packed["notes"])
         return LabelRelease(
             label_id=packed["label_id"],
@@ -264,7 +271,7 @@ class TextLabelEncoder:
         return self._compute_label(text)[0]
 
     def _draw_sentence(self, index: int) -> str:
-        """Sample one of the public sentences of a released class label, independently of the text."""
+        """Sample one of the public sentences of a randomized class label, independently of the text."""
         sentences = self.bundle.sentences[index]
         return sentences[int(draw_uniform_below(np.array([len(sentences)]), entropy.random_uint64)[0])]
 

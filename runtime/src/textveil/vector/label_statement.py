@@ -1,4 +1,4 @@
-"""Privacy statement of a released class label, with one epsilon per text (docs/proofs/index-staircase.md)."""
+"""Privacy statement of a randomized class label, with one epsilon per text (docs/proofs/index-staircase.md)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,13 +13,13 @@ _TEXTS = load_data(STATEMENTS)["class_label"]
 
 @dataclass(frozen=True)
 class LabelStatement(ReleaseStatement):
-    """Privacy statement of one released class label. It depends only on public parameters, so it is safe to publish.
+    """Privacy statement of one randomized class label. It depends only on public parameters: it is safe to publish.
 
     Attributes:
-        staircase: The mechanism for the randomizer and the epsilon.
-        bundle: Content hash of the bundle.
-        sentences: Number of public sentences, one of which is released in place of the class label; 0 if the label
-            itself is released.
+        staircase: The mechanism, which replaces the true label at random.
+        bundle: Content hash of the bundle (data folder).
+        sentences: Number of public sentences, one of which is sent in place of the class label; 0 if the label itself
+            is sent.
 
     Example:
         >>> from textveil import TextLabelEncoder
@@ -35,17 +35,17 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def sentence_description(self) -> str:
-        """Return an explanation of a released sentence, for readers of the sentence."""
+        """Return an explanation for readers of a sentence that was sent in place of a class label."""
         return _TEXTS["sentence"].format(sentences=self.sentences)
 
     @property
     def randomizer(self) -> str:
-        """Return the name of the randomizer."""
+        """Return the name of the rule that replaced the true label at random, such as ``counts``."""
         return self.staircase.level.name
 
     @property
     def epsilon(self) -> str:
-        """Return the epsilon per text, in the spelling of the bundle."""
+        """Return the epsilon per text as a string, such as ``4``."""
         return f"{self.staircase.level.epsilon:f}"
 
     @property
@@ -55,25 +55,25 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def guess_gain(self) -> Decimal:
-        """Return the largest factor by which a release raises an observer's probability of guessing the true label.
+        """Return the largest factor by which an output raises an observer's probability of guessing the true label.
 
-        The bound holds for any observer, averaged over releases. It is rounded up to two decimals.
+        The bound holds for any observer, averaged over outputs. It is rounded up to two decimals.
         """
         return Decimal(str(round_up(self.staircase.guess_gain, 2)))
 
     @property
     def bundle_hash(self) -> str:
-        """Return the content hash of the bundle."""
+        """Return the content hash of the bundle (data folder) that was used."""
         return self.bundle
 
     @property
     def mechanism(self) -> str:
-        """Return the name of the mechanism: ``class label`` and the randomizer in parentheses."""
+        """Return the name of the mechanism, such as ``class label (counts)``."""
         return f"class label ({self.randomizer})"
 
     @property
     def spend(self) -> Spend:
-        """Return the spend of the release: the epsilon for the whole text."""
+        """Return the epsilon for the whole text, in the form that a privacy ledger records."""
         return Spend.from_loss(self.whole_text)
 
     @property

@@ -1,4 +1,4 @@
-"""Loading of an encoder for vectors or for class labels, depending on the type of the bundle."""
+"""Loading of an encoder for noisy vectors or for class labels, depending on the type of the bundle (data folder)."""
 
 from pathlib import Path
 from typing import Unpack
@@ -12,11 +12,11 @@ from textveil.vector.label_encoder import TextLabelEncoder
 
 
 def load_encoder(folder: Path, **pins: Unpack[ExpectedBundle]) -> Encoder | TextLabelEncoder:
-    """Open a vector bundle or a label bundle, and return its encoder.
+    """Open a bundle (data folder) for noisy vectors or for class labels, and return its encoder.
 
     Raises:
         BundleError: The bundle is missing or damaged, or does not have the expected content hash or signer.
-        ModelNotExpected: The bundle has a model, but neither its content hash nor its signer is stated in ``pins``.
+        ModelNotExpected: The bundle has a model, but the caller passes neither ``expect_id`` nor ``signer``.
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run on this device.
 
     Example:

@@ -29,7 +29,9 @@ _SETTINGS = {
 
 
 def check_expected(bundle: BundleBase) -> None:
-    """Check that the caller stated the content hash or the signer of a bundle. Call this before a model runs.
+    """Check that the caller passed the expected content hash or the signer of a bundle (data folder with a model).
+
+    Call this before a model runs.
 
     The content hash or the signer is required because the checks of a model do not limit the time and memory that the
     model needs.

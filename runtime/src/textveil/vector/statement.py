@@ -1,4 +1,4 @@
-"""Privacy statement of a released vector, with epsilons per text, per coordinate and per word.
+"""Privacy statement of a noisy vector, with epsilons per text, per coordinate and per word.
 
 Each of the three kinds of epsilon has a class of its own (``textveil.release``). Proofs: docs/proofs/representation.md.
 """
@@ -21,7 +21,7 @@ _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 @dataclass(frozen=True)
 class VectorStatement(ReleaseStatement):
-    """Privacy statement of one released vector. It depends only on public parameters, so it is safe to publish.
+    """Privacy statement of one noisy vector. It depends only on public parameters, so it is safe to publish.
 
     Attributes:
         parameters: Mode, dimension, grid, nominal epsilon and delta.
@@ -45,7 +45,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def realized(self) -> WholeText:
-        """Return the exact epsilon and delta of the integer noise table. They never exceed the guarantee."""
+        """Return the exact epsilon and delta of the noise, which never exceed the stated guarantee."""
         return compute_realized_loss(self.parameters)
 
     @property
@@ -65,7 +65,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def bundle_hash(self) -> str:
-        """Return the content hash of the vector bundle."""
+        """Return the content hash of the bundle (folder with the model) that was used."""
         return self.bundle
 
     @property
@@ -75,7 +75,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the spend of the release: the epsilon and the delta for the whole text."""
+        """Return the epsilon and the delta for the whole text, in the form that a privacy ledger records."""
         return Spend.from_loss(self.whole_text)
 
     @property
@@ -130,10 +130,10 @@ class VectorStatement(ReleaseStatement):
 
 
 def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
-    """Create the privacy statement of a release.
+    """Create the privacy statement of a noisy vector.
 
     Args:
-        parameters: Parameters of the release.
+        parameters: Parameters of the noisy vector.
         word_dropout: Probability ``mu`` of removing a word, a decimal number in ``[0, 1)``.
         bundle: Content hash of the vector bundle.
 

@@ -1,4 +1,4 @@
-"""Tokenizer of static extractors, which finds the table rows of the words and word pairs of a text.
+"""Tokenizer for word vectors in a table: it finds the table rows of the words and word pairs of a text.
 
 The module needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md,
 "From a text to ids").

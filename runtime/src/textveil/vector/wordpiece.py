@@ -72,7 +72,7 @@ def _get_category(character: str) -> str:
 def _clean_character(character: str) -> str:
     """Return the text that replaces a non-ASCII character before tokenization.
 
-    It is the character itself, a space, an empty string, or the character between two spaces.
+    The result is the character itself, a space, an empty string, or the character between two spaces.
     """
     category = _get_category(character)
     if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):

@@ -1,1 +1,1 @@
-"""Measure what an attacker learns from released vectors, or from sanitized text."""
+"""Measure what an attacker learns from the noisy vectors or the sanitized text that devices send."""

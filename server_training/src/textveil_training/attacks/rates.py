@@ -1,4 +1,4 @@
-"""Compute mean rates over tokens, with standard errors and intervals.
+"""Compute success rates of attacks on tokens, with standard errors and confidence intervals.
 
 Texts are independent, but the tokens of one text are not, so errors are computed with texts as clusters.
 """
@@ -81,13 +81,13 @@ def compute_rates(
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Compute mean rates by name, with standard errors, in the format of the run record.
+    """Compute the means of several arrays of values per token, with standard errors, for the JSON record of a run.
 
     Args:
         values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.
         clusters: Text of each token, shape ``(n,)``.
-        sensitive: True for tokens that the mechanism never keeps. The result contains separate rates for these tokens,
-            unless none or all of the tokens are sensitive.
+        sensitive: True for tokens that the mechanism never leaves unchanged on purpose. The result contains separate
+            rates for these tokens, unless none or all of the tokens are sensitive.
         of_sensitive: Further arrays like ``values``, for which the result contains only the rates of the sensitive
             tokens.
 
@@ -107,5 +107,5 @@ def compute_rates(
 
 
 def round_rate(value: float) -> float:
-    """Round a rate to six decimals, the precision of the run record."""
+    """Round a rate to six decimals, the precision of the JSON record of a run."""
     return round(float(value), 6)

@@ -1,4 +1,4 @@
-"""Define the mechanism that attacks on text target: a bundle with one set of options."""
+"""Define the mechanism that attacks on text target: a bundle (folder with word lists and settings) and options."""
 
 from pathlib import Path
 from typing import Unpack
@@ -12,7 +12,7 @@ from textveil_training.token_randomizer import TokenRandomizer
 
 
 class AttackedMechanism:
-    """A mechanism under attack: a bundle with one set of sanitizer options.
+    """A mechanism under attack: a bundle (folder with word lists and settings) and the options of the sanitizer.
 
     Args:
         bundle: Folder of a bundle; ``None`` for the built-in one.
@@ -23,11 +23,10 @@ class AttackedMechanism:
         sanitizer: The sanitizer of the bundle.
         options: The options.
         bundle: The opened bundle.
-        terms: Mechanism, mode and epsilon, as in a privacy statement.
-        plan: The mechanism and rules that the options select; ``None`` in the mode ``names``, which has no word
-            mechanism.
-        randomizer: The randomizer of single tokens; ``None`` in the modes ``names``, ``words`` and ``all``, where the
-            treatment of a word depends on the text around it.
+        terms: Mechanism, protection mode and epsilon, as in a privacy statement.
+        plan: The mechanism and rules that the options select; ``None`` in the mode 'names', which randomizes no words.
+        randomizer: The randomizer of single tokens; ``None`` in the modes 'names', 'words' and 'all', in which the
+            treatment of a word depends on the text around the word.
 
     Raises:
         BundleError, OptionError: For the same reasons as in ``Sanitizer.load`` and ``Sanitizer.sanitize``.
@@ -48,10 +47,10 @@ class AttackedMechanism:
     def make_word_release(self) -> WordRelease:
         """Convert the mechanism to the form that the word attacks need: a mechanism on arrays of words."""
         if self.plan is None:
-            raise ValueError("the mode names randomizes no words: attack another mode")
+            raise ValueError("the mode 'names' randomizes no words: attack the mode 'words' or 'all'")
         return make_word_release(WordIds(), self.plan)
 
     @property
     def function_words(self) -> frozenset[str]:
-        """Function words that the mechanism keeps; empty for a mechanism without a template."""
+        """Function words, such as *the*, that the mechanism leaves unchanged; empty if it randomizes all words."""
         return frozenset(() if self.plan is None else getattr(self.plan.rule, "function_words", ()))

@@ -1,4 +1,4 @@
-"""Audit mechanisms: compute a lower bound on epsilon from samples of any mechanism.
+"""Audit mechanisms of differential privacy: compute a lower bound on epsilon from samples of outputs.
 
 ``audit_mechanism`` runs the procedure, ``CommandMechanism`` and ``FunctionMechanism`` wrap the mechanisms under test,
 ``format_report`` formats a report, and ``audit_sampler`` compares the sampler of a bundle with its exact probabilities.

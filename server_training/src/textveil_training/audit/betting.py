@@ -1,7 +1,8 @@
 """Test a claim of epsilon by betting: the claim is refuted if a bet against it wins too much.
 
-If the claim is true, no bet is expected to win, so a large wealth at any time is strong evidence against the claim. A
-test by betting needs few draws if the claim is far from the truth, so it suits slow mechanisms.
+A test starts with wealth 1, and bets on each new sample of the mechanism. If the claim is true, no bet is expected to
+win, so a large wealth at any time is strong evidence against the claim. Such a test needs few samples if the claim is
+far from the truth, so it suits slow mechanisms.
 """
 
 import math
@@ -20,7 +21,7 @@ _LARGEST_EXPONENT = 500.0
 
 @dataclass(kw_only=True)
 class BettingTest:
-    """Test of one claim by betting against it, draw after draw; the test can stop at any time.
+    """Test of one claim by betting against the claim, sample after sample; the test can stop at any time.
 
     A claim limits the probabilities of an event under two inputs. Let ``a`` and ``b`` be 1 if the event happens in a
     draw of the first and of the second input, else 0. A bet multiplies the wealth by
@@ -47,7 +48,7 @@ class BettingTest:
     _of_stakes: Floats = field(default_factory=lambda: np.zeros(24))
 
     def bet(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Bet on draws, and update the wealth.
+        """Bet on whether an event happens in samples of two inputs, and update the wealth.
 
         Args:
             a: Whether the event happened in draws of the first input, 0 or 1; a number or an array.
@@ -65,8 +66,8 @@ class BettingTest:
 class ClaimBets:
     """Bets against several claims (values of epsilon) at once.
 
-    Half of the wealth is bet on the pair test (an event of two inputs), and half on identification (guesses of the
-    input).
+    Half of the wealth is bet on the pair test (how often an event happens for two inputs), and half on identification
+    (how often a guess of the input is right).
     """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:
@@ -83,7 +84,7 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet against each claim on draws of two inputs.
+        """Bet against each claim on how often an event happened in outputs of two inputs.
 
         Args:
             a: Whether the event happened in each draw of the first input.
@@ -93,7 +94,7 @@ class ClaimBets:
             test.bet(a, b)
 
     def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Bet against each claim on guesses of the input.
+        """Bet against each claim on how often guesses of the input were right.
 
         Args:
             hits: Whether each guess was right.

@@ -1,4 +1,8 @@
-"""Audit bundles: compare samplers with exact probabilities, and test SanText by samples."""
+"""Audit the mechanisms of a bundle (folder with word lists and settings), by samples of their outputs.
+
+The staircase mechanism is compared with its exact probabilities. SanText, another mechanism for words, is tested like a
+foreign mechanism.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,15 +26,15 @@ _PAIRS = 8
 
 
 def audit_bundle_samplers(path: Path, draws: int, expected: ExpectedBundle | None = None) -> Iterator[SamplerAudit]:
-    """Audit the sampler of each level of a bundle's staircase mechanism, of words or of class labels.
+    """Compare the samples of a bundle's staircase mechanism with its exact probabilities, for each epsilon.
 
     Args:
         path: Folder of the bundle.
-        draws: Number of draws from each of two inputs at each level.
+        draws: Number of samples from each of two inputs at each epsilon.
         expected: Content hash and signer that the bundle must have.
 
     Yields:
-        The result of ``audit_sampler`` for each level.
+        The result of ``audit_sampler`` for each epsilon.
 
     Raises:
         BundleError: The bundle cannot be used.
@@ -53,10 +57,11 @@ def _list_staircases(bundle: TextBundle | LabelBundle) -> Sequence[Staircase]:
 def make_bundle_audits(
     path: Path, draws: int, expected: ExpectedBundle | None = None, seed: int | None = None
 ) -> Iterator[tuple[FunctionMechanism, Claim, list[InputPair]]]:
-    """Prepare an audit of each SanText level of a text bundle.
+    """Prepare an audit of SanText (a mechanism that randomizes words) for each epsilon of a text bundle.
 
-    The claim is the epsilon of the level, per unit of distance. From two dozen random words the function selects the
-    pairs for which an audit expects the largest bound, given their exact probabilities.
+    The claim to test is an epsilon per unit of distance between two words. Among two dozen random words the function
+    selects the pairs for which the audit will probably report the largest bound. It computes this from their exact
+    probabilities.
 
     Args:
         path: Folder of the bundle.
@@ -65,7 +70,7 @@ def make_bundle_audits(
         seed: Seed of the choice of words.
 
     Yields:
-        For each level the mechanism, its claim, and pairs of words.
+        For each epsilon the mechanism, its claim, and pairs of words.
 
     Raises:
         BundleError: The bundle cannot be used.
@@ -89,7 +94,7 @@ def make_bundle_audits(
 
 
 def _choose_word_pairs(sanitizer: Sanitizer, words: Sequence[str], epsilon: str, draws: int) -> list[InputPair]:
-    """Return the pairs of words for which an audit of SanText expects the largest bound on epsilon.
+    """Return the pairs of words for which an audit of SanText will probably report the largest bound on epsilon.
 
     The expected bound is computed from the exact probabilities that the output is the first word of the pair.
     """

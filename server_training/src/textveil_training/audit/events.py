@@ -1,7 +1,7 @@
-"""Learn events that distinguish the outputs of two inputs, and guess inputs from outputs.
+"""Learn events (sets of outputs) that distinguish the outputs of two inputs, and guess inputs from outputs.
 
 An event is the set of outputs whose score is at least, or below, a threshold. A bound is computed only from the counts
-of the event in fresh draws, which were not used to learn it. So the event may be any function.
+of the event in fresh samples, which were not used to learn the event. So the event may be any function.
 """
 
 from collections import Counter
@@ -56,7 +56,7 @@ class Event:
         return found if self.of_first else ~found
 
     def bound_epsilon(self, first: Outputs, second: Outputs, alpha: float, delta: float) -> float:
-        """Compute a lower bound on epsilon from the counts of this event in fresh draws of both inputs.
+        """Compute a lower bound on epsilon from the counts of this event in fresh outputs of two inputs.
 
         Args:
             first: Outputs of the first input.
@@ -70,7 +70,7 @@ class Event:
 
 
 def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha: float, delta: float = 0.0) -> Event:
-    """Learn the event that distinguishes the outputs of two inputs best.
+    """Learn the event (set of outputs) that distinguishes the outputs of two inputs best.
 
     Half of the draws fit several scores, and the other half selects the best one. Then all draws fit this score and
     choose its threshold.
@@ -150,7 +150,7 @@ def list_features(text: str, group: str) -> set[str]:
 
 
 def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any]], Score]:
-    """Return a function that learns a naive Bayes score from the presence of a group's features."""
+    """Return a function that learns a naive Bayes score of outputs from the features in one group."""
 
     def learn(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
         draws = len(first)
@@ -194,7 +194,7 @@ def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any])
 
 
 def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
-    """Return the log-odds weight of each feature; 0 for features whose frequencies hardly differ.
+    """Compute the log-odds weight of each feature; 0 for features whose frequencies hardly differ.
 
     The more features there are, the larger the difference must be, so that few features pass by chance.
 
@@ -320,7 +320,7 @@ def _list_vector_learners(
 
 
 class InputGuesser:
-    """Guess the input of each output, by a fixed rule that does not depend on draws.
+    """Guess from which of several inputs each output comes, by a fixed rule that is not learned.
 
     For texts the guess is the input that equals the output. If there is none, it is the input with the most similar
     words, where rare words count more and case is ignored, since many mechanisms write lower case. For vectors it is

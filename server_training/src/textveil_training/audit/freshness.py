@@ -1,4 +1,4 @@
-"""Check that draws are independent: a mechanism must be able to give two outputs for the same input.
+"""Check that repeated outputs of a mechanism for the same input are independent.
 
 Bounds from samples hold for independent draws. A mechanism that is deterministic, that stores its outputs, or that has
 a fixed seed violates this, and counts of its outputs could refute the claim of a private mechanism by mistake.
@@ -18,14 +18,15 @@ _INPUTS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Freshness:
-    """Result of comparing repeated draws of the same inputs in two runs.
+    """Result of comparing repeated outputs for the same inputs, in two runs of a mechanism.
 
     Attributes:
         inputs: Number of compared inputs.
         constant: Whether all compared inputs always gave the same single output. Other inputs may give others.
         deterministic: Whether every input always gave the same output, in both runs.
         stored: Whether every input gave the same output within a run, and other outputs in the other run.
-        seeded: Whether both runs gave the same outputs in the same order, though one input gave several.
+        seeded: Whether both runs gave the same outputs in the same order, although at least one input gave several
+            different outputs.
         unchanged: Whether every output was equal to its input.
     """
 
@@ -38,14 +39,14 @@ class Freshness:
 
     @property
     def repeats(self) -> bool:
-        """Whether repeated draws of an input are dependent.
+        """Whether repeated outputs for an input depend on each other.
 
         If all compared inputs gave the same output, the value is false, since this shows no dependence.
         """
         return (self.deterministic or self.stored or self.seeded) and not self.constant
 
     def explain(self) -> str:
-        """Describe the randomness of the draws in one sentence."""
+        """Describe in one sentence whether repeated outputs are independent."""
         if self.constant:
             return "all compared texts gave the same output; check that the mechanism reads its input"
         if self.unchanged:
@@ -68,7 +69,7 @@ def check_freshness(
     generator: np.random.Generator,
     sizes: Sequence[int],
 ) -> Freshness:
-    """Draw outputs of the same inputs repeatedly in two runs, in the same order, and compare the outputs.
+    """Sample outputs for the same inputs repeatedly, in two runs with the same order, and compare the outputs.
 
     Args:
         draw: Function that draws an output for each input, given a name for progress reports and the inputs.

@@ -1,4 +1,4 @@
-"""Choose inputs of an audit: pairs of neighbors, sets for identification, and a public sample.
+"""Choose the inputs of an audit: pairs for comparing outputs, and sets for guessing the input of an output.
 
 The mechanism under audit could log its inputs, so use public texts. ``list_sample_texts`` returns invented sentences,
 enough for every test.
@@ -55,7 +55,9 @@ class InputPair:
 
 @dataclass(frozen=True)
 class InputSet:
-    """Inputs for the identification test. Any two of them are neighbors under the claim.
+    """Inputs for the identification test, which guesses the input of each output.
+
+    Any two of the inputs are neighbors under the claim.
 
     Attributes:
         inputs: At least two different inputs.
@@ -67,7 +69,7 @@ class InputSet:
 
 
 def list_sample_texts() -> list[str]:
-    """Return the public sample: more than 1,000 invented sentences, each with one or two rare words.
+    """Return public texts as inputs: more than 1,000 invented sentences, each with one or two rare words.
 
     Example:
         >>> list_sample_texts()[0]
@@ -169,7 +171,7 @@ def propose_pairs(texts: Sequence[str], neighbors: Neighbors, generator: np.rand
 
 
 def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.random.Generator) -> list[InputSet]:
-    """Choose sets of inputs for identification, of several sizes up to 1,000.
+    """Choose sets of inputs for the identification test (guessing the input of an output), of up to 1,000 inputs.
 
     Args:
         texts: Different texts.

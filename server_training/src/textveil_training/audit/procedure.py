@@ -1,8 +1,9 @@
-"""Run an audit: choose inputs, learn an event of the outputs, and count the event in fresh draws.
+"""Run an audit: choose inputs, learn an event (set of outputs), and count the event in fresh outputs.
 
-Stage 0 halves the candidate pairs until one is left, and chooses a set of inputs for identification. Stage 1 learns an
-event of the outputs. Stage 2 counts this event. No stage uses draws of another one, so the reported bound exceeds the
-true epsilon with probability at most alpha, whatever the search does.
+Stage 0 chooses one pair of inputs among candidates, and a set of inputs for the identification test, which guesses the
+input of an output. Stage 1 learns an event that distinguishes the outputs of the pair. Stage 2 counts this event. No
+stage uses samples of another stage, so the reported bound exceeds the true epsilon with probability at most alpha,
+whatever stages 0 and 1 choose.
 """
 
 import time
@@ -43,7 +44,7 @@ class AuditSettings:
         confidence: Probability that the reported bound does not exceed the true epsilon.
         until: Minutes for the test by betting, which replaces the tests of fixed size; ``None`` for tests of fixed
             size.
-        seed: Seed of the choice and the order of inputs. The mechanism has its own randomness.
+        seed: Seed of the choice and the order of inputs. The seed does not affect the mechanism.
 
     Raises:
         SettingError: A value is out of range.
@@ -72,9 +73,9 @@ class TestResult:
         bound: Lower bound on epsilon, or on epsilon per unit of distance.
         refutes: Whether the bound refutes the claim.
         ceiling: Largest bound that this test could report with its number of draws; ``None`` without a limit.
-        half_power: Power of the test. For each number of outputs ``k`` the dictionary contains the smallest epsilon at
-            which the test, applied to k-ary randomized response with this epsilon, reports at least ``epsilon / 2``
-            with probability 90 %; ``None`` if no epsilon is large enough. It has the unit of ``bound``.
+        half_power: Power of the test, as a dictionary from a number of outputs ``k`` to an epsilon, in the unit of
+            ``bound``. Applied to k-ary randomized response with this epsilon, the test reports at least ``epsilon / 2``
+            with probability 90 %. The smallest such epsilon is given; ``None`` if there is none.
         draws: Number of draws that entered the bound.
         description: Pair or set of inputs, event and distance, without a text.
     """
@@ -96,7 +97,7 @@ class AuditReport:
 
     Attributes:
         claim: The claim.
-        freshness: Whether draws of one input differ.
+        freshness: Whether repeated outputs for one input are independent.
         tests: Results of the tests. If draws repeat or are all equal, there is at most one test: identification with
             one draw of each input.
         outputs: ``text`` or ``vector``.
@@ -115,12 +116,12 @@ class AuditReport:
 
     @property
     def bound(self) -> float:
-        """Largest lower bound on epsilon of all tests."""
+        """Return the largest lower bound on epsilon that one of the tests reports."""
         return max((one.bound for one in self.tests), default=0.0)
 
     @property
     def verdict(self) -> str:
-        """``refuted``, ``not refuted``, or ``not tested`` if draws repeat and no test refutes the claim."""
+        """Return ``refuted``, ``not refuted``, or ``not tested`` if outputs repeat and no test refutes the claim."""
         if any(one.refutes for one in self.tests):
             return "refuted"
         return "not tested" if self.freshness.repeats else "not refuted"
@@ -154,7 +155,8 @@ def audit_mechanism(
         mechanism: The mechanism.
         claim: Its claim.
         pairs: Candidate pairs of neighbors under the claim.
-        sets: Candidate sets for identification; any two inputs of a set are neighbors.
+        sets: Candidate sets for the identification test, which guesses the input of an output; any two inputs of a set
+            are neighbors.
         settings: Size and confidence; ``None`` for the defaults.
         progress: Called with a stage, its finished draws and their total.
 
@@ -231,7 +233,7 @@ class _Audit:
         )
 
     def _draw(self, stage: str, inputs: Sequence[Any]) -> Outputs:
-        """Draw an output for each input, in the given order.
+        """Sample an output of the mechanism for each input, in the given order.
 
         Args:
             stage: Name of the stage in progress reports.
@@ -245,7 +247,7 @@ class _Audit:
         return outputs
 
     def _draw_pair(self, stage: str, pair: InputPair, draws: int) -> tuple[Outputs, Outputs]:
-        """Draw outputs of both inputs of a pair, in random order, and return the outputs of each input.
+        """Sample outputs for both inputs of a pair, in random order, and return the outputs of each input.
 
         Args:
             stage: Name of the stage in progress reports.
@@ -257,11 +259,11 @@ class _Audit:
         return _select(outputs, order == 0), _select(outputs, order == 1)
 
     def _choose_pair(self, pairs: Sequence[InputPair], draws: int) -> InputPair:
-        """Choose one pair: drop the half of the pairs with smaller estimated bounds until one is left.
+        """Choose one pair of inputs: repeatedly drop the half of the pairs with smaller estimated bounds on epsilon.
 
         Args:
             pairs: Candidate pairs.
-            draws: Number of new draws of each input in each round.
+            draws: Number of new outputs of each input in each round.
         """
         left = list(pairs)
         known: dict[int, tuple[Outputs, Outputs]] = {}
@@ -280,13 +282,13 @@ class _Audit:
         return left[0]
 
     def _guess_bound(self, pair: InputPair, first: Outputs, second: Outputs) -> float:
-        """Estimate a pair's bound: learn an event from half of the draws, and count it in the other half."""
+        """Estimate a pair's bound on epsilon: learn an event from half of the outputs, and count it in the others."""
         half = max(1, len(first) // 2)
         event = learn_event(first[:half], second[:half], pair.inputs, 0.1, self._claim.delta)
         return event.bound_epsilon(first[half:], second[half:], 0.1, self._claim.delta) / pair.distance
 
     def _choose_set(self, sets: Sequence[InputSet], draws: int) -> InputSet | None:
-        """Choose the set of inputs for which a few trial draws give the largest lower bound on epsilon.
+        """Choose the set of inputs for which a few trial outputs give the largest lower bound on epsilon.
 
         Returns:
             The set; ``None`` if the inputs are neither texts nor vectors, so that no input can be guessed.
@@ -302,12 +304,12 @@ class _Audit:
         return max(scored, key=lambda entry: entry[:2])[2] if scored else None
 
     def _count_hits(self, stage: str, chosen: InputSet, inputs: Outputs, draws: int) -> tuple[int, float | None]:
-        """Draw outputs of uniformly chosen inputs, and guess the inputs.
+        """Sample outputs for uniformly chosen inputs, guess the input of each output, and count the right guesses.
 
         Args:
             stage: Name of the stage in progress reports.
             chosen: The set of inputs.
-            inputs: The same inputs in the form of outputs, from ``_prepare_inputs``.
+            inputs: The same inputs converted to the type of the outputs, by ``_prepare_inputs``.
             draws: Number of draws in total.
 
         Returns:
@@ -318,12 +320,12 @@ class _Audit:
         return hits, _count_unchanged(inputs, which, outputs)
 
     def _draw_from_set(self, stage: str, chosen: InputSet, draws: int) -> tuple[NDArray[np.intp], Outputs]:
-        """Draw outputs of uniformly chosen inputs of a set; return indices of the inputs, and outputs."""
+        """Sample outputs for uniformly chosen inputs of a set; return the indices of these inputs, and the outputs."""
         which = self._generator.integers(len(chosen.inputs), size=draws)
         return which, self._draw(stage, [chosen.inputs[number] for number in which])
 
     def _test_pair(self, pair: InputPair, alpha: float) -> TestResult:
-        """Test the claim on a pair: learn an event from half of the draws, and count it in the other half."""
+        """Test the claim on a pair of inputs: learn an event from half of the outputs, and count it in the others."""
         half, delta = self._settings.draws // 2, self._claim.delta
         first, second = self._draw_pair("pair test, learning", pair, half)
         event = learn_event(first, second, pair.inputs, alpha, delta)
@@ -341,9 +343,9 @@ class _Audit:
         )
 
     def _test_identification(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None]:
-        """Test the claim by guessing the input of each draw.
+        """Test the claim by guessing the input of each output.
 
-        The rule of the guesses does not depend on draws. So all draws count, and none is needed for learning.
+        The rule of the guesses is fixed. So all outputs count, and none is needed for learning.
 
         Returns:
             The result, and the share of outputs that equal their input (``None`` for vectors).
@@ -365,12 +367,12 @@ class _Audit:
         return result, unchanged
 
     def _test_each_once(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None, bool] | None:
-        """Test the claim by guessing the input in one draw of each input.
+        """Test the claim by guessing inputs, with a single output for each input.
 
         The test is also valid if a mechanism stores its outputs.
 
-        The draws of different inputs are independent, but have different probabilities of a right guess. The number of
-        right guesses varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
+        The outputs of different inputs are independent, but have different probabilities of a right guess. The number
+        of right guesses varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
 
         Returns:
             The result, the share of unchanged texts, and whether all outputs are equal. ``None`` if outputs cannot be
@@ -397,12 +399,12 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Test the claim by betting against it.
+        """Test the claim by betting against it (``betting``), sample after sample.
 
         Bets against a grid of other epsilons give the bound on epsilon.
 
-        The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its draws are
-        used up.
+        The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its number of
+        samples is used up.
 
         Args:
             pair: Pair of inputs for bets on an event.
@@ -447,7 +449,7 @@ class _Audit:
 def _find_half_powers(
     outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
 ) -> dict[str, float | None]:
-    """Compute the power of a test for each number of outputs, as in ``TestResult.half_power``.
+    """Compute the smallest epsilon that a test detects, for each number of outputs; see ``TestResult.half_power``.
 
     Args:
         outputs: Numbers ``k`` of outputs of k-ary randomized response.
@@ -472,7 +474,7 @@ def _get_dimension(outputs: Outputs) -> int:
 
 
 def _prepare_inputs(chosen: InputSet) -> Outputs | None:
-    """Convert inputs to the form of outputs, texts or an array of vectors; ``None`` if they are neither."""
+    """Convert inputs to the type of outputs: texts, or an array of vectors; ``None`` if they are neither."""
     if all(isinstance(one, str) for one in chosen.inputs):
         return list(chosen.inputs)
     try:

@@ -1,4 +1,4 @@
-"""Audit the installed sampler: compare its samples with the probabilities of a bundle.
+"""Audit the installed random sampler: compare its samples with the exact probabilities of a mechanism.
 
 There are three tests, each with a stated power:
 
@@ -33,7 +33,7 @@ _TAIL = 0.025
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerAudit:
-    """Result of the audit of one level, which compares the probabilities of one output for two inputs.
+    """Result of the audit of a mechanism at one epsilon: probabilities of one output for two inputs.
 
     Attributes:
         level: Name of the level.
@@ -62,7 +62,7 @@ class SamplerAudit:
 
 
 def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAudit:
-    """Audit the sampler of one level of the staircase mechanism, with the operating system's entropy.
+    """Compare samples of the staircase mechanism at one epsilon with its exact probabilities.
 
     Args:
         staircase: The loaded mechanism, of words or of class labels.
@@ -96,11 +96,11 @@ def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAu
 
 
 def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
-    """Find two inputs and an output whose privacy loss is nearly the largest possible.
+    """Find two inputs and an output for which the log ratio of probabilities is nearly the largest possible.
 
-    In the staircase mechanism each input divides a budget of additional weight among the outputs near it. The function
-    chooses an output to which the first input gives as much of its budget as it can, and the second input gives
-    nothing. Of these outputs it returns the likeliest one, so that few draws suffice.
+    In the staircase mechanism each input gives additional weight to the outputs near the input, up to a fixed total.
+    The function chooses an output to which the first input gives as much weight as it can, and the second input gives
+    nothing. Of all such outputs the function returns the likeliest, so that few samples suffice.
 
     Returns:
         The likely input, the unlikely input, and the output.

@@ -1,6 +1,6 @@
-"""Wrap mechanisms under test: a program that rewrites lines, or a Python function.
+"""Wrap the mechanism that an audit tests: a program that processes lines of text, or a Python function.
 
-A mechanism under test is foreign code that reads the texts of the audit. Its standard error is discarded, since it may
+Such a mechanism is foreign code that reads the texts of the audit. Its standard error is discarded, since it may
 contain the texts, and no error of this module contains a text, an output or a word of the command.
 """
 
@@ -34,10 +34,10 @@ _NO_SHELL = "; there is no shell, so pipes and variables need sh -c '...'"
 
 
 class AuditedMechanism(Protocol):
-    """Interface of mechanisms under audit: independent draws of an output for any input."""
+    """Interface of mechanisms under audit: sample independent outputs for any input."""
 
     def draw_outputs(self, inputs: Sequence[Any], report: Callable[[int], None]) -> Sequence[Any]:
-        """Draw one output for each input, in order, and report the number of finished draws."""
+        """Sample one output for each input, in order, and report the number of finished inputs."""
         ...
 
 
@@ -58,7 +58,7 @@ class FunctionMechanism:
         self._function, self._batched = function, batched
 
     def draw_outputs(self, inputs: Sequence[Any], report: Callable[[int], None]) -> Sequence[Any]:
-        """Draw one output for each input.
+        """Call the function to sample one output for each input.
 
         Raises:
             RewriterError: The function raised an error, or returned another number of outputs.
@@ -106,7 +106,7 @@ class CommandMechanism:
         self._timeout, self._max_line_bytes = timeout, max_line_bytes
 
     def draw_outputs(self, inputs: Sequence[Any], report: Callable[[int], None]) -> Sequence[Any]:
-        """Draw one output for each input: run the program on the lines, once for every 10,000 lines.
+        """Sample one output for each input: run the program on the lines, once for every 10,000 lines.
 
         Raises:
             RewriterError: The program cannot be started, ends with an error, writes too few, too many or too long
@@ -139,7 +139,7 @@ class CommandMechanism:
     def _exchange(
         self, process: "subprocess.Popen[bytes]", data: bytes, lines: int, report: Callable[[int], None]
     ) -> bytes:
-        """Write lines to the program and read its output at the same time, so that neither waits.
+        """Write lines to a program and read its output at the same time, so that the program never waits for a reader.
 
         Args:
             process: The running program.

@@ -1,4 +1,4 @@
-"""Define ``textveil-train attack``, which measures what released vectors and sanitized text reveal."""
+"""Define ``textveil-train attack``, which measures what noisy vectors and sanitized text reveal."""
 
 import json
 from pathlib import Path
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best randomizer"}
 
-attack = typer.Typer(add_completion=False, help="Attack released vectors, or sanitized text.", **TYPER_SETTINGS)
+attack = typer.Typer(add_completion=False, help="Attack noisy vectors, or sanitized text.", **TYPER_SETTINGS)
 
 
 @attack.callback()
 def _attack() -> None:
-    """Attack released vectors, or sanitized text."""
+    """Attack noisy vectors, or sanitized text."""
 
 
 attack.command("text", cls=GroupedCommand)(expand_option_groups(attack_text.text))
@@ -55,12 +55,12 @@ def attributes(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Infer private attributes from released vectors, and compare attackers who see only a class label.
+    """Infer private attributes from noisy vectors, and compare attackers who see only a class label.
 
     The attacker who sees vectors is a network of 512 hidden units. For comparison, other attackers see only a label,
-    which is released at the same epsilon: by randomized response, or by the most accurate private randomizer. The label
-    before randomization is the class that a linear classifier predicts from the vectors, or with --released the true
-    class.
+    which is randomized at the same epsilon: by randomized response, or by the most accurate private randomizer. The
+    label before randomization is the class that a linear classifier predicts from the vectors, or with --released the
+    true class.
     """
     from textveil_training.attacks.vectors import AttributeAttackSettings, get_attributes, infer_from_frequency
     from textveil_training.dpnr.classification_data import load_classification_task

@@ -1,4 +1,4 @@
-"""Define ``textveil-train attack text``, which measures what an attacker recovers from text."""
+"""Define ``textveil-train attack text``, which measures what an attacker recovers from sanitized text."""
 
 import json
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vec
     ] = None
 
     def make_settings(self) -> TextAttackSettings:
-        """Return the settings of the attacks from the options."""
+        """Convert the options to ``TextAttackSettings``."""
         listed = tuple(dict.fromkeys(part.strip() for part in self.attacks.split(",")))
         chosen: dict[str, Any] = get_given_options(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
         chosen["vectors"] = None if self.vectors is None else str(self.vectors)

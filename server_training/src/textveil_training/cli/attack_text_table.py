@@ -41,10 +41,10 @@ _CONTEXTUAL = {
 def format_attack_table(result: Mapping[str, Any]) -> str:
     """Format the success rates of all finished attacks, with their standard errors, as a table.
 
-    If the mechanism keeps some words, one column has the rates among the words that it never keeps.
+    If the mechanism leaves some words unchanged on purpose, one column has the rates for all other words.
 
     Args:
-        result: The entry ``result`` of a run record.
+        result: The entry ``result`` of the JSON record of a run.
     """
     rows: list[list[str]] = [list(_HEADER)]
     if "unchanged" in result:
@@ -72,7 +72,7 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
 
 
 def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
-    """Format the table rows for content words, and for content words of the vocabulary."""
+    """Format two table rows of the attack ``words``: for content words, and for content words in the vocabulary."""
     content, known = ({**found.get(what, {})} for what in ("content", "known"))
     for part in (content, known):
         part["standard_errors"] = part.get("deviations")  # over draws, for all attacks use the same texts

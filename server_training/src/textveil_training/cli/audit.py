@@ -29,7 +29,7 @@ _SECONDS_PER_LINE = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectOptions:
-    """Options that name the mechanism under audit; the user must pass exactly one."""
+    """Options that name the mechanism to audit: a program, a function or a bundle; the user must pass one of them."""
 
     heading: ClassVar[str] = "Mechanism"
     command: Annotated[
@@ -53,10 +53,10 @@ class SubjectOptions:
     expected: ExpectedBundleOptions
 
     def make_mechanism(self) -> "AuditedMechanism | None":
-        """Return the mechanism that the options name; ``None`` for a bundle.
+        """Wrap the program or the Python function to audit; return ``None`` if the user named a bundle.
 
         Raises:
-            SettingError: There is not exactly one mechanism, or the function does not exist.
+            SettingError: The user named no mechanism or several ones, or the module has no such function.
         """
         from textveil_training.audit import CommandMechanism, FunctionMechanism
 
@@ -90,7 +90,7 @@ def _import_function(name: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimOptions:
-    """Options of the claim, and of the inputs for which it must hold."""
+    """Options for the claimed epsilon to test, and for the inputs of the test."""
 
     heading: ClassVar[str] = "Claim and inputs"
     claims: Annotated[
@@ -117,10 +117,11 @@ class ClaimOptions:
     ] = None
 
     def read_claim(self) -> "Claim":
-        """Parse the claim.
+        """Parse the option with the claimed epsilon.
 
         Raises:
-            SettingError: There is no claim, or it needs distances that are missing.
+            SettingError: The user gave no claim; or the claim is per unit of distance, and the input pairs have no
+                distances.
         """
         from textveil_training.audit import parse_claim
 
@@ -134,7 +135,7 @@ class ClaimOptions:
         return claim
 
     def list_inputs(self, seed: int | None) -> "tuple[list[InputPair], list[InputSet]]":
-        """Return candidate pairs of inputs, and candidate sets of inputs for the identification test.
+        """Return the inputs among which the audit chooses: pairs of neighbors, and sets of neighbors.
 
         Args:
             seed: Seed of the choice.
@@ -242,7 +243,7 @@ def _audit_bundle(
     seed: int | None,
     as_json: bool,
 ) -> dict[str, Any]:
-    """Audit all levels of a bundle and print each result.
+    """Audit the mechanisms of a bundle (folder with settings) at each of its epsilons, and print each result.
 
     Returns:
         The record of the audits, with a list of all faults.

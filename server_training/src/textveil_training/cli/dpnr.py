@@ -1,4 +1,7 @@
-"""Define ``textveil-train dpnr``, which trains a noisy representation from a recipe or a table."""
+"""Define ``textveil-train dpnr``, which trains a model that encodes texts as noisy vectors.
+
+The training data are a user's table or, with a recipe (TOML file with settings), a published data set.
+"""
 
 import json
 import re
@@ -39,7 +42,7 @@ _LARGEST_EPSILON = 16
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeOptions:
-    """Options that are valid only with a recipe."""
+    """Options that are valid only with a recipe (TOML file with all settings of a training)."""
 
     heading: ClassVar[str] = "With a recipe"
     start: Annotated[
@@ -62,7 +65,7 @@ class RecipeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorBundleOptions:
-    """Options that are valid only without a recipe, for a bundle from the user's own table."""
+    """Options that are valid only without a recipe (file of settings), for training on the user's own table."""
 
     heading: ClassVar[str] = "Without a recipe"
     noise: Annotated[
@@ -96,7 +99,7 @@ class VectorBundleOptions:
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle, and its unfinished run.")] = False
 
     def list_changed(self) -> list[str]:
-        """Return the options that change the trained model, with their values, for the model card.
+        """Return the options that influence the trained model, with their values, for the model card.
 
         Folders are given by their names, without the path.
         """
@@ -131,7 +134,7 @@ class VectorBundleOptions:
     def make_settings(
         self, output: Path, seed: int | None, precision: str | None, labels: int
     ) -> "VectorBundleSettings":
-        """Return the settings of the bundle from the options, and check them.
+        """Convert the options to settings of the bundle (folder with the trained model), and check the settings.
 
         Args:
             output: Folder of the bundle.
@@ -226,7 +229,7 @@ def _train_recipe(
     machine: MachineOptions,
     as_json: bool,
 ) -> None:
-    """Train a representation by a recipe, and print its accuracies.
+    """Train a model by a recipe (TOML file with settings), and print the accuracies of the model.
 
     Args:
         path: The recipe.
@@ -273,7 +276,7 @@ def _train_own(
     machine: MachineOptions,
     as_json: bool,
 ) -> None:
-    """Train a bundle from a table, and print the commands with which a device uses it."""
+    """Train a bundle (folder with a model) on a table, and print the commands with which a device uses the bundle."""
     own.list_levels()  # before the imports below, which take seconds
     texts = read_own_texts(data, options, seed or 0)
     if output.exists() and not own.force:
@@ -303,7 +306,7 @@ def _train_own(
 
 
 def read_own_texts(path: Path, options: "ReadOptions", seed: int) -> "LabeledTexts":
-    """Read a user's table, and divide its rows into training, calibration and test texts.
+    """Read the texts and labels of a user's table, and divide the rows into training, calibration and test texts.
 
     Raises:
         DataError: The file cannot be read, or a row has no text or no label.

@@ -1,4 +1,4 @@
-"""Define ``textveil-train encoder``, which trains a bundle from a file of texts."""
+"""Define ``textveil-train encoder``, which trains a model that encodes texts as randomized class labels."""
 
 import json
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class LabeledTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractorOptions:
-    """Options of the extractor, the model that converts a text to a vector, and of its training."""
+    """Options for the extractor, which is the model that converts a text to a vector, and for training this model."""
 
     heading: ClassVar[str] = "Extractor"
     clusters: Annotated[
@@ -122,7 +122,7 @@ class ExtractorOptions:
 
     @property
     def minilm(self) -> dict[str, Any]:
-        """Settings of MiniLM by name; ``None`` for an option that is not given."""
+        """Return the options for the extractor MiniLM by name; ``None`` for an option that the user did not give."""
         named = {name: getattr(self, name) for name in ("encoder", "max_tokens", "learning_rate", "num_epochs")}
         return named | {"tuned": False if self.frozen else None}
 
@@ -145,7 +145,7 @@ class ExtractorOptions:
             )
 
     def choose_teacher(self) -> str:
-        """Return the teacher, the model to whose vectors word embeddings are fitted; ``NO_TEACHER`` for none.
+        """Return the name of the teacher, a model whose vectors the training imitates; ``NO_TEACHER`` for none.
 
         If the default teacher is not installed, the function prints a hint and returns ``NO_TEACHER``.
         """
@@ -165,7 +165,7 @@ class ExtractorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
-    """Options of the bundle's epsilons, and of its model card."""
+    """Options for the epsilons and the model card of the trained bundle (folder with the model)."""
 
     heading: ClassVar[str] = "Bundle"
     levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 0.5,1,2,3,4,6,8.")] = (
@@ -196,7 +196,7 @@ def encoder(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a class label bundle from your own texts: devices release one label per text.
+    """Train a class label bundle from your own texts: devices send one label per text.
 
     A label is a class of the column --label, or with --clusters a cluster of similar texts. Similar texts are never
     divided between training and test. The bundle has two randomizers. With 'counts', a server can estimate the true
@@ -266,7 +266,7 @@ def _make_settings(
 
 
 def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None) -> Any:
-    """Read the texts, and divide them into parts."""
+    """Read the texts that the options name, and divide them into training, calibration and test texts."""
     from textveil_training.data.tables import read_table
     from textveil_training.encoder.labeled_texts import split_labeled_texts, split_unlabeled_texts
 

@@ -1,4 +1,4 @@
-"""Define ``textveil-train evaluate``, which measures the accuracy of a checkpoint."""
+"""Define ``textveil-train evaluate``, which measures the accuracy of a model of ``textveil-train dpnr``."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def evaluate(
     keys: KeyOptions,
     machine: MachineOptions,
 ) -> None:
-    """Measure the accuracy of a checkpoint with noise from the release code that devices run."""
+    """Measure the accuracy of a checkpoint with the noise that devices add."""
     from textveil_training.data import ReadOptions
     from textveil_training.dpnr.accuracy import evaluate_checkpoint
 

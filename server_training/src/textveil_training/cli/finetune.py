@@ -22,12 +22,12 @@ from textveil_training.terminal_tables import format_table
 
 
 class FinetuningOptions(make_setting_options(FinetuningSettings, "tuned")):
-    """Options of training settings; they override those of the recipe or of the paper."""
+    """Options for training; they override the settings of the recipe (TOML file) or of the paper."""
 
     heading: ClassVar[str] = "Training"
 
     def make_settings(self, recipe: Path | None, frozen: bool) -> FinetuningSettings:
-        """Return the settings of the training from a recipe and the options.
+        """Combine the settings of a recipe (TOML file) with the options, and return all settings of the training.
 
         Args:
             recipe: A recipe; ``None`` for the settings of the paper.
@@ -96,7 +96,11 @@ def finetune(
 def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """Load training and test rows, and the privacy terms of their corpus (``None`` for raw texts)."""
+    """Load training and test rows, and the privacy terms of sanitized texts.
+
+    The privacy terms are the mode, the mechanism and epsilon with which ``sanitize-corpus`` wrote the texts; ``None``
+    for raw texts.
+    """
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms
     from textveil_training.finetune.finetuning_data import load_finetuning_task

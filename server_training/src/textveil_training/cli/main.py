@@ -11,12 +11,12 @@ from textveil_cli.console import make_command_line, run
 #: Name of each command, with the first sentence of its help.
 COMMANDS = {
     "dpnr": "Train a noisy representation: a bundle from your own table, or a checkpoint from a recipe.",
-    "evaluate": "Measure the accuracy of a checkpoint with noise from the release code that devices run.",
-    "encoder": "Train a class label bundle from your own texts: devices release one label per text.",
+    "evaluate": "Measure the accuracy of a checkpoint with the noise that devices add.",
+    "encoder": "Train a class label bundle from your own texts: devices send one label per text.",
     "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
     "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",
     "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are copied.",
-    "attack": "Attack released vectors, or sanitized text.",
+    "attack": "Attack noisy vectors, or sanitized text.",
     "audit": "Compute a lower bound on the epsilon of a mechanism from samples, and compare it with its claim.",
     "reproduce": "Reproduce a table or figure of a paper, with the paper's figures beside ours.",
 }

@@ -1,4 +1,4 @@
-"""Declare options that several commands share, in groups."""
+"""Declare groups of command line options that several commands share."""
 
 from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
@@ -35,14 +35,14 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume an interrup
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """Options of the device and of the number of processor threads."""
+    """Options for the device (processor or GPU) and the number of threads."""
 
     heading: ClassVar[str] = "Machine"
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu"
     threads: ThreadsOption = 0
 
     def apply(self) -> str:
-        """Set the number of threads, and return the name of the device."""
+        """Set the number of threads of PyTorch, and return the name of the device, such as ``cpu``."""
         set_threads(self.threads)
         return self.device
 

@@ -37,7 +37,7 @@ RawTexts = Annotated[
 
 
 class PretrainingOptions(make_setting_options(PretrainingSettings)):
-    """Options of training settings; they override those of the recipe or the defaults."""
+    """Options for training; they override the settings of the recipe (TOML file) or the defaults."""
 
     heading: ClassVar[str] = "Training"
 
@@ -100,7 +100,7 @@ def pretrain(
 
 
 def _make_mode_texts(bundle: BundleOptions, level: MechanismOptions, mode: str, raw: bool) -> Any:
-    """Return a sanitizer of whole texts in a protection mode.
+    """Return an object that sanitizes whole texts in the protection mode 'names', 'words' or 'all'.
 
     Args:
         bundle: Options that name the bundle.
@@ -109,7 +109,7 @@ def _make_mode_texts(bundle: BundleOptions, level: MechanismOptions, mode: str, 
         raw: Whether the user passed ``--raw``, which is an error here.
 
     Raises:
-        SettingError: The options also name a mechanism, or raw text.
+        SettingError: The user also named a mechanism, or passed ``--raw``.
     """
     from textveil_training.pretrain.aligned_corpus import ModeTexts
 

@@ -15,7 +15,7 @@ LINE_EVERY_S = 25.0
 
 
 class ProgressLines:
-    """Writer of progress lines, which remembers the current stage.
+    """Writer of lines about the progress of a long run.
 
     Args:
         write: Function that writes one line.

@@ -25,7 +25,7 @@ StudyName = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class StudyInputOptions:
-    """Options that name data and models; without them the study runs on a small sample."""
+    """Options for the data and models of a study; without them the study runs on a small sample."""
 
     heading: ClassVar[str] = "Inputs"
     data: Annotated[
@@ -53,7 +53,7 @@ class StudyInputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyEffortOptions:
-    """Options that set the amount of computation."""
+    """Options for the size of a study (rows, steps, seeds), which determines its running time."""
 
     heading: ClassVar[str] = "Effort"
     max_tokens: Annotated[

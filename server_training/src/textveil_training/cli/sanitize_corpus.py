@@ -1,4 +1,4 @@
-"""Define ``textveil-train sanitize-corpus``, which sanitizes a corpus and keeps its format."""
+"""Define ``textveil-train sanitize-corpus``, which sanitizes the texts of a corpus in its own file format."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ON_RAY = ("csv", "jsonl", "parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    """Options of the text columns, and of the form of the output."""
+    """Options for the columns with texts, and for the files of the output."""
 
     heading: ClassVar[str] = "Data"
     format_name: CorpusFormatOption

@@ -1,4 +1,4 @@
-"""Sanitize whole corpora: replace the texts, copy everything else, and keep the file format."""
+"""Sanitize whole corpora: replace the texts, copy everything else, and write files of the same format."""
 
 from textveil_training.corpus.sanitize import sanitize_corpus
 

@@ -1,9 +1,10 @@
-"""Write the record of a ``sanitize-corpus`` run, before its first random draw and at its end.
+"""Write the JSON record of a ``sanitize-corpus`` run: mode, mechanism, epsilon and counts.
 
-The record in the output folder is published with the corpus. It contains no text, and no hash of the input or of the
-denied words, since anybody who guesses a short file could check the guess with such a hash. Its figures about the texts
-can also be computed from the output. A private file beside the folder stores hashes of the input until the run ends;
-only its owner may read it.
+The record is first written before the run samples anything, and completed at the end. Users publish the record with the
+corpus, since it is in the output folder. It contains no text, and no hash of the input or of the words of ``deny``:
+anybody who guesses a short file could check the guess with such a hash. Its figures about the texts can also be
+computed from the output. A private file beside the folder stores hashes of the input until the run ends; only its owner
+may read it.
 """
 
 import json
@@ -43,12 +44,12 @@ _PLANNED = {
 def make_start_record(
     format_of_record: str, terms: PrivacyTerms, bundle: TextBundle, **planned: object
 ) -> dict[str, Any]:
-    """Return the record of a run at its beginning.
+    """Return the content of the record at the beginning of a run.
 
     Args:
         format_of_record: A key of ``VERSIONS``.
-        terms: Privacy terms of the releases of this run.
-        bundle: The bundle.
+        terms: Mode, mechanism and epsilon of this run.
+        bundle: The bundle (folder with word lists and settings) of the sanitizer.
         planned: Further entries, such as the planned files. They must be equal when the run is resumed.
     """
     return {
@@ -67,7 +68,7 @@ def make_start_record(
 def remove_private_files(output: Path) -> None:
     """Remove the private files beside the output folder, which are needed only to resume a run.
 
-    The run manifest contains a hash of the denied words, and the versions file contains hashes of the input.
+    The run manifest contains a hash of the words of ``deny``, and the versions file contains hashes of the input.
     """
     manifest = get_manifest_path(output)
     for path in (_get_versions_path(output), manifest):
@@ -118,7 +119,7 @@ def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, re
 
 
 def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[str, Any]:
-    """Write the start record of a new run, or read the record of a resumed run, and return the record.
+    """Write the record of a new run, or read the record of a run to resume, and return the content.
 
     Raises:
         OutputError: The record cannot be written.
@@ -132,14 +133,14 @@ def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[
 def finish_record(
     begun: dict[str, Any], terms: PrivacyTerms, counts: Iterable[RunCounts], *, copies: int = 1, **found: object
 ) -> dict[str, Any]:
-    """Return the record of a finished run.
+    """Return the content of the record for a finished run.
 
     Args:
-        begun: Start record of the run.
-        terms: Privacy terms of its releases.
+        begun: Content of the record at the beginning of the run.
+        terms: Mode, mechanism and epsilon of the run.
         counts: Counts of rows and tokens in one copy of each file.
         copies: Number of independent outputs of every text.
-        found: Further entries; ``files`` or ``parts`` contain the SHA-256 of the output.
+        found: Further entries: ``files`` or ``parts``, with the SHA-256 of each output file.
     """
     total = sum(counts, RunCounts())
     statement = terms.statement(copies * total.tokens, copies * total.randomized_words)
@@ -164,7 +165,7 @@ def write_record(place: Path, content: Mapping[str, Any]) -> None:
 
 
 def describe_counts(counts: RunCounts) -> dict[str, int]:
-    """Return the counts of a file as a dictionary, without the number of rejected rows.
+    """Convert the counts of a file to a dictionary, without the number of rejected rows, which is always 0.
 
     ``sanitize-corpus`` rejects no rows: its first bad row is an error.
     """
@@ -172,7 +173,7 @@ def describe_counts(counts: RunCounts) -> dict[str, int]:
 
 
 class SourceVersions:
-    """Versions of a run's input files, stored in a private file beside the output folder.
+    """Hashes of a run's input files, in a private file, to detect changes of the files before a run is resumed.
 
     Args:
         output: The output folder.

@@ -1,6 +1,6 @@
 """Find the texts in the files of each data format, for ``textveil_cli.files``.
 
-Only texts are sanitized: labels, scores, numbers, attributes and unnamed columns are released unchanged.
+Only texts are sanitized: labels, scores, numbers, attributes and all other columns are copied unchanged.
 """
 
 import json
@@ -34,22 +34,23 @@ class TabColumns:
     header: bool
 
     def __call__(self, selection: ColumnSelection, name: str) -> RowLayout:
-        """Return the layout that splits the rows of one file into columns."""
+        """Make the object that splits one file into rows and columns."""
         return TabbedLayout(self)
 
     @property
     def selection(self) -> ColumnSelection:
-        """The text columns, numbered from 1, in the form that ``textveil_cli.files`` expects."""
+        """Return the text columns as a ``ColumnSelection``, in which columns are numbered from 1."""
         return ColumnSelection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
 @dataclass(frozen=True)
 class RewritePlan:
-    """Plan for rewriting a file: its text columns, and the function that splits it into rows.
+    """Description of how to find the texts in a file: the text columns, and the parser of rows.
 
     Attributes:
-        selection: Format and columns, in the form that ``textveil_cli.files`` expects.
-        layout: Function that splits the file into rows; ``None`` if ``textveil_cli.files`` needs only the selection.
+        selection: Format and text columns of the file.
+        layout: Function that makes the ``RowLayout``, which splits the file into rows; ``None`` if
+            ``textveil_cli.files`` already has a parser for the format.
     """
 
     selection: ColumnSelection
@@ -57,7 +58,7 @@ class RewritePlan:
 
 
 def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
-    """Return the plan for rewriting a file: its text columns, and the function that splits it into rows.
+    """Find the text columns of a file, and choose the parser that splits the file into rows.
 
     Args:
         format_name: A key of ``data.FORMATS``.
@@ -94,12 +95,15 @@ def _plan_tabs(tabs: TabColumns) -> RewritePlan:
 
 
 def make_wikitext_layout(selection: ColumnSelection, name: str) -> RowLayout:
-    """Return the layout that splits the lines of one WikiText file."""
+    """Make the object that splits one WikiText file into rows."""
     return WikitextLayout()
 
 
 class WikitextLayout:
-    """Split WikiText files into lines; the equals signs of headings such as `` = = Life = = `` are copied."""
+    """``RowLayout`` that splits a WikiText file into lines, and copies the equals signs of headings.
+
+    A heading is a line such as `` = = Life = = ``; only its text ``Life`` is sanitized.
+    """
 
     separator = b""
 
@@ -133,7 +137,7 @@ class WikitextLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the number of lines that precede the next line, so that messages count from the file's start."""
+        """Set the number of lines before the next line, so that error messages count lines from the file's start."""
         self._line = lines
 
 
@@ -142,7 +146,9 @@ def _is_uneven(heading: re.Match[bytes]) -> bool:
 
 
 class TabbedLayout:
-    """Split lines at tabs; blank lines, the header, and separators between splits are copied.
+    """``RowLayout`` that splits lines at tabs.
+
+    Blank lines, the header, and the separators between train, dev and test rows are copied.
 
     Args:
         tabs: The columns.
@@ -183,5 +189,5 @@ class TabbedLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of preceding rows and lines, so that messages count from the file's start."""
+        """Set the numbers of rows and lines before the next line, so that errors count from the file's start."""
         self._row, self._line = rows, lines

@@ -64,7 +64,7 @@ def sanitize_corpus_on_ray(
     report: ProgressCallback = ignore_progress,
     **pins: Unpack[ExpectedBundle],
 ) -> dict[str, Any]:
-    """Divide files into parts, and sanitize the parts by the workers of a Ray cluster.
+    """Divide files into parts, and sanitize the parts in worker processes on a Ray cluster.
 
     The files are tables or JSON lines. A worker can sanitize a part as soon as its end is found, before the rest of the
     file is read. Each part becomes an output file of the same format. Parts are not joined, so the output needs no
@@ -73,7 +73,7 @@ def sanitize_corpus_on_ray(
     Args:
         inputs: Files, folders, or patterns.
         output: The folder to write; it must be empty or missing.
-        selection: Format and columns to rewrite.
+        selection: Format and columns to sanitize.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; ``None`` for the built-in English one.
         address: Address of a Ray cluster; ``None`` starts one on this machine.
@@ -95,9 +95,9 @@ def sanitize_corpus_on_ray(
         KeyboardInterrupt: Ctrl-C was pressed. Finished parts are kept.
 
     Privacy:
-        One release of every document, with the guarantee of ``Sanitizer.sanitize``. Every worker uses the random
-        generator of its own machine. A part that a worker did not finish is sanitized again; nobody has seen its first
-        output.
+        One output of every document is written, with the guarantee of ``Sanitizer.sanitize``. Every worker uses the
+        random generator of its own machine. If a worker does not finish a part, the part is sanitized again; nobody has
+        seen the unfinished output.
     """
     check_can_split(selection)
     sanitizer = Sanitizer.load(bundle, **pins)
@@ -182,7 +182,7 @@ def _run_workers(
 
 
 def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
-    """Yield the workers' result for each part, in the order in which parts are finished.
+    """Yield the result of each part as soon as a worker has finished the part.
 
     Args:
         ray: The connected module ``ray``.

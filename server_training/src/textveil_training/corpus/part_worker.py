@@ -1,7 +1,7 @@
 """Divide files into parts and sanitize parts, in the worker processes of a Ray cluster.
 
-Ray sends file positions to a worker, and receives records without texts. The worker itself reads texts from the disk
-and writes them. So Ray's shared memory, files and errors contain no text.
+Ray sends file positions to a worker, and receives counts without texts. The worker itself reads the texts from disk,
+and writes the output to disk. So Ray's shared memory, files and errors contain no text.
 """
 
 import gc
@@ -34,7 +34,7 @@ class PartJob:
     Attributes:
         sources: The input files.
         versions: Size and modification time of each file at the start of the run.
-        selection: Format and columns to rewrite.
+        selection: Format and columns to sanitize.
         bundle: Folder of the bundle, ``None`` for the built-in one.
         content_hash: Required content hash of the bundle.
         options: Options of the sanitizer.
@@ -65,7 +65,7 @@ class PartJob:
         return get_shard_path(self.output, self.sources[file].name, number)
 
     def get_record_path(self, file: int, number: int) -> Path:
-        """Return the path of a part's record.
+        """Return the path of the JSON record about a finished part.
 
         Args:
             file: Index of the input file.
@@ -109,7 +109,7 @@ class PartWorker:
         self._sanitizer: Sanitizer | None = None
 
     def __call__(self, batch: Batch) -> Batch:
-        """Sanitize a part, and return its record or a description of the error.
+        """Sanitize a part, and return the counts of the part or a description of the error.
 
         Args:
             batch: A result of ``cut_files``.
@@ -158,9 +158,9 @@ class PartWorker:
 
 
 class _PartRecord:
-    """Writer of a part's record, which is written just before the part gets its final name.
+    """Writer of the JSON record about a part, just before the temporary output file is renamed.
 
-    The object keeps a copy of the record.
+    The object stores a copy of the record.
     """
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
@@ -187,7 +187,7 @@ class _PartRecord:
 
 
 def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
-    """Return the record of a finished part, or ``None`` if the part is not finished.
+    """Read the JSON record about a part; return ``None`` if the part is not finished.
 
     Args:
         job: Settings of the run.

@@ -1,11 +1,11 @@
-"""Sanitize a corpus: find and check its files, rewrite them, and write the record of the release.
+"""Sanitize a corpus: find and check its files, sanitize the texts, and write a record of mode and epsilon.
 
-Files are rewritten by the code of ``textveil sanitize``. In addition a corpus can have the formats of published data
-sets, several copies, and a record of the release, which training and measurement copy into their own records. All input
-is checked before the first random draw.
+The code of ``textveil sanitize`` processes the files. In addition a corpus can have the formats of published data sets
+and several copies. A record contains the mode and epsilon; training and measurement copy them into their own records.
+All input is checked before the first text is sanitized.
 
-The module ``corpus_record`` writes the records of a run. The record in the output folder exists before the first draw,
-so that an interrupted run is recognized as unfinished.
+The module ``corpus_record`` writes the record. The record exists before the first text is sanitized, so that later
+commands recognize an interrupted run as unfinished.
 """
 
 import hashlib
@@ -140,8 +140,8 @@ def sanitize_corpus(
 ) -> dict[str, Any]:
     """Sanitize the texts in files, and write the results to files with the same names and format.
 
-    The function reads and checks all input before the first random draw. The output distribution does not depend on the
-    number of processes.
+    The function reads and checks all input before it sanitizes the first text. The output distribution does not depend
+    on the number of processes.
 
     Args:
         inputs: Files. If the format prescribes file names (such as ``train.tsv``), also folders of such files.
@@ -151,8 +151,8 @@ def sanitize_corpus(
         bundle: Folder of a bundle; ``None`` for the built-in English one.
         text_keys: Keys or columns of the texts (formats ``jsonl`` and ``table``); all others are copied unchanged.
         label_key: A key or column that every row must have (formats ``jsonl`` and ``table``).
-        copies: Number of independent outputs of every text. Each output is a release, and the privacy terms in the
-            record include all of them.
+        copies: Number of independent outputs of every text. Each output spends epsilon; the record contains the number
+            of copies.
         workers: Number of processes; ``None`` for one per core. With 1 this process does the work. A script that uses
             more must be importable (``if __name__ == "__main__":``), as ``multiprocessing`` requires.
         resume: Whether to continue an interrupted run.
@@ -173,9 +173,9 @@ def sanitize_corpus(
         KeyboardInterrupt: Ctrl-C was pressed. Finished files are kept.
 
     Privacy:
-        One release of every text per copy, with the guarantee of ``Sanitizer.sanitize``. Files that were finished
-        before an interruption are kept: sanitizing them again would be a second release of their texts for anybody who
-        has seen the first. Files that were not finished are removed.
+        Every copy contains one output of every text, with the guarantee of ``Sanitizer.sanitize``. Files that were
+        finished before an interruption remain: sanitizing them again would spend epsilon a second time for anybody who
+        has seen the first output. Files that were not finished are removed.
     """
     clock = time.perf_counter()
     if copies < 1 or (workers is not None and workers < 1):
@@ -257,14 +257,16 @@ def _sanitize_groups(
     record: RunManifest,
     report: ProgressCallback,
 ) -> dict[str, RunCounts]:
-    """Sanitize all files, grouped by equal rewrite plans, and return the counts of each file by its name.
+    """Sanitize all files, and return the numbers of rows and tokens of each output file, by file name.
+
+    Files with the same format and text columns are processed together.
 
     Args:
-        plans: Method of rewriting each input file.
+        plans: Text columns and row parser of each input file.
         names: Names of the output files of each input file, one for each copy.
         output: Folder of the output files.
-        drawer: The mechanism, applied to blocks of texts.
-        record: Record of finished files, with which an interrupted run is resumed.
+        drawer: Sanitizer of blocks of texts.
+        record: List of finished files, with which an interrupted run is resumed.
         report: Called with progress.
     """
     sizes = {path: path.stat().st_size for path in plans}

@@ -1,4 +1,4 @@
-"""Read examples one by one from files in the formats of published data sets."""
+"""Read labeled texts, row by row, from tables and from files in the formats of published data sets."""
 
 from textveil_training.data.corpus_release import read_release_terms
 from textveil_training.data.examples import LabeledExample

@@ -1,4 +1,4 @@
-"""Read the privacy terms of a sanitized corpus from the record in its folder.
+"""Read the privacy terms (mode, mechanism and epsilon) of a sanitized corpus from the record in its folder.
 
 The command ``sanitize-corpus`` writes this record.
 """
@@ -31,12 +31,12 @@ _COPY = re.compile(r"copy-\d+")
 
 
 def compute_seal(content: Mapping[str, Any]) -> str:
-    """Compute a SHA-256 over the privacy terms of a record and the files of its corpus.
+    """Compute a SHA-256 over the privacy terms (mode, mechanism, epsilon) and the file hashes in a record.
 
-    The record contains this hash, so that a changed record is recognized.
+    The record also contains this hash, so that a reader detects a changed record.
 
     Args:
-        content: A record with the entries ``release`` and ``files`` (or ``parts``).
+        content: The record, with the entries ``release`` and ``files`` (or ``parts``).
     """
     files = [[file["name"], file["sha256"]] for file in content["files"]] if "files" in content else []
     files += [[part["part"], part["sha256"]] for part in content.get("parts", ())]
@@ -45,7 +45,7 @@ def compute_seal(content: Mapping[str, Any]) -> str:
 
 
 def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
-    """Read the privacy terms of a sanitized corpus from the record in its folder.
+    """Read the privacy terms (mode, mechanism, epsilon) of a sanitized corpus from the record in its folder.
 
     Args:
         format_name: Format of the data, which determines the files of a folder.
@@ -54,9 +54,9 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
 
     Returns:
         The terms of ``describe_release_terms``, and ``releases``: the number of independent outputs of each text in the
-        corpus. It is 1 for each copy that ``sanitize-corpus`` wrote. If copies were joined, their record has the number
-        of copies, since each is a release. The result is ``None`` if there is no record: neither in the folder of the
-        corpus nor, for parts, in a folder above. Texts without a record count as raw.
+        corpus. This number is 1 for each copy that ``sanitize-corpus`` wrote. If copies were joined, the record has the
+        number of copies, since each copy spends epsilon. The result is ``None`` if there is no record: neither in the
+        folder of the corpus nor, for parts, in a folder above. Texts without a record count as raw.
 
     Raises:
         InvalidJson: The record is not JSON, has another version, or lacks a key.
@@ -88,7 +88,7 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
 def _read_terms(
     content: dict[str, Any], place: Path, folder: Path, format_name: str, path: Path
 ) -> dict[str, Any] | None:
-    """Check a record, and return its privacy terms.
+    """Check the record of a sanitized corpus, and return the privacy terms (mode, mechanism, epsilon) in it.
 
     Args:
         content: Content of the record.

@@ -1,4 +1,4 @@
-"""Describe the published data formats, and read all formats whose columns are separated by tabs.
+"""Describe the file formats of published data sets, and read those with columns separated by tabs.
 
 Cells are never quoted. Some formats have train, dev and test in one file, in this order, with a line of 20 equals signs
 after each.
@@ -71,7 +71,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFormat:
-    """Description of one data format.
+    """Description of the file format of one data set.
 
     Attributes:
         title: Description in a few words.

@@ -43,8 +43,8 @@ def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileL
 
     Args:
         path: A UTF-8 text file.
-        escaped: Whether to convert bytes that are not UTF-8 to lone surrogates (``surrogateescape``) instead of raising
-            an error.
+        escaped: Whether to decode bytes that are not UTF-8 with Python's error handler ``surrogateescape`` instead of
+            raising an error.
 
     Yields:
         The location and the text of each line, empty lines included.
@@ -162,7 +162,7 @@ def _decode_line(line: bytes, escaped: bool) -> tuple[str, int | None]:
 
     Args:
         line: The bytes of the line.
-        escaped: Whether to convert invalid bytes to lone surrogates.
+        escaped: Whether to decode invalid bytes with Python's error handler ``surrogateescape``.
 
     Returns:
         The text, and the offset of the first invalid byte, or ``None`` if all bytes are valid.

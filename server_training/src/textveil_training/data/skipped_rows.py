@@ -13,7 +13,7 @@ class SkippedRows:
 
     Args:
         rejected_rows: File for the bad rows, readable by its owner only; ``None`` to write no file.
-        empty_alone: Whether to skip only rows without a text or a label; other bad rows are then errors.
+        empty_alone: Whether to skip only rows without a text or a label, so that any other bad row is an error.
 
     Raises:
         DataOptionError: The file ``rejected_rows`` exists.
@@ -36,7 +36,7 @@ class SkippedRows:
         Args:
             error: The error of the row.
             number: Number of the row in the file.
-            raw: The unchanged content of the row; bytes that are not UTF-8 are lone surrogates.
+            raw: The unchanged content of the row, decoded with the error handler ``surrogateescape``.
         """
         if self.empty_alone and not isinstance(error, MissingText | MissingLabel):
             raise error

@@ -2,7 +2,7 @@
 
 **By hash.** The split of an example is a function of its key and a seed: integer arithmetic on a SHA-256 digest,
 without random generators, floats or the order of examples. So examples with equal keys stay together, and if a row is
-added or removed, no other row moves. In return the sizes are close to the wanted proportions, not equal to them.
+added or removed, no other row moves. In return, the sizes are only approximately in the requested proportions.
 
 **By group.** Copies, contained texts and texts that share long passages get into the same split. Two texts are linked
 if they are equal in lower case without punctuation, if one with at least ``CONTAINED_WORDS`` words is a passage of the
@@ -19,12 +19,12 @@ from textveil_training.errors import DataOptionError, MissingSplit
 
 
 def join_texts(example: LabeledExample) -> str:
-    """Join all texts of an example to one key, so that duplicates get into the same split."""
+    """Join all texts of an example to one string; it is the key by which equal examples get the same split."""
     return "\t".join(example.texts)
 
 
 def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
-    """Return the name of the share to which the hash of a key belongs.
+    """Choose one of several shares, such as ``train`` and ``test``, from the hash of a key.
 
     The names are sorted, ``w_1 .. w_n`` are their weights, and ``h`` is ``SHA-256(seed, key)`` as an integer. The
     result is the first name ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
@@ -165,9 +165,10 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Divide texts into shares by the hash of their group's key.
+    """Divide texts into shares such as ``train`` and ``test``; texts of one group get the same share.
 
-    A group with more than the share ``_LARGE_GROUP`` of all texts gets into the first of ``shares``.
+    The hash of the group's key chooses the share. A group with more than the fraction ``_LARGE_GROUP`` of all texts
+    gets into the first of ``shares``.
 
     Args:
         groups: Groups of the texts.

@@ -59,7 +59,7 @@ def read_table(
     Raises:
         DataOptionError: The ending is not in ``ENDINGS``, or one column is given by name and the other by number.
         MissingColumn: The file has no such column, or two columns of that name.
-        InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
+        InvalidJson: A line is not a JSON object, or a value has another type or contains an unpaired UTF-16 surrogate.
         MissingText, MissingLabel: The text or the label of a row is empty, blank or NaN.
         MissingExtra: Parquet needs pyarrow.
         DataError: The file cannot be read, is empty or malformed.
@@ -173,7 +173,7 @@ def _read_delimited(path: Path, text: str, label: str | None, escaped: bool) -> 
 
 
 def _find_utf8_error(raw: str, location: FileLocation) -> InvalidUtf8 | None:
-    """Return an error if a row contains bytes that are not UTF-8 (lone surrogates), else ``None``."""
+    """Return an error if a row, decoded with ``surrogateescape``, contains bytes that are not UTF-8, else ``None``."""
     return InvalidUtf8("not UTF-8", location) if any("\udc80" <= character <= "\udcff" for character in raw) else None
 
 
@@ -182,7 +182,8 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
     Args:
         path: The file.
-        escaped: Whether to convert bytes that are not UTF-8 to lone surrogates instead of raising an error.
+        escaped: Whether to decode bytes that are not UTF-8 with the error handler ``surrogateescape`` instead of
+            raising an error.
     """
     if path.suffix.lower() == ".csv":
         return _read_csv_rows(path, escaped)

@@ -1,4 +1,4 @@
-"""Train, release and evaluate vectors of texts with noise (Lyu, He and Li 2020)."""
+"""Train and evaluate models that encode texts as noisy vectors (DPNR: Lyu, He and Li 2020)."""
 
 from typing import TYPE_CHECKING
 

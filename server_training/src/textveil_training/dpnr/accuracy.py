@@ -1,6 +1,6 @@
-"""Measure the accuracy of a server's classifier on vectors released with the code that devices run.
+"""Measure the accuracy of a server's classifier on noisy vectors, computed with the code that devices run.
 
-``evaluate_checkpoint`` runs all steps on a data set: encoder, bound, release, classifier.
+``evaluate_checkpoint`` runs all steps on a data set: encode texts, bound the vectors, add noise, classify.
 """
 
 import math
@@ -36,17 +36,17 @@ _LARGEST_TABLE = 1 << 18
 
 
 def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
-    """Choose the release parameters with which a checkpoint's accuracy is measured.
+    """Choose the parameters of the noise with which a model's accuracy is measured.
 
-    The grid, which is the number of integer steps per unit of the vector, is ``GRID``. For mode ``box`` with many
-    dimensions it is coarser, since the table of the noise would be too large.
+    Vectors are rounded to a grid of ``GRID`` integer steps per unit. For mode ``box`` with many dimensions the grid is
+    coarser, since the table of the noise would be too large.
 
     Args:
         description: Content of ``checkpoint.json``.
         epsilon: Epsilon per text, a decimal string.
 
     Raises:
-        OptionError: Epsilon is not a number that a release can use.
+        OptionError: Epsilon is not a number that the noise can have.
     """
     parameters = ReleaseParameters(
         mode=description.mode,
@@ -63,18 +63,18 @@ def make_release_parameters(description: RepresentationDescription, epsilon: str
 def release_vectors(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
-    """Release vectors with the code that devices run: bound them in integers, add noise, scale them back.
+    """Add noise to vectors with the code that devices run: round to integers, bound, add noise, scale back.
 
     Args:
         vectors: Vectors before the noise, shape ``(n, k)``.
-        parameters: Parameters of the release.
+        parameters: Parameters of bound and noise, with epsilon.
         random_uint64: Source of random 64-bit words, for tests; ``None`` for the operating system's.
 
     Returns:
-        Released vectors, shape ``(n, k)``.
+        Noisy vectors, shape ``(n, k)``.
 
     Privacy:
-        Each row is one release at the parameters' epsilon per text; see ``textveil.mechanisms``.
+        Each row spends the epsilon per text of ``parameters`` once; see ``textveil.mechanisms``.
     """
     releaser = VectorReleaser(parameters)
     return releaser.dequantize_vectors(releaser.release_vectors(vectors, random_uint64))
@@ -90,26 +90,26 @@ def measure_accuracy(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> dict[str, Any]:
-    """Measure the accuracy of a checkpoint on a split.
+    """Measure the accuracy of a model's classifier on noisy vectors of a split's texts.
 
     Args:
         model: The networks.
         description: Content of ``checkpoint.json`` for these networks.
-        features: Pooled vectors of the split, one matrix; with word dropout several matrices, each with other words
-            removed.
+        features: Mean output vectors of the encoder for the texts, one matrix; with word dropout several matrices, each
+            from texts with other words removed.
         split: Split with its labels.
-        levels: Epsilons per text; ``None`` for those of the checkpoint.
-        draws: Number of releases of every text at every level, divided among the matrices of ``features``.
+        levels: Epsilons per text; ``None`` for those of the checkpoint (folder with the model).
+        draws: Number of noisy vectors of every text at every epsilon, divided among the matrices of ``features``.
         random_uint64: Source of random 64-bit words, for tests; ``None`` for the operating system's.
 
     Returns:
         For a checkpoint without noise: ``accuracy``, ``standard_error`` and ``confusion`` (counts by true class and
-        decision). For other checkpoints, at each level: the mean ``accuracy`` over the releases, ``standard_error``
-        (for the choice of test texts), ``standard_error_draws`` (for the noise alone), ``without_noise`` (the accuracy
-        without noise) and the mean ``confusion``.
+        decision). For other checkpoints, at each epsilon: the mean ``accuracy`` over the noisy vectors,
+        ``standard_error`` (for the choice of test texts), ``standard_error_draws`` (for the noise alone),
+        ``without_noise`` (the accuracy without noise) and the mean ``confusion``.
 
     Raises:
-        OptionError: A level is not an epsilon that a release can use.
+        OptionError: A number is not an epsilon that the noise can have.
     """
     by_epsilon: dict[str, Any] = {}
     labels, classes, masks = split.labels, len(description.labels), 1 if isinstance(features, Tensor) else len(features)
@@ -124,13 +124,13 @@ def measure_accuracy(
 
 @dataclass(frozen=True)
 class ReleasedDecisions:
-    """Decisions of a checkpoint's classifier on released vectors of a split's texts.
+    """Classes that a model's classifier predicts from noisy vectors of a split's texts.
 
     Attributes:
-        decisions: Predicted class ids, int64 of shape ``(texts,)``, for each release; for a checkpoint without noise,
-            for each matrix of pooled vectors.
-        without_noise: Predictions from the vectors before the noise, for each matrix of pooled vectors; empty for a
-            checkpoint without noise.
+        decisions: Predicted class ids, int64 of shape ``(texts,)``, for each repetition of the noise; for a model
+            without noise, for each matrix of vectors.
+        without_noise: Predictions from the vectors before the noise, for each matrix of vectors; empty for a model
+            without noise.
     """
 
     decisions: list[Tensor]
@@ -146,21 +146,21 @@ def decide_released(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> ReleasedDecisions:
-    """Classify the texts of a split from vectors that were released with the code that devices run.
+    """Classify the texts of a split from noisy vectors, computed with the code that devices run.
 
     Args:
         model: The networks.
         description: Content of ``checkpoint.json`` for these networks.
-        features: Pooled vectors of the split (see ``measure_accuracy``).
-        level: Epsilon per text. It must be ``None`` for a checkpoint without noise, and only for such a checkpoint.
-        draws: Number of releases of every text.
+        features: Mean output vectors of the encoder for the texts (see ``measure_accuracy``).
+        level: Epsilon per text; ``None`` exactly for a model without noise.
+        draws: Number of noisy vectors of every text.
         random_uint64: Source of random 64-bit words, for tests; ``None`` for the operating system's.
 
     Raises:
-        OptionError: The level is not an epsilon that a release can use.
+        OptionError: The level is not an epsilon that the noise can have.
 
     Privacy:
-        Each of the ``draws`` releases every text once at the level's epsilon.
+        Every text spends the epsilon of ``level`` as many times as ``draws`` states.
     """
     masks = [features] if isinstance(features, Tensor) else list(features)
     model.eval()
@@ -211,7 +211,7 @@ def evaluate_checkpoint(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Open a checkpoint and measure its accuracy on data.
+    """Open a checkpoint (folder with a trained model), and measure the accuracy of the model on data.
 
     Args:
         folder: Folder of the checkpoint.
@@ -219,9 +219,9 @@ def evaluate_checkpoint(
         format_name: Format of the data.
         split: Split of the data; ``None`` for a file without splits.
         options: Column names, for formats that need them.
-        levels: Epsilons per text; ``None`` for those of the checkpoint.
+        levels: Epsilons per text; ``None`` for those of the checkpoint (folder with the model).
         word_dropout: Word dropout as a decimal string; ``None`` for that of the checkpoint.
-        draws: Number of releases of each text at each level.
+        draws: Number of noisy vectors of each text at each epsilon.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
@@ -259,7 +259,7 @@ def load_or_compute_features(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Load the pooled vectors of a split from the checkpoint's folder; if they are not stored there, compute them.
+    """Load the encoder's output vectors for a split from the checkpoint's folder, or compute them if missing.
 
     Args:
         folder: The checkpoint.
@@ -296,13 +296,13 @@ def compute_device_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Compute pooled vectors of texts, with word dropout by the code that devices run.
+    """Compute the encoder's mean output vectors of texts, with word dropout as on devices.
 
     Args:
         model: The networks.
         tokenizer: Tokenizer of the encoder's vocabulary.
         words: The texts as WordPieces.
-        dropout: Word dropout.
+        dropout: Word dropout: the probability with which each word is removed.
         device: Device of the networks.
         report: Called with progress.
 

@@ -1,6 +1,7 @@
-"""Read and write a checkpoint folder: encoder, head, classifier and ``checkpoint.json``.
+"""Read and write a checkpoint, which is a folder with encoder, head, classifier and ``checkpoint.json``.
 
-Training writes the folder, and the exporter reads it.
+The head computes the vector of a text from the encoder's output. Training writes the folder; ``textveil-export``
+converts it to a bundle for devices.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -27,14 +28,15 @@ LAYOUT = CheckpointLayout(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationDescription:
-    """Content of ``checkpoint.json``.
+    """Content of ``checkpoint.json``: the architecture of a trained model, its labels and its epsilons.
 
     Mode ``none`` is a model without noise: it has no head, dimension 0 and no levels.
 
     Attributes:
         mode: ``none``, ``l1``, ``l2`` or ``box``.
         dimension: Number of coordinates of the vector, k.
-        head_hidden: Number of units between pooled vector and bound; ``None`` for a linear head.
+        head_hidden: Number of hidden units of the head, which computes the vector from the encoder's mean output;
+            ``None`` for a linear head.
         pooling: Always ``mean``.
         max_tokens: Number of tokens to which longer texts are cut, including [CLS] and [SEP].
         labels: Labels in the order of the classifier's outputs.
@@ -59,7 +61,7 @@ class RepresentationDescription:
     def from_recipe(
         cls, recipe: RepresentationRecipe, labels: tuple[str, ...], lowercase: bool
     ) -> "RepresentationDescription":
-        """Describe the model that a recipe trains on data with the given labels.
+        """Describe the model that a recipe (file of training settings) trains on data with the given labels.
 
         Args:
             recipe: The recipe.
@@ -84,7 +86,7 @@ class RepresentationDescription:
 def write_checkpoint(
     folder: Path, model: RepresentationModel, description: RepresentationDescription, vocabulary: Path
 ) -> None:
-    """Write all files of a checkpoint except the run record.
+    """Write all files of a checkpoint except the JSON record of the training run.
 
     Args:
         folder: Folder of the checkpoint, created if necessary. An earlier checkpoint in it is replaced.
@@ -102,7 +104,7 @@ def write_checkpoint(
 
 
 def read_description(folder: Path) -> RepresentationDescription:
-    """Read ``checkpoint.json`` and check the hashes of the files that it names.
+    """Read ``checkpoint.json`` in a folder, and check the hashes of the files that it names.
 
     Raises:
         CheckpointError: The folder has no checkpoint, or one of another version, or a file is missing or changed.
@@ -117,7 +119,7 @@ def read_description(folder: Path) -> RepresentationDescription:
 
 
 def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationModel, RepresentationDescription]:
-    """Load the networks and the description of a checkpoint.
+    """Load the networks of a checkpoint (folder with a trained model), and their description.
 
     Args:
         folder: Folder of the checkpoint.

@@ -34,7 +34,7 @@ class ClassifiedSplit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationTask:
-    """A data set of texts with classes, in three splits.
+    """A data set of texts with class labels, in the splits train, dev and test.
 
     Attributes:
         labels: Labels as spelled in the file, in the order of their class ids.
@@ -53,7 +53,7 @@ class ClassificationTask:
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def describe(self) -> dict[str, object]:
-        """Return sizes, classes and hashes for a run record, without texts."""
+        """Return sizes, classes and hashes of the data, without texts, for the JSON record of a run."""
         return {
             name: {
                 "examples": len(part.texts),
@@ -70,17 +70,17 @@ SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 def override_format(data: DataSection, format_name: str | None) -> DataSection:
-    """Return a copy of a recipe's data section with another file format; ``None`` keeps the format."""
+    """Return a copy of a recipe's section about data with another file format; ``None`` changes nothing."""
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
 
 
 def load_classification_task(data: DataSection, path: Path, options: ReadOptions | None = None) -> ClassificationTask:
-    """Load the splits that a recipe names, or divide a single file by ``SHARES``.
+    """Load train, dev and test texts; a single file without splits is divided in the proportions ``SHARES``.
 
     Args:
-        data: Part of the recipe that names the splits.
+        data: Section of the recipe (file of training settings) that names the format and the splits.
         path: File or folder of the data.
         options: Column names, for formats that need them.
 

@@ -1,8 +1,9 @@
-"""Compute the best accuracy that the noise of a mode permits, with one vector (*code*) for each class.
+"""Compute the best accuracy that noise on vectors permits, with one vector (*code*) for each class.
 
-Assume that the vector of a text depends only on the decision ``yhat`` of the model without noise. Then the encoder is a
-choice of K points, the codes ``c_yhat``, in the set to which the mode bounds vectors. The noise of the release is added
-to the code, and the server applies Bayes' rule to the released vector ``z = c_yhat + n``:
+A mode, such as ``l1``, determines the noise and the set to which vectors are bounded. Assume that the vector of a text
+depends only on the decision ``yhat`` of the model without noise. Then the encoder is a choice of K points, the codes
+``c_yhat``, in this set. The device adds noise to the code, and the server applies Bayes' rule to the noisy vector ``z =
+c_yhat + n``:
 
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
@@ -101,7 +102,7 @@ def estimate_code_accuracy(
 
     A code is the vector, before the noise, that a device sends if its classifier decides on a class without noise. For
     each noise vector the estimate adds the posterior probability of the best decision. This has the same mean as
-    counting right decisions, and less variance. The noise is continuous, since the grid of a release is too fine to
+    counting right decisions, and less variance. The noise is continuous, since the rounding on devices is too fine to
     change the result.
 
     Args:
@@ -147,7 +148,9 @@ def search_codes(
     delta: float = 0.0,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Find the codes of one dimension with the best mean accuracy over several epsilons.
+    """Find one vector (*code*) for each class, so that decisions from noisy codes have the best accuracy.
+
+    The accuracy is the mean over several epsilons.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
@@ -156,7 +159,7 @@ def search_codes(
             1).
         mode: Mode of the noise and the bound.
         delta: Delta of ``l2``.
-        search: Effort of the search.
+        search: Settings that determine the effort of the search.
 
     Raises:
         InvalidRandomizer: ``epsilons`` is empty, the dimension is too small, or an epsilon, delta or the confusion
@@ -187,7 +190,7 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the cube of mode ``box`` as codes, for data for which a search takes minutes.
+    """Return random corners of the cube of mode ``box`` as codes, if a search for better codes would take minutes.
 
     Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
 
@@ -218,7 +221,7 @@ def search_best_dimension(
     dimensions: Iterable[int] = DIMENSIONS,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Search codes in each of several dimensions, and return the codes with the best accuracy.
+    """Search codes (one vector for each class) in several dimensions, and return those with the best accuracy.
 
     A larger dimension is chosen only if its accuracy is better by two standard errors, so that chance alone does not
     add coordinates.
@@ -229,7 +232,7 @@ def search_best_dimension(
         mode: Mode of the noise and the bound.
         delta: Delta of ``l2``.
         dimensions: Dimensions to try.
-        search: Effort of the search in each dimension.
+        search: Settings that determine the effort of the search in each dimension.
 
     Raises:
         InvalidRandomizer: There is no dimension, or ``search_codes`` refuses an argument.
@@ -249,7 +252,7 @@ def search_best_dimension(
 def _compute_posteriors(
     points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode
 ) -> torch.Tensor:
-    """Compute the posterior probability of the best decision for each noisy point.
+    """Compute the probability that the best decision from each noisy point is right.
 
     The probability is ``max_y P(y | z)`` for ``z = points[i] + noise[i]``; the result has shape (classes, draws).
 
@@ -341,7 +344,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Shrink points slightly, so that they stay inside the mode's set when rounded to six decimals."""
+    """Shrink points slightly, so that rounding to six decimals leaves them inside the mode's set."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 

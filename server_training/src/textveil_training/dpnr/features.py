@@ -1,6 +1,7 @@
-"""Compute the pooled vectors of whole splits once, and store them in files.
+"""Compute the encoder's output vectors for whole splits once, and store them in files.
 
-With word dropout there are several copies of a split. Each copy comes from the texts with different words removed.
+A *pooled vector* is the mean of the encoder's outputs over the tokens of a text. With word dropout there are several
+copies of a split. Each copy comes from the texts with different words removed.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def compute_pooled_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> Tensor:
-    """Compute pooled vectors of texts in evaluation mode, float32 on the CPU, shape ``(texts, width)``.
+    """Compute the mean output vectors of an encoder for texts, float32 on the CPU, shape ``(texts, width)``.
 
     Args:
         model: Networks; only the encoder is used.
@@ -52,7 +53,7 @@ def compute_pooled_features(
 
 
 def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder: str) -> None:
-    """Write the pooled vectors of a split to a safetensors file.
+    """Write the pooled vectors (mean encoder outputs) of a split to a safetensors file.
 
     Args:
         path: The file.
@@ -68,7 +69,7 @@ def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder
 
 
 def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
-    """Read the pooled vectors of a split from a file of ``write_features``.
+    """Read the pooled vectors (mean encoder outputs) of a split from a file of ``write_features``.
 
     Args:
         path: The file.
@@ -94,7 +95,7 @@ def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
 
 
 def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
-    """Remove each word of a text with the probability of ``dropout``, by new random numbers."""
+    """Remove each word of a text with probability ``dropout``."""
     if not len(text.pieces):
         return text
     kept = torch.from_numpy(~dropout.draw_dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
@@ -107,15 +108,15 @@ COPIES = {"train": 1, "dev": 1, "test": 3}
 
 
 class StoredFeatures:
-    """Pooled vectors of a checkpoint's encoder, cached in files by split and word dropout.
+    """Cache of pooled vectors (mean encoder outputs) in files, for each split and each word dropout.
 
     If a file is missing, the class computes the vectors and writes the file.
 
     Args:
-        start: Folder of the checkpoint.
+        start: Checkpoint (folder with a trained model) whose encoder computes the vectors.
         task: Data with texts and labels.
         cache: Folder for the files.
-        features: Folder with ``features-SPLIT.safetensors`` of that encoder, or ``None``.
+        features: Folder with stored vectors of this encoder, ``features-SPLIT.safetensors``; ``None`` if there is none.
         report: Called with progress.
 
     Raises:
@@ -145,7 +146,7 @@ class StoredFeatures:
 
     @property
     def clean_classifier(self) -> RepresentationClassifier:
-        """The classifier of the checkpoint, which must have been trained without noise.
+        """Return the classifier of the checkpoint, which must have been trained without noise.
 
         Raises:
             CheckpointError: The checkpoint was trained with noise.
@@ -155,11 +156,11 @@ class StoredFeatures:
         return self.model.classifier
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:
-        """Return the pooled vectors of all splits by name (see ``get_split``)."""
+        """Return the pooled vectors (mean encoder outputs) of all splits by name (see ``get_split``)."""
         return {name: self.get_split(name, word_dropout) for name in self._task.get_splits()}
 
     def get_split(self, name: str, word_dropout: str = "0") -> Tensor:
-        """Return the pooled vectors of a split, shape (copies, texts, width).
+        """Return the pooled vectors (mean encoder outputs) of a split, shape (copies, texts, width).
 
         Without word dropout there is one copy, with it the number in ``COPIES``.
 
@@ -203,5 +204,5 @@ class StoredFeatures:
 
 
 def find_stored_features(folder: Path) -> Path | None:
-    """Return ``folder`` if a checkpoint's pooled vectors are stored in it, else ``None``."""
+    """Return ``folder`` if pooled vectors (mean encoder outputs) are stored in it, else ``None``."""
     return folder if (folder / "features-train.safetensors").is_file() else None

@@ -1,4 +1,4 @@
-"""Build the training stages of each kind of recipe: losses, optimizers, and the metric that selects the best epoch.
+"""Build the training stages for each kind of recipe: losses, optimizers, and the metric that selects the epoch.
 
 | kind | stages |
 |---|---|
@@ -25,7 +25,7 @@ _MEASURED_AT_ONCE = 64
 
 
 class EncodedSplit:
-    """A split of the data whose texts go through the encoder in each step, batch by batch.
+    """A split of the data whose texts the encoder processes anew in each training step.
 
     Args:
         model: The networks.
@@ -55,17 +55,17 @@ class EncodedSplit:
         return make_length_batches(self._words, self._size, generator)
 
     def pool_batch(self, batch: Tensor) -> Tensor:
-        """Compute pooled vectors of a batch with word dropout, ``(batch, width)``."""
+        """Compute the encoder's mean output vectors for a batch, with word dropout, ``(batch, width)``."""
         ids, mask = self._tokenizer.make_batch([self._words[index] for index in batch.tolist()], self._dropout)
         return self._model.pool_texts(ids.to(self._device), mask.to(self._device), self._precision)
 
     def pool_all(self) -> Tensor:
-        """Compute pooled vectors of the split with word dropout, ``(texts, width)``."""
+        """Compute the encoder's mean output vectors for the split, with word dropout, ``(texts, width)``."""
         return compute_vectors(self._words, _MEASURED_AT_ONCE, self.pool_batch)
 
 
 class StoredSplit:
-    """A split of the data whose pooled vectors are stored, so that training needs no encoder.
+    """A split of the data whose pooled vectors (mean encoder outputs) are stored, so training needs no encoder.
 
     Args:
         features: Pooled vectors, shape ``(copies, n, width)``. The copies have different words removed; whenever a text
@@ -87,11 +87,11 @@ class StoredSplit:
         return list(torch.randperm(len(self.labels), generator=generator).split(self._size))
 
     def pool_batch(self, batch: Tensor) -> Tensor:
-        """Return stored vectors of a batch, ``(batch, width)``."""
+        """Return the stored vectors for a batch of texts, ``(batch, width)``."""
         return self._features[torch.randint(len(self._features), batch.shape), batch]
 
     def pool_all(self) -> Tensor:
-        """Return the first copy of all vectors, ``(texts, width)``."""
+        """Return one stored vector for each text, ``(texts, width)``."""
         return self._features[0]
 
 
@@ -110,7 +110,7 @@ class AttributeAdversary(nn.Module):
 
 
 class StageBuilder:
-    """Builder of a recipe's training stages for its networks.
+    """Builder of the training stages of a recipe (file of training settings).
 
     Args:
         model: The networks, on their device.
@@ -122,7 +122,7 @@ class StageBuilder:
         self._model, self._recipe, self._noise = model, recipe, noise
 
     def build_tuned(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains encoder, head and classifier together.
+        """Build the training stage for encoder, head (which computes the vector of a text) and classifier together.
 
         Args:
             train: Training texts.
@@ -139,10 +139,10 @@ class StageBuilder:
         )
 
     def build_head(self, train: StoredSplit, dev: StoredSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains head and classifier on stored features.
+        """Build the training stage for head (which computes the vector of a text) and classifier on stored features.
 
         Args:
-            train: Stored features of the training texts.
+            train: Stored output vectors of the encoder for the training texts.
             dev: Stored features on which each epoch is measured.
             num_epochs: Number of epochs.
         """
@@ -158,13 +158,13 @@ class StageBuilder:
     def build_placed(
         self, train: StoredSplit, dev: StoredSplit, clean: RepresentationClassifier, codes: Tensor, num_epochs: int
     ) -> TrainingStage:
-        """Build the stage that trains the head to map every text to the code of its class.
+        """Build the training stage in which the head learns to map every text to a chosen vector of its class.
 
-        A code is a vector that was chosen for a class (``code_search``). The loss is the squared distance
-        ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x), plus the cross entropy
-        of the classifier under noise. Only the distance trains the head: from a random start, the cross entropy would
-        first move all classes together. For mode ``box`` f(x) is the vector before the bound, since the bound gives no
-        gradient to two of the coordinates.
+        The chosen vector is the *code* of the class (``code_search``). The head computes a vector from the encoder's
+        output. The loss is the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of
+        the class yhat(x), plus the cross entropy of the classifier under noise. Only the distance trains the head: from
+        a random start, the cross entropy would first move all classes together. For mode ``box`` f(x) is the vector
+        before the bound, since the bound gives no gradient to two of the coordinates.
 
         Args:
             train: Training split.
@@ -194,7 +194,7 @@ class StageBuilder:
         )
 
     def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Build the stage that trains an attacker, and encoder and classifier against it, in turn.
+        """Build the stage that trains, in turn, an attacker, and the encoder and classifier against this attacker.
 
         Let r(x) be the vector of text x, y its class, and z its private attributes. The attacker minimizes
         ``-log p(z | r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))``
@@ -282,7 +282,7 @@ class StageBuilder:
         )
 
     def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
-        """Measure the accuracy under training noise at each epsilon of the recipe.
+        """Measure the accuracy with simulated noise at each epsilon of the recipe.
 
         Args:
             data: Split to measure.

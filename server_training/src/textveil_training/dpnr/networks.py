@@ -1,4 +1,8 @@
-"""Define the device's networks (encoder, mean pooling, bounded head) and the server's classifier."""
+"""Define the networks of device and server.
+
+On the device, an encoder computes a vector for each token, mean pooling averages these vectors, and a head maps the
+mean (the *pooled vector*) to a bounded vector. The server has a classifier of noisy vectors.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -8,10 +12,10 @@ from textveil_training.engine.encoders import pool_mean
 
 
 class RepresentationHead(nn.Module):
-    """Network that maps a pooled vector to a vector before the bound, with or without a hidden layer.
+    """Network that maps the mean output of an encoder (pooled vector) to a vector of k coordinates.
 
-    It computes ``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; ``out`` and ``hidden`` are
-    linear.
+    The network computes ``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; ``out`` and ``hidden``
+    are linear. The length of the result is not yet bounded.
 
     Args:
         width: Width of the pooled vector.
@@ -30,7 +34,7 @@ class RepresentationHead(nn.Module):
 
 
 class RepresentationClassifier(nn.Module):
-    """The server's classifier of released vectors: one hidden ReLU layer, or a linear map.
+    """The server's classifier of noisy vectors: one hidden ReLU layer, or a linear map.
 
     Args:
         width: Number of inputs: k + 1 (the vector and the logarithm of epsilon), or without noise the width of the
@@ -48,7 +52,7 @@ class RepresentationClassifier(nn.Module):
         """Compute logits of shape ``(..., classes)``.
 
         Args:
-            vectors: Released vectors, shape ``(..., k)``.
+            vectors: Noisy vectors, shape ``(..., k)``.
             log_epsilon: Natural logarithm of the epsilon per text, shape ``(..., 1)``; ``None`` without noise.
         """
         if log_epsilon is not None:
@@ -57,7 +61,9 @@ class RepresentationClassifier(nn.Module):
 
 
 class RepresentationModel(nn.Module):
-    """Encoder, head and classifier in one module.
+    """PyTorch module with all three networks: encoder, head and classifier.
+
+    The head computes a bounded vector from the mean of the encoder's outputs.
 
     Args:
         extractor: A BERT-like encoder of transformers.
@@ -92,7 +98,7 @@ class RepresentationModel(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def pool_texts(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Compute the pooled vectors of a batch, ``(texts, width)``; the arguments are those of ``pool_mean``."""
+        """Compute the encoder's mean output vectors, ``(texts, width)``; the arguments are those of ``pool_mean``."""
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:
@@ -100,6 +106,6 @@ class RepresentationModel(nn.Module):
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Apply dropout and head, but not the bound, to pooled vectors."""
+        """Apply dropout and head to pooled vectors (mean encoder outputs); do not bound the results."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

@@ -1,4 +1,4 @@
-"""Train a head and a classifier on stored features in memory, which takes seconds instead of an hour.
+"""Train a head and a classifier on stored vectors of an encoder, which takes seconds instead of an hour.
 
 The encoder is that of the model without noise, unchanged. Results of this module are labeled *frozen features*.
 """
@@ -24,7 +24,7 @@ from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedHead:
-    """Head and classifier after training.
+    """Trained networks: the head, which computes a vector from the encoder's output, and the classifier.
 
     Attributes:
         model: Head and classifier of the best epoch, in evaluation mode, without an encoder.
@@ -48,7 +48,7 @@ class _MissingEncoder(nn.Module):
 
 
 def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
-    """Return a copy of a recipe with another representation or seed.
+    """Return a copy of a recipe (training settings) with other settings of the vector and its noise, or another seed.
 
     Args:
         recipe: The recipe.
@@ -72,14 +72,14 @@ def train_head(
     clean: RepresentationClassifier,
     placement: ClassCodes,
 ) -> TrainedHead:
-    """Train head and classifier: first to reproduce the codes of the classes, then under noise.
+    """Train head and classifier: first the head to map each class to a chosen vector, then both with noise.
 
     Args:
         recipe: Recipe of kind ``dpnr``; only its representation and the epochs of its head are used.
         task: Data with the labels of the splits.
-        features: Pooled vectors of ``train`` and ``dev``, shape (copies, texts, width).
+        features: Mean output vectors of the encoder for ``train`` and ``dev``, shape (copies, texts, width).
         clean: The classifier of the model without noise, on the same features.
-        placement: Codes of the classes for the recipe's levels and dimension.
+        placement: The chosen vector (*code*) of each class, for the recipe's epsilons and dimension.
     """
     part, training = recipe.representation, recipe.training
     torch.manual_seed(training.seed)

@@ -1,6 +1,7 @@
-"""Read recipes of private representations and their baselines into frozen dataclasses.
+"""Read recipes (TOML files with all settings of a training) into frozen dataclasses.
 
-The command line names the data file, and the checkpoint from which a recipe may start.
+A recipe describes a model that encodes texts as noisy vectors, or a baseline. The command line names the data file, and
+the checkpoint from which the training may start.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ LOSSES = ("cross-entropy", "expected-error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSection:
-    """The recipe's section about data.
+    """Section of a recipe (file of training settings) about the data.
 
     If the recipe uses the format's own dev split as the test split, ``dev_percent`` percent of the training texts
     become dev.
@@ -38,7 +39,7 @@ class DataSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractorSection:
-    """The recipe's section about the encoder: its source, and whether to train it."""
+    """Section of a recipe (file of training settings) about the encoder: its source, and whether to train it."""
 
     source: str = declare_required("``minilm``, a folder or a hub id; or ``start``: the checkpoint of --start.")
     tuned: bool = declare_required("Whether the encoder is trained; otherwise its features are computed once.")
@@ -47,7 +48,7 @@ class ExtractorSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationSection:
-    """The recipe's section about the released vector and its noise."""
+    """Section of a recipe (file of training settings) about the vector of a text and its noise."""
 
     mode: str = declare_required("``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.")
     dimension: int = declare_required("Numbers in the vector, k; 0 for the pooled vector.")
@@ -64,7 +65,7 @@ class RepresentationSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSection:
-    """The recipe's section about optimization.
+    """Section of a recipe (file of training settings) about optimization.
 
     The loss ``expected-error`` is the mean of ``1 - p(y)``, where p(y) is the predicted probability of the true class.
     Unlike cross entropy it does not reward predictions that are less certain, so it moves vectors to positions where
@@ -101,7 +102,10 @@ class TrainingSection:
 
 @dataclass(frozen=True, slots=True)
 class AdversarySection:
-    """The recipe's section about the simulated attacker, for the kind ``adversarial`` only."""
+    """Section of a recipe about the simulated attacker against which the encoder is trained.
+
+    Only recipes of the kind ``adversarial`` have this section.
+    """
 
     hidden: int = declare_required("Units of each of the adversary's two layers.")
     learning_rate: float = declare_required("Learning rate of the adversary.")
@@ -110,7 +114,7 @@ class AdversarySection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationRecipe:
-    """All settings for the training of one representation.
+    """All settings for training one model that encodes texts as vectors.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -131,7 +135,7 @@ class RepresentationRecipe:
 
 
 def read_recipe(path: Path) -> RepresentationRecipe:
-    """Read a recipe and check its values.
+    """Read a recipe (TOML file of training settings), and check its values.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, or a value is of another
@@ -147,13 +151,13 @@ def read_recipe(path: Path) -> RepresentationRecipe:
 
 
 def replace_seed(recipe: RepresentationRecipe, seed: int) -> RepresentationRecipe:
-    """Return a copy of a recipe with another seed and a new hash."""
+    """Return a copy of a recipe (training settings) with another seed and a new hash."""
     digest = hashlib.sha256(f"{recipe.sha256}\n{seed}".encode()).hexdigest()
     return replace(recipe, training=replace(recipe.training, seed=seed), sha256=digest)
 
 
 def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
-    """Check that the values of a recipe are in range and do not contradict each other.
+    """Check that the settings in a recipe are in range and do not contradict each other.
 
     Raises:
         RecipeError: A value is out of range or two values contradict each other.

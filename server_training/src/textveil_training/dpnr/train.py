@@ -1,11 +1,11 @@
-"""Train a noisy representation (Lyu, He and Li 2020), or one of its baselines, by a recipe.
+"""Train a model that encodes texts as noisy vectors (Lyu, He and Li 2020), or a baseline without noise.
 
     textveil-train dpnr server_training/recipes/ag-clean.toml --data ag_data.txt -o ag-clean --write-features
     textveil-train dpnr server_training/recipes/ag-l1.toml --data ag_data.txt -o ag-l1 --start ag-clean
 
-The network consists of an encoder, mean pooling, a head, the bound of the release, and the server's classifier. Its
-training stages are in ``textveil_training.dpnr.losses``. The best epoch on the dev split is measured once on the test
-split, with vectors that are released by the code that devices run.
+The settings come from a recipe (TOML file). The network consists of an encoder, mean pooling, a head, the bound on
+vectors, and the server's classifier. Its training stages are in ``textveil_training.dpnr.losses``. The best epoch on
+the dev split is measured once on the test split, with noisy vectors that the code of devices computes.
 """
 
 from dataclasses import KW_ONLY, asdict, dataclass, replace
@@ -43,7 +43,7 @@ SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4096)
 
 @dataclass(frozen=True)
 class RepresentationRunOptions(RunOptions):
-    """Options that the command line adds to a recipe.
+    """Options of a training that the command line gives in addition to a recipe (file of settings).
 
     Attributes:
         start: Checkpoint from which the training starts, if the recipe requires one.
@@ -63,7 +63,7 @@ class RepresentationRunOptions(RunOptions):
 
 @dataclass(frozen=True)
 class StartCheckpoint:
-    """The checkpoint from which a training starts.
+    """Trained model (checkpoint folder) from which a further training starts.
 
     Attributes:
         model: Networks of the checkpoint.
@@ -82,7 +82,7 @@ def train_representation(
     options: RepresentationRunOptions,
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Train a representation by a recipe, measure the best epoch and write the run record.
+    """Train a model by a recipe (training settings), measure its best epoch, and write the checkpoint folder.
 
     Args:
         recipe: Recipe of the training.
@@ -91,7 +91,7 @@ def train_representation(
         report: Called with progress.
 
     Returns:
-        The run record, which is also in the output folder.
+        The record of the run: settings, data and accuracies, which is also in the output folder as JSON.
 
     Raises:
         DeviceError: The device does not exist.
@@ -142,7 +142,7 @@ def train_representation(
         return EncodedSplit(model, tokenizer, task.get_splits()[name], words[name], recipe, run.device)
 
     def features(name: str) -> Tensor:
-        """Compute a split's pooled vectors by the start checkpoint's encoder, ``(copies, texts, width)``.
+        """Compute mean output vectors of the start checkpoint's encoder for a split, ``(copies, texts, width)``.
 
         With word dropout each copy of the train split has other words removed; otherwise there is one copy.
         """
@@ -224,7 +224,7 @@ def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: 
 def _copy_head(
     model: RepresentationModel, description: files.RepresentationDescription, start: StartCheckpoint
 ) -> None:
-    """Copy head and classifier from a start checkpoint that was trained under noise."""
+    """Copy the weights of head and classifier from a start checkpoint that was trained with noise."""
     ours, theirs = description, start.description
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
@@ -243,13 +243,13 @@ def _copy_head(
 def _search_class_codes(
     recipe: RepresentationRecipe, task: ClassificationTask, clean: RepresentationClassifier, features: Tensor
 ) -> Tensor:
-    """Find the best code of each class (``code_search``) for the errors of the classifier on dev without noise.
+    """Find one vector (*code*) for each class, so that classes remain distinguishable under noise (``code_search``).
 
     Args:
         recipe: Recipe with mode, dimension and levels.
         task: The data.
         clean: Classifier of the start checkpoint.
-        features: Pooled vectors of dev, shape ``(texts, width)``.
+        features: Mean output vectors of the encoder for the dev split, shape ``(texts, width)``.
 
     Returns:
         Codes, shape ``(classes, k)``.

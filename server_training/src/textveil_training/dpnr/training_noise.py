@@ -1,17 +1,17 @@
 """Apply bound and noise in the forward pass of training (Lyu, He and Li 2020, Algorithm 1, corrected).
 
 Lyu, He and Li 2020, "Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on Privacy
-and Fairness" (Findings of EMNLP), train the extractor under the noise of the later release. The bound is
-differentiable, and the gradient of added noise is the identity, so the extractor learns to place its vectors where the
-noise costs the least accuracy.
+and Fairness" (Findings of EMNLP), train the encoder with the noise that devices add later. The bound is differentiable,
+and the gradient of added noise is the identity, so the encoder learns to place its vectors where the noise costs the
+least accuracy.
 
 Privacy:
     No guarantee. The noise here is continuous, comes from a seeded generator, and is only for training. Devices use
     ``textveil.mechanisms``, which bounds the vectors again, in integers, and samples noise with the entropy of the
     operating system. Every reported accuracy is measured with this code too.
 
-A training covers a range of levels: each step samples a scale of the noise, and the classifier receives the logarithm
-of the epsilon of that scale.
+One training covers a range of epsilons: each step samples an epsilon, adds noise of its scale, and gives the logarithm
+of epsilon to the classifier.
 """
 
 import math
@@ -31,7 +31,7 @@ SMALLEST = 1e-12
 
 
 def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
-    """Map vectors into the unit set of a mode, to which the noise is calibrated.
+    """Bound vectors: map them into the unit set of a mode, to which the scale of the noise refers.
 
     A vector h becomes:
 

@@ -1,6 +1,6 @@
-"""Train a bundle from a file of texts.
+"""Train a bundle (folder with a model and its settings) on a file of texts.
 
-Devices with the bundle release a class label or a cluster label of a text.
+Devices with the bundle encode a text as a randomized class label or cluster label, for a server.
 """
 
 from typing import TYPE_CHECKING

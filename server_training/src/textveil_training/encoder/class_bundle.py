@@ -1,4 +1,4 @@
-"""Train a bundle on labeled texts. Devices with the bundle release a randomized class label of a text.
+"""Train a bundle (folder with a model) on labeled texts; devices encode a text as a randomized class label.
 
     textveil-train encoder my.csv --text text --label topic -o bundle
 
@@ -53,7 +53,7 @@ _LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderBundleSettings:
-    """All settings that determine a bundle, besides the texts.
+    """All settings that determine a trained bundle (folder with a model), besides the texts.
 
     Attributes:
         name: Name of the bundle.
@@ -62,7 +62,7 @@ class EncoderBundleSettings:
         license: License of the data or of the bundle, for the model card.
         source: Source and license of the data, for the model card.
         levels: Epsilons per text, decimal strings, ascending.
-        default: Randomizer and level that a device uses if the user names none.
+        default: Randomizer and epsilon that a device uses if the user names none.
         extractor: ``static`` or ``minilm``.
         static: Settings of a static extractor's training.
         minilm: Settings of MiniLM's tuning.
@@ -81,7 +81,7 @@ class EncoderBundleSettings:
 
     @classmethod
     def with_seed(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderBundleSettings":
-        """Create settings in which both extractors have the same seed.
+        """Create settings in which both extractors (models that convert texts to vectors) have the same seed.
 
         Args:
             seed: Seed of training.
@@ -97,11 +97,11 @@ class EncoderBundleSettings:
 
 
 def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
-    """Parse comma-separated epsilons to levels; ``None`` gives the default ``LEVELS``.
+    """Parse comma-separated epsilons per text; ``None`` gives the default ``LEVELS``.
 
     Args:
         levels: The epsilons, such as ``"1,2,4"``, or ``None``.
-        default: Default level, which must be one of them.
+        default: Default epsilon, which must be one of them.
 
     Raises:
         SettingError: The levels are not ascending decimal numbers above 0 and up to 16.
@@ -121,7 +121,7 @@ def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
 def train_class_bundle(
     task: LabeledTexts, settings: EncoderBundleSettings, report: ProgressCallback, kept: ResumeCache
 ) -> LabelBundleContents:
-    """Train an extractor, quantize it, fit the randomizers and measure the bundle.
+    """Train the model that assigns texts to classes, fit the randomizers of classes, and measure the accuracy.
 
     Args:
         task: The texts.
@@ -175,24 +175,25 @@ def train_class_bundle(
 
 
 def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
-    """Return the data's name, hash and source, for the bundle's provenance."""
+    """Return the name, hash and source of the data, as entries about the origin of the bundle."""
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
 
 
 def fit_randomizers(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
 ) -> dict[str, tuple[LabelStaircase, ...]]:
-    """Compute the integer tables of the randomizers ``counts`` and ``accuracy`` for each epsilon.
+    """Compute the integer probability tables of the randomizers ``counts`` and ``accuracy`` for each epsilon.
 
     The randomizer ``accuracy`` is fitted to the decisions on the calibration texts.
 
     Args:
         calibration: Counts by true class (row) and decision (column).
         levels: Epsilons per text, ascending.
-        report: Called with the number of finished levels.
+        report: Called with the number of finished epsilons.
 
     Returns:
-        Levels of each randomizer by name; without ``accuracy`` if there are more than ``MAX_PROGRAM_CLASSES`` classes.
+        One table per epsilon for each randomizer by name; without ``accuracy`` if there are more than
+        ``MAX_PROGRAM_CLASSES`` classes.
     """
     classes = len(calibration)
     counts = [
@@ -221,7 +222,7 @@ def compute_figures(
     Args:
         task: The texts.
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
-        randomizers: Levels of each randomizer by name.
+        randomizers: One table per epsilon for each randomizer by name.
         data: Name of the data file.
     """
 
@@ -249,10 +250,10 @@ def compute_randomizer_figures(
     Args:
         labels: Names of the classes.
         test: Counts of the test texts by true class (row) and decision or cluster without noise (column).
-        randomizers: Levels of each randomizer by name.
+        randomizers: One table per epsilon for each randomizer by name.
         recall: Function that returns, for a randomizer's matrix, the share of each class's texts that get the right
             label, shape ``(classes,)``.
-        abandoned: Function that returns, for a level, the classes that are never an output.
+        abandoned: Function that returns, for the table of one epsilon, the classes that are never an output.
     """
     shares = test.sum(axis=1) / test.sum()
     clean = summarize_recalls(labels, shares, recall(np.eye(test.shape[1])))

@@ -2,15 +2,15 @@
 
     cluster(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
 
-with ``v`` the vector of a text, ``m`` the mean vector and ``c_k`` the center of cluster ``k``. The vectors come from
+Here ``v`` is the vector of a text, ``m`` the mean vector and ``c_k`` the center of cluster ``k``. The vectors come from
 word embeddings (``word_embeddings``), fitted to MiniLM if it is installed, or from MiniLM itself. MiniLM's vectors are
 first projected onto their main directions ``P``. Then k-means finds centers of the projected vectors, and ``c_k`` is
 ``P`` times such a center. Since all centers have length 1, the nearest center is the one with the largest inner
-product. The inner products are linear in ``v``, so a bundle stores clusters in the same form as classes: as a linear
-map.
+product. The inner products are linear in ``v``, so a bundle (folder with the model for devices) stores clusters in the
+same form as classes: as a linear map.
 
-The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). This module
-quantizes both, with their map to cluster labels.
+The extractor, which computes the vector of a text, is ``static`` (word embeddings; a device needs numpy only) or
+``minilm`` (untuned, int8 ONNX). This module quantizes the extractor together with its map to cluster labels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ MIN_CLUSTERS, MAX_CLUSTERS = 8, 256
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A linear map from the vector of a text to scores of the clusters.
+    """Learned clusters, as a linear map from the vector of a text to one score for each cluster.
 
     Attributes:
         weight: Matrix of the map, float32, shape ``(clusters, dimension)``.
@@ -75,7 +75,7 @@ def count_needed_texts(clusters: int) -> int:
 
 
 def deduplicate_texts(texts: Sequence[str], clusters: int) -> list[str]:
-    """Return the different texts of the training texts, and check that there are enough for the clusters.
+    """Remove repeated texts, and check that enough texts remain for the number of clusters.
 
     Args:
         texts: Training texts.
@@ -109,7 +109,7 @@ def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
 def learn_codebook(
     vectors: Floats, clusters: int, seed: int, report: ProgressCallback, *, directions: int | None = None
 ) -> Codebook:
-    """Learn at most ``clusters`` clusters by spherical k-means.
+    """Learn at most ``clusters`` clusters of texts from their vectors, by spherical k-means.
 
     The function removes clusters with fewer than 20 texts, and their texts move to other clusters.
 
@@ -191,8 +191,8 @@ def train_minilm_codebook(
 ) -> TrainedExtractor:
     """Learn clusters in the main directions of MiniLM's vectors, and export MiniLM as int8.
 
-    The function selects the first int8 recipe whose graph is small enough and changes at most 5 % of the cluster labels
-    of 1,000 evenly spaced texts.
+    The function tries several ways to quantize MiniLM to int8. It uses the first one whose ONNX graph is small enough
+    and changes at most 5 % of the cluster labels of 1,000 evenly spaced texts.
 
     Args:
         texts: Different texts.

@@ -1,6 +1,6 @@
-"""Train a bundle on texts without labels.
+"""Train a bundle (folder with a model for devices) on texts without labels.
 
-Devices with the bundle release a randomized cluster label of a text.
+A device with the bundle encodes a text as the randomized label of a cluster of similar texts.
 
     textveil-train encoder my.csv --text text --clusters 16 -o bundle
 
@@ -11,8 +11,8 @@ Steps of the training:
 3. Learn the clusters.
 4. Round the model to int8.
 5. Compute k-ary randomized response over the cluster labels.
-6. If the texts have labels, compute how well a server infers them from released cluster labels. The server knows the
-  label and the cluster of every training text.
+6. If the texts have labels, compute how well a server infers them from randomized cluster labels. The server knows the
+   label and the cluster of every training text.
 7. Write the bundle.
 """
 
@@ -48,7 +48,7 @@ def train_codebook_bundle(
     teacher: str,
     kept: ResumeCache,
 ) -> LabelBundleContents:
-    """Learn clusters, quantize the extractor and measure the bundle.
+    """Learn clusters of texts, and build the bundle with which devices compute randomized cluster labels.
 
     Args:
         task: The texts. Their labels, if any, are used only to compute figures.
@@ -138,15 +138,15 @@ def compute_label_figures(
 ) -> dict[str, Any]:
     """Compute how often a server infers the right class label from a randomized cluster label.
 
-    Let ``Q(y|x)`` be the probability that the device releases the label of cluster y for a text of cluster x. The
-    server infers the class label that maximizes ``sum over x of train[label, x] Q(y|x)``. The figures are exact
-    expectations for the test texts, without sampling.
+    Let ``Q(y|x)`` be the probability that the device sends the label of cluster y for a text of cluster x. The server
+    infers the class label that maximizes ``sum over x of train[label, x] Q(y|x)``. The figures are exact expectations
+    for the test texts, without sampling.
 
     Args:
         labels: Names of the classes.
         train: Counts of the training texts by class (row) and cluster (column).
         test: Counts of the test texts by class (row) and cluster (column).
-        levels: Levels of randomized response.
+        levels: Randomized response, once for each epsilon.
     """
 
     def choose_labels(randomizer: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Check before training whether the exporter supports an encoder."""
+"""Check before training whether an encoder can be exported for devices."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from textveil_training.errors import CheckpointError
 
 
 def check_exportable(source: str) -> None:
-    """Raise an error if the configuration of an encoder shows that it cannot be exported to a bundle.
+    """Raise an error if the type of an encoder cannot be exported to a bundle (folder with a model for devices).
 
     The function ignores a source without a readable configuration; loading such an encoder raises another error.
 

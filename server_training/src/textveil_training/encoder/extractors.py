@@ -1,6 +1,6 @@
-"""Train a bundle's extractor, ``static`` or ``minilm``, and quantize it with its map to labels.
+"""Train the model of a bundle for devices, ``static`` or ``minilm``, and quantize it to int8.
 
-An extractor is the model that converts a text to a vector.
+The model consists of an extractor, which converts a text to a vector, and a linear map from vectors to labels.
 """
 
 import tempfile
@@ -35,7 +35,7 @@ SAMPLE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedExtractor:
-    """A quantized extractor with its map to class scores.
+    """A quantized extractor (model that converts a text to a vector), with its linear map to class scores.
 
     Attributes:
         parts: The quantized model that converts a text to a vector.
@@ -69,7 +69,7 @@ class TrainedExtractor:
 def train_static_extractor(
     task: LabeledTexts, settings: StaticSettings, kept: ResumeCache | None, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Train a static extractor, and quantize it to int8.
+    """Train an extractor of word embeddings (it converts a text to a vector), and quantize it to int8.
 
     Args:
         task: The texts.
@@ -100,7 +100,7 @@ def train_static_extractor(
 def train_minilm_extractor(
     task: LabeledTexts, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Tune MiniLM, export it, and quantize it to int8 with little loss of accuracy.
+    """Fine-tune MiniLM on the texts, export it to ONNX, and quantize it to int8 with little loss of accuracy.
 
     The accuracies are compared on a sample: the calibration texts, filled up with training texts.
 
@@ -154,13 +154,13 @@ def export_minilm(
     report: ProgressCallback,
     max_changed: float | None = None,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Export a model to int8 ONNX, and return it in the form that a cache can store.
+    """Export a model to int8 ONNX, and return the result as arrays and values that a cache can store.
 
     Args:
         model: The model.
         weight: Linear map from a vector to scores, shape ``(labels, dimension)``.
         bias: Constants that are added to the scores, shape ``(labels,)``.
-        sample: Class id and text of each example on which the int8 recipe is chosen.
+        sample: Class ids and texts on which the ways to quantize are compared.
         report: Called with the stage, the finished steps and the total.
         max_changed: Share of decisions that int8 may change, for texts without classes; ``None`` to compare accuracies.
 
@@ -209,7 +209,7 @@ def load_exported(
 
 
 def describe_words(public: PublicWords) -> dict[str, str]:
-    """Return a description of the word list for the bundle's provenance."""
+    """Return hash, license and sources of the word list, as entries about the origin of the bundle."""
     return {
         "words": f"the English bundle {public.content_hash[:12]} ({public.license})",
         "words_attribution": public.attribution,
@@ -217,7 +217,7 @@ def describe_words(public: PublicWords) -> dict[str, str]:
 
 
 def _sample_texts(task: LabeledTexts) -> list[tuple[int, str]]:
-    """Return class ids and texts of the calibration part, filled up to ``SAMPLE`` with training texts.
+    """Return a sample of class ids and texts: the calibration texts, filled up to ``SAMPLE`` with training texts.
 
     The training texts are evenly spaced.
     """

@@ -33,7 +33,7 @@ class LabeledTexts:
 
     Attributes:
         labels: Names of the classes, sorted, in the spelling of the file.
-        train: Texts on which the extractor is trained.
+        train: Texts on which the extractor (model that converts a text to a vector) is trained.
         calibration: Texts to which the randomizers are fitted.
         test: Texts on which the figures are measured.
         groups: Groups of similar texts, over all texts.

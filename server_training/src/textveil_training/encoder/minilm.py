@@ -49,7 +49,7 @@ class MinilmWeights:
 
 
 def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, report: ProgressCallback) -> MinilmWeights:
-    """Tune the encoder and its classifier, or fit a classifier to the untuned encoder's vectors.
+    """Fine-tune the encoder and a classifier, or fit only a classifier to the encoder's vectors.
 
     Args:
         task: The texts.

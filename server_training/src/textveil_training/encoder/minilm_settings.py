@@ -1,4 +1,4 @@
-"""Define the settings of MiniLM's tuning, in a module that does not import MiniLM's optional packages."""
+"""Define the settings for fine-tuning MiniLM; this module does not import MiniLM's optional packages."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ TEXTS_SEEN = 12_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinilmSettings:
-    """Settings of MiniLM's tuning.
+    """Settings for fine-tuning MiniLM, a small language model.
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
@@ -43,7 +43,7 @@ class MinilmSettings:
     def describe(self, texts: int) -> dict[str, Any]:
         """Return the settings that affect the result, for the model card.
 
-        A folder is described by the last part of its path only.
+        Of an encoder's folder, only the last part of the path is included.
 
         Args:
             texts: Number of training texts.

@@ -2,7 +2,7 @@
 
 The folder ``bundle.unfinished/`` has these files:
 
-- ``run.json``: hash of all values on which the result depends;
+- ``run.json``: hash of the settings and the data;
 - ``static.safetensors`` and others: a finished part, with arrays, and further values in the header;
 - ``minilm/``: the training of an encoder, with its own state file.
 """
@@ -36,7 +36,7 @@ class ResumeCache:
 
     Args:
         folder: Folder of the parts, created with the first part.
-        key: All values on which the result depends, as JSON values. Parts with another key are not used.
+        key: Settings and hashes of the data, as JSON values. Stored parts with another key are not used.
         resume: Whether to continue the run in that folder.
         replace: Whether the cache may delete a run in that folder.
 
@@ -71,7 +71,7 @@ class ResumeCache:
     def load_or_make(
         self, name: str, make: Callable[[], tuple[Arrays, Mapping[str, Any]]]
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Load a part from the cache; if it is not there, compute and store it.
+        """Load a part of the result from the cache; compute and store the part if it is missing.
 
         Args:
             name: Name of the part.

@@ -1,4 +1,4 @@
-"""Train a static extractor, which adds scores of the classes over the words and word pairs of a text.
+"""Train a linear text classifier, which averages class scores over the words and word pairs of a text.
 
     scores = mean over words w of E[w] + mean over neighbors (w, w') of D[hash(w, w')] + c,    E[w] = A[w] + U r(w)
 
@@ -33,13 +33,13 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
-    """Settings of a static extractor's training.
+    """Settings for training a static extractor (linear text classifier).
 
     Attributes:
         dimension: Largest number of coordinates of a word's or pair's row. With more classes than this, rows are
             projected onto this number of main directions.
         pairs: Number of buckets to which pairs of words are hashed: a power of two, or 0 for no pairs.
-        min_texts: Smallest number of training texts with a word or a bucket. A rarer word has only its public row,
+        min_texts: Smallest number of training texts with a word or a bucket. A rarer word has only its public vector,
             without a trained part; a rarer bucket is ignored. So no row depends on a single text.
         strength: Inverse weight ``C`` of the penalty on large rows: larger values fit the texts more closely.
         max_iterations: Largest number of steps of the optimizer.
@@ -62,7 +62,7 @@ class StaticSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticWeights:
-    """A trained static extractor and its classifier, in floating point.
+    """A trained static extractor (linear text classifier), in floating point.
 
     Attributes:
         word_rows: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown
@@ -192,7 +192,7 @@ def train_static(
 
 
 def _reduce_dimension(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
-    """Project rows onto their main directions if there are more classes than dimensions.
+    """Reduce the number of coordinates of rows if there are more classes than dimensions.
 
     Args:
         word_rows: Class scores of each word, shape ``(words + 2, classes)``.

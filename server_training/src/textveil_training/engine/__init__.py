@@ -1,4 +1,4 @@
-"""Training engine of all commands: training loop, run with record and files, and tokenization."""
+"""Training engine that all training commands share: training loop, run folder, checkpoints and tokenization."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,7 @@
-"""Read and write a trained model's folder: tensors, an encoder, and a description with file hashes.
+"""Read and write a checkpoint (folder of a trained model): tensors, encoder, and a JSON file with file hashes.
 
-The writer writes the description last and removes an old one first, so a folder with a description is complete.
+The JSON file, the *description*, is written last, and an old one is removed first. So a folder with a description is
+complete.
 """
 
 import json
@@ -41,7 +42,7 @@ VOCABULARY = "vocab.txt"
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointLayout:
-    """File names and format version of one kind of checkpoint folder.
+    """File names and format version of one kind of checkpoint (folder of a trained model).
 
     Attributes:
         format_name: Name of the format in the description.
@@ -64,7 +65,7 @@ class CheckpointLayout:
         encoder: tuple[nn.Module, Path] | None,
         describe: Callable[[Mapping[str, str]], dict[str, Any]],
     ) -> None:
-        """Write a checkpoint folder, and replace an earlier checkpoint of the same kind in it.
+        """Write a checkpoint (trained model) to a folder, and replace an earlier checkpoint of the same kind in it.
 
         Args:
             folder: The folder, created if necessary.

@@ -45,7 +45,7 @@ def has_native_bfloat16() -> bool:
 
 
 def locate_encoder(source: str) -> str:
-    """Return an encoder's location: for ``minilm`` the folder in its package, else ``source`` unchanged.
+    """Return where to load an encoder from: for ``minilm`` the folder in its package, else ``source`` unchanged.
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.

@@ -1,7 +1,8 @@
 """Run training stages step by step; a run can stop at any step and resume with the same result.
 
 The seed of a step is derived from the run's seed and the step's position. So the state of random generators need not be
-stored: weights, moments of the optimizers and the position are the whole state. One safetensors file stores it.
+stored: weights, moments of the optimizers and the position are sufficient to resume a run. One safetensors file, the
+state file, stores them.
 """
 
 import hashlib
@@ -68,7 +69,7 @@ class TrainingLoop:
         stages: Stages in their order.
         seed: Seed of the run.
         state: File that stores the state of the run.
-        run_key: Hash of settings and data. The loop refuses a state file with another key.
+        run_key: Hash of settings and data. The loop refuses a state file with another hash.
         on_epoch: Called after each epoch with the position, and whether the metric on the dev split is the best so far.
         report: Called after each step.
         writes: Whether this process writes the state file. If several processes train together, only rank 0 does.
@@ -189,7 +190,7 @@ class TrainingLoop:
         self._clock = now
 
     def _save_state(self, stage: TrainingStage | None) -> None:
-        """Write the state file.
+        """Write the state file, from which a later run can resume.
 
         Args:
             stage: The current stage; ``None`` after the last stage, when the file has only the position.

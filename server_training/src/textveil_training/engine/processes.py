@@ -17,7 +17,7 @@ from textveil_training.errors import SettingError
 
 
 class SingleProcess:
-    """Interface between a training and its processes, for a training in a single process.
+    """Communication between the processes of a training, for a training in a single process.
 
     Args:
         device: ``cpu`` or a CUDA device.
@@ -37,11 +37,11 @@ class SingleProcess:
         self.device = get_device(device)
 
     def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
-        """Return a model whose gradients are averaged over all processes; with one process the model itself."""
+        """Return the model unchanged; with several processes, the result would average gradients over all of them."""
         return model
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
-        """Return a context in which gradients are not exchanged between processes."""
+        """Return a context manager inside which processes do not exchange gradients."""
         del model
         return nullcontext()
 
@@ -62,7 +62,7 @@ class SingleProcess:
 
 
 class DistributedProcess(SingleProcess):
-    """Interface between a training and its processes, for several processes connected by ``accelerate``.
+    """Communication between the processes of a training, for several processes connected by ``accelerate``.
 
     Args:
         device: ``cpu``; for any other value accelerate assigns a separate device to each process.
@@ -89,7 +89,7 @@ class DistributedProcess(SingleProcess):
         return self._accelerator.prepare_model(model)
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
-        """Return a context in which gradients are not exchanged between processes."""
+        """Return a context manager inside which processes do not exchange gradients."""
         return self._accelerator.no_sync(model)
 
     def broadcast(self, tensor: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ class DistributedProcess(SingleProcess):
 
 
 def get_process(device: str) -> SingleProcess:
-    """Return the interface to this process: a single one, or one of several that a launcher started.
+    """Detect whether a launcher started several processes, and return the object for their communication.
 
     Raises:
         DeviceError: The device does not exist.

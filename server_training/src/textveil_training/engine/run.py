@@ -1,4 +1,4 @@
-"""Manage the common parts of every training run: folder, device, seed, state file, run key and record.
+"""Manage the common parts of every training run: folder, device, seed, state file and record.
 
 A ``train`` module creates a ``TrainingRun``, builds the networks on its device, calls ``begin`` to create the record,
 ``train`` to run the stages, and ``finish`` to store the result. The record states the settings, the data, the software,
@@ -32,7 +32,7 @@ _SOFTWARE = ("textveil", "textveil-training", "torch", "transformers", "numpy", 
 
 
 class RunRecord:
-    """Record of a training run; every change rewrites its JSON file.
+    """Record of a training run (settings, data, metrics, result); every change rewrites its JSON file.
 
     Args:
         path: JSON file of the record; ``None`` to write no file.
@@ -60,7 +60,7 @@ class RunRecord:
         }
 
     def update(self, position: TrainingPosition) -> None:
-        """Store the metrics of the finished epochs and the time spent."""
+        """Update the record with the metrics of the finished epochs and the time spent."""
         self.content |= {
             "epochs": position.history,
             "wall_s": round(position.wall_s, 1),
@@ -70,11 +70,11 @@ class RunRecord:
         self.write()
 
     def mark_trained(self) -> None:
-        """Store that the training has ended, so that its model can be exported before the result is measured."""
+        """Store in the record that the training has ended; the model can then be exported before it is measured."""
         self.content["trained"] = datetime.now(UTC).isoformat(timespec="seconds")
 
     def finish(self, result: dict[str, Any]) -> None:
-        """Store the result of the run."""
+        """Store the result of the run in the record."""
         self.content |= {"result": result, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
         self.write()
 
@@ -197,7 +197,7 @@ class TrainingRun:
 
         Args:
             stages: Stages in their order.
-            key: All values on which the result depends, as JSON values. A state file with another key is refused.
+            key: Settings and hashes of the data, as JSON values. A state file with another key is refused.
             on_epoch: Called after each epoch with a boolean: whether the metric on the dev split is the best so far.
 
         Raises:
@@ -258,7 +258,7 @@ class TrainingRun:
 
 
 def hash_run_key(parts: Sequence[object]) -> str:
-    """Return the SHA-256 of all values on which a result depends, and of PyTorch's version."""
+    """Compute the SHA-256 of the settings and data of a run, and of PyTorch's version."""
     return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
 

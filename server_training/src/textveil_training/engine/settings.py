@@ -1,7 +1,7 @@
-"""Define settings of runs with ranges and help texts, and read them from recipes.
+"""Declare settings of runs with ranges and help texts, and read settings from recipes (TOML files).
 
-A recipe is a TOML file with all settings on which a published result depends, except the files that the command line
-names. It has no defaults and no inheritance: a missing key is an error, and so is an unknown one.
+A recipe has all settings on which a published result depends, except the files that the command line names. It has no
+defaults and no inheritance: a missing key is an error, and so is an unknown one.
 """
 
 import hashlib
@@ -102,7 +102,7 @@ def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix
 
 
 def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
-    """Read a recipe, and check that its key ``kind`` has the expected value.
+    """Read a recipe (TOML file of settings), and check that its key ``kind`` has the expected value.
 
     Args:
         path: The TOML file.

@@ -1,4 +1,4 @@
-"""Split texts into WordPieces as on the device, and form batches of texts of similar length."""
+"""Split texts into WordPieces, as devices do, and form batches of texts of similar length."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -150,7 +150,7 @@ def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, wind
 
 
 def sort_by_length(texts: Sequence[PieceSequence], size: int) -> Iterator[Tensor]:
-    """Sort texts by length, and yield batches of their indices; every text is in one batch.
+    """Sort texts by length, and yield batches of text indices; every text is in exactly one batch.
 
     Args:
         texts: WordPieces of each text.

@@ -1,4 +1,4 @@
-"""Compute an encoder's vectors of single texts or pairs, and fit a linear head to them."""
+"""Compute an encoder's vectors of single texts or pairs, and fit a linear classifier or regression to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -82,7 +82,7 @@ def pool_texts(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Compute the pooled vector of each text or pair with a network in evaluation mode.
+    """Compute the pooled vector (mean encoder output) of each text or pair with a network in evaluation mode.
 
     Args:
         network: The network.
@@ -117,10 +117,10 @@ def compute_features(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Compute the input of a linear head for an encoder that is not tuned.
+    """Compute the input of a linear classifier or regression for an encoder that is not fine-tuned.
 
-    For a single text the input is its pooled vector. For a pair with the pooled vectors u and v it is
-    ``[u, v, |u - v|, u * v]``.
+    For a single text the input is the pooled vector (mean encoder output). For a pair with the pooled vectors u and v,
+    the input is ``[u, v, |u - v|, u * v]``.
 
     Args:
         network: The encoder and its head.

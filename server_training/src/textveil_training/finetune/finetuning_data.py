@@ -60,7 +60,7 @@ class FinetuningTask:
         return not self.labels
 
     def describe(self, format_name: str) -> dict[str, object]:
-        """Return sizes, classes and hashes for a run record, without texts."""
+        """Return sizes, classes and hashes of the data, without texts, for the JSON record of a run."""
         return {
             "format": format_name,
             "target": "score" if self.has_scores else "class",

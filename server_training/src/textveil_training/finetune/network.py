@@ -1,4 +1,4 @@
-"""Define the network of a fine-tuning, and read and write its folder.
+"""Define the network for fine-tuning (encoder and linear head), and read and write its folder.
 
 The folder contains ``finetuned.json``, the head, and the encoder if it was tuned.
 """
@@ -25,7 +25,7 @@ LAYOUT = CheckpointLayout(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetunedDescription:
-    """Content of ``finetuned.json``.
+    """Content of ``finetuned.json``, which describes a fine-tuned model.
 
     Attributes:
         labels: Labels in the order of the outputs; empty if the output is a score.
@@ -36,7 +36,7 @@ class FinetunedDescription:
         lowercase: Whether the encoder is uncased.
         encoder: ``encoder`` if the folder has a tuned encoder; otherwise the source of the untuned encoder.
         encoder_sha256: SHA-256 of the encoder's weights.
-        release: Privacy terms of the sanitized training texts; ``None`` for raw texts.
+        release: Mode, mechanism and epsilon of the sanitized training texts; ``None`` for raw texts.
     """
 
     labels: tuple[str, ...]
@@ -77,7 +77,7 @@ class FinetunedNetwork(nn.Module):
     Args:
         encoder: A BERT-like encoder.
         head: The head.
-        dropout: Dropout probability of the pooled vector in training.
+        dropout: Dropout probability of the mean encoder output in training.
     """
 
     def __init__(self, encoder: nn.Module, head: LinearHead, dropout: float = 0.0) -> None:
@@ -100,11 +100,11 @@ class FinetunedNetwork(nn.Module):
         return frozen
 
     def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Compute the pooled vectors of a batch, ``(rows, width)``; the arguments are those of ``pool_mean``."""
+        """Compute the encoder's mean output vectors, ``(rows, width)``; the arguments are those of ``pool_mean``."""
         return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Compute logits or scores from pooled vectors, or from the features of pairs."""
+        """Compute logits or scores from pooled vectors (mean encoder outputs), or from the features of pairs."""
         return self.head(self.dropout(pooled))
 
 

@@ -1,4 +1,4 @@
-"""Define the settings of a fine-tuning, and read them from recipes.
+"""Define the settings of a fine-tuning, and read them from recipes (TOML files).
 
 The defaults are those of Yue et al. 2021.
 """
@@ -17,7 +17,8 @@ KIND = "finetune"
 class FinetuningSettings(RunSettings):
     """Settings of one fine-tuning.
 
-    If the encoder is not tuned, its pooled vectors are computed once, and a linear model is fitted to them.
+    If the encoder is not fine-tuned, its output vectors are computed once, and a linear model is fitted to these
+    vectors.
 
     Raises:
         SettingError: A value is out of range.
@@ -56,9 +57,9 @@ class FinetuningSettings(RunSettings):
     )
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings that affect the result, for a run record.
+        """Return the settings that affect the result, for the JSON record of a run.
 
-        A folder is described by the last part of its path only.
+        Of an encoder's folder, only the last part of the path is included.
         """
         found = asdict(self)
         if self.frozen_layers is None:
@@ -88,7 +89,7 @@ class FinetuningRecipe:
 
 
 def read_finetuning_recipe(path: Path) -> FinetuningRecipe:
-    """Read the recipe of a fine-tuning.
+    """Read the recipe (TOML file of settings) of a fine-tuning.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type, or

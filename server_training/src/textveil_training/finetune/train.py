@@ -49,7 +49,8 @@ def finetune(
     Args:
         settings: Settings of the training.
         task: The data.
-        subject: Entries ``data`` and ``release`` of the run record.
+        subject: Entries ``data`` and ``release`` of the run record: description of the data, and the mode and epsilon
+            of sanitized texts.
         options: Output folder and device of the run.
         report: Called with progress.
 
@@ -117,7 +118,7 @@ def finetune(
         run.record_time(time.perf_counter() - clock[0], time.process_time() - clock[1])
 
     def tune() -> None:
-        """Train encoder and head together; keep the weights of the best epoch on dev."""
+        """Train the encoder and its linear head together, and use the weights of the best epoch on dev."""
         sequences = [join_texts(tokenizer, row) for row in train.texts]
         targets = train.targets.to(run.device)  # (rows,)
         if task.has_scores:  # the head's output has the unit of the scores

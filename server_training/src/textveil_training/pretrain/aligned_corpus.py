@@ -1,7 +1,7 @@
 """Store sanitized texts and their originals, aligned word by word, as input for an encoder.
 
-A text is a sequence of *items*: words, and the punctuation between them. Every item is a string with its WordPieces.
-Sanitizing replaces the words and keeps the punctuation, so a sanitized text has as many items as its original. The
+A text is a sequence of *items*: words, and the punctuation between them. Every item has a spelling and its WordPieces.
+Sanitizing replaces words and does not change punctuation, so a sanitized text has as many items as its original. The
 WordPieces are those that the encoder's tokenizer finds in the output of ``Sanitizer.sanitize``.
 """
 
@@ -30,7 +30,7 @@ def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
 
 
 class StringPieces:
-    """Table of a corpus's distinct words and punctuation strings, with an id and WordPieces for each.
+    """Table that assigns an id and WordPieces to each distinct word and punctuation string of a corpus.
 
     Args:
         tokenizer: Tokenizer of the encoder.
@@ -76,7 +76,7 @@ class StringPieces:
         return self._flat
 
     def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
-        """Move the split in contractions with *n't* to where BERT's tokenizer splits: ``do|n't`` becomes ``don|'t``.
+        """Divide contractions with *n't* as BERT's tokenizer does: ``do|n't`` becomes ``don|'t``.
 
         BERT's tokenizer splits at apostrophes, so *n't* is the only clitic whose WordPieces depend on the word before
         it.
@@ -171,7 +171,7 @@ class AlignedCorpus:
                 after_word = True
 
     def _read_words(self, segment: str) -> Sequence[str]:
-        """Split a segment of a text into words in their original spelling, and store their input ids."""
+        """Split a part of a text into words in their original spelling, and store their input ids."""
         if self._randomizer is None:
             parts = None if is_string(segment) else split_clitic(fold_word(segment))
             self._read_tokens += [0] * (1 if parts is None else 2)
@@ -189,7 +189,7 @@ class AlignedCorpus:
         return parts
 
     def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
-        """Find the items of some texts.
+        """Find the items (words and punctuation strings) of some texts.
 
         Args:
             texts: Indices of the texts.
@@ -201,15 +201,15 @@ class AlignedCorpus:
         return expand_ranges(self._starts[texts], counts), counts
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Sanitize some texts with new randomness, and return the ids of their items.
+        """Sanitize some texts with new randomness, and return the ids of the resulting words and punctuation strings.
 
         Args:
             places: Positions of the texts' items, from ``locate_items``.
-            agreed: Function that receives the random outputs of this process, and returns the outputs that all
-                processes use.
+            agreed: Function that receives the random outputs of this process, and returns those of the process with
+                rank 0, so that all processes use the same outputs.
 
         Privacy:
-            Each call is a release of these texts, with the operating system's entropy.
+            Each call samples new outputs of these texts, with the operating system's entropy.
         """
         if self._randomizer is None:
             raise ValueError("the corpus was made without a mechanism: pass one to its constructor")
@@ -222,10 +222,10 @@ class AlignedCorpus:
 
 
 class ModeTexts:
-    """Sanitizer of public texts in a protection mode, for training with the originals as targets.
+    """Sanitizer of public texts in a protection mode, for training models that predict the original words.
 
-    The modes ``names``, ``words`` and ``all`` depend on the text around a word, so they cannot sanitize a text word by
-    word.
+    In the modes 'names', 'words' and 'all' the replacement of a word depends on the text around it, so a text cannot be
+    sanitized word by word.
 
     Args:
         sanitizer: Sanitizer of a bundle.
@@ -237,20 +237,20 @@ class ModeTexts:
 
     @property
     def release_terms(self) -> dict[str, Any]:
-        """Mode, mechanism and privacy guarantee as a dictionary, for a run record."""
+        """Return mode, mechanism and privacy guarantee as a dictionary, for the JSON record of a run."""
         return describe_release_terms(self._sanitizer.terms(**self._options), self._sanitizer.bundle)
 
     def sanitize_texts(self, texts: Sequence[str]) -> list[str]:
         """Sanitize texts in the protection mode.
 
         Privacy:
-            Each call is a release of every text.
+            Each call samples new outputs of every text, and so spends epsilon again if they are published.
         """
         return [result.text for result in self._sanitizer.sanitize_batch(texts, **self._options)]
 
 
 class AlignedPairs(AlignedCorpus):
-    """Texts that were sanitized once as a whole, aligned with their originals.
+    """Texts that were sanitized once, with the original of each sanitized word where it is known.
 
     Args:
         texts: The original texts; a text is omitted if it or its sanitized form has no word.
@@ -273,7 +273,7 @@ class AlignedPairs(AlignedCorpus):
         self.items = np.concatenate(parts)
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Return the ids of the stored sanitized items; the function releases nothing new.
+        """Return the ids of the stored sanitized items (words and punctuation); nothing is sampled anew.
 
         Args:
             places: Positions of the items, from ``locate_items``.

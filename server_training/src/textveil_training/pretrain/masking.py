@@ -64,7 +64,7 @@ class Masker:
 
     Args:
         tokenizer: Tokenizer of the encoder, for special symbols and the maximum length.
-        strings: Table of the WordPieces of all items.
+        strings: Table of the WordPieces of all items (words and punctuation strings).
         probability: Probability with which a word is chosen.
         vocabulary: Number of WordPieces of the vocabulary, for random replacements.
         unchanged: Share of the chosen words that are not replaced.

@@ -1,4 +1,4 @@
-"""Compute a pretraining's loss, its gradients over parts and processes, and held-out metrics."""
+"""Compute the loss of a pretraining, its gradients in several processes, and metrics on held-out texts."""
 
 import time
 from contextlib import nullcontext
@@ -27,7 +27,7 @@ class PretrainingObjective:
         accumulate: Number of parts into which each process divides its share of a batch.
         precision: ``float32`` or ``bfloat16``.
         sanitize: Whether to sanitize a text with new randomness at each use; otherwise raw text is masked.
-        process: This process among those that train together.
+        process: Object for communication with the other processes that train the model.
 
     Attributes:
         sanitizes: The argument ``sanitize``.
@@ -59,7 +59,7 @@ class PretrainingObjective:
         """Compute the gradient of a batch's loss in parts, over all processes, and return the loss.
 
         Every process creates the whole batch, with the same masks and with the random outputs of the process with rank
-        0. It computes the gradient for its share of the texts.
+        0. Each process computes the gradient for its share of the texts.
 
         Args:
             batch: Indices of texts, the same in all processes.

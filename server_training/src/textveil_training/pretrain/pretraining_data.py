@@ -47,9 +47,9 @@ class SourceTexts:
 
     Attributes:
         texts: All texts; the two texts of a pair are separate texts.
-        descriptions: Format, split, number of texts and hash of each source, for a run record.
-        release: Privacy terms of the sanitized corpus with these texts (``read_release_terms``); ``None`` for raw
-            texts.
+        descriptions: Format, split, number of texts and hash of each source, for the JSON record of a run.
+        release: Mode, mechanism and epsilon of the sanitized corpus with these texts (``read_release_terms``); ``None``
+            for raw texts.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -112,7 +112,7 @@ def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceT
     Raises:
         DataError: A file cannot be read or is malformed, or it does not match the record of a sanitized corpus in its
             folder (see ``read_release_terms``).
-        DataOptionError: The sources are of different releases.
+        DataOptionError: The sources were sanitized with different modes, mechanisms or epsilons.
     """
     releases = [read_release_terms(source.format_name, source.path) for source in sources]
     for number, release in enumerate(releases, 1):
@@ -152,7 +152,7 @@ class PretrainingData:
     Attributes:
         train: Training texts.
         held_out: Texts for measurements.
-        description: Sources, sizes and hashes, for a run record, without texts.
+        description: Sources, sizes and hashes, without texts, for the JSON record of a run.
     """
 
     train: AlignedCorpus = field(repr=False)

@@ -1,4 +1,4 @@
-"""Define the settings of a pretraining, besides the data and the release, and read them from recipes."""
+"""Define the settings of a pretraining, and read them from recipes (TOML files)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,7 @@ class PretrainingSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PretrainingRecipe:
-    """Recipe with the settings of a published pretraining.
+    """Recipe (TOML file) with the settings of a published pretraining.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -82,7 +82,7 @@ class PretrainingRecipe:
 
 
 def read_pretraining_recipe(path: Path) -> PretrainingRecipe:
-    """Read the recipe of a pretraining.
+    """Read the recipe (TOML file of settings) of a pretraining.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type, or

@@ -99,8 +99,8 @@ def pretrain(
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
-        Raw texts must be public: the model memorizes some of them. Training on sanitized texts reveals nothing beyond
-        their release (post-processing).
+        Raw texts must be public: the model memorizes some of them. A model that is trained on sanitized texts reveals
+        nothing more than these texts (post-processing).
     """
     if settings.accumulate > settings.batch_size:
         raise SettingError("accumulate must be at most batch_size")
@@ -156,7 +156,7 @@ def pretrain(
     steps_per_epoch = min(steps, settings.measure_every or math.ceil(steps / MEASUREMENTS))
 
     def batches(_: torch.Generator) -> list[Tensor]:
-        """Return the batches from one measurement to the next; they may span several passes over the texts."""
+        """Return the batches until the next measurement; they may span several passes over the texts."""
         found: list[Tensor] = []
         begin = run.position.epoch * steps_per_epoch
         step, end = begin, min(begin + steps_per_epoch, steps)

@@ -2,9 +2,9 @@
 
     textveil-train reproduce dpnr-table2
 
-A study is a short description: the data, the mechanisms, their levels, and the figures in the paper. The training, the
-attacks and the mechanisms are those of the other commands. Without ``--data`` a study runs on a small sample, which
-shows that its code runs; its figures have no other use.
+A study describes a table or figure: the data, the mechanisms, their epsilons, and the figures in the paper. The
+training, the attacks and the mechanisms are those of the other commands. Without ``--data`` a study runs on a small
+sample, which shows that its code runs; its figures have no other use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,7 @@
-"""Build a SanText bundle at a paper's epsilons, which are per unit of distance of the vectors."""
+"""Build a bundle (folder with words and settings) for the mechanism SanText at the epsilons of a paper.
+
+The epsilons of the paper are per unit of distance between word vectors.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,12 +20,12 @@ _SAMPLE_MEDIAN = 5.6
 
 @dataclass(frozen=True, kw_only=True)
 class WordBundle:
-    """A bundle with SanText and FBDD, and the scale of its vectors.
+    """A bundle with the word mechanisms SanText and FBDD, and the scale of its word vectors.
 
     Attributes:
         folder: Folder of the bundle.
         median: Median distance of two words in units of the vectors. The bundle's epsilons are per median distance.
-        levels: Name of the bundle's level by the paper's epsilon.
+        levels: Name of the epsilon in the bundle, by the epsilon in the paper.
         words: Number of words.
     """
 
@@ -37,10 +40,10 @@ class WordBundle:
 
 
 def build_word_bundle(inputs: ReproductionInputs, epsilons: tuple[str, ...]) -> WordBundle:
-    """Build a bundle whose SanText levels have a paper's epsilons.
+    """Build a bundle with SanText at the epsilons of a paper.
 
-    SanText's weight of a word at distance d is ``exp(-epsilon d / 2)``. So the exponent per median distance is half the
-    epsilon times the median distance.
+    SanText samples a word at distance d with a probability proportional to ``exp(-epsilon d / 2)``. A bundle needs the
+    exponent per median distance, which is half the epsilon times the median distance.
 
     Args:
         inputs: The vectors, and the folder of the bundle.

@@ -35,7 +35,7 @@ class ReproductionInputs:
         examples: Largest number of training rows; 0 for all.
         steps: Number of steps of a pretraining.
         seeds: Number of seeds.
-        work: Folder for parts that are computed once.
+        work: Folder for intermediate results, which a restarted run reads instead of computing them again.
         report: Called with progress.
     """
 
@@ -103,7 +103,7 @@ def get_format_name(study: PublishedStudy, inputs: ReproductionInputs) -> str:
 
 
 def read_sample() -> list[LabeledExample]:
-    """Read the small sample: messages with a topic. Its private attribute 0 marks urgent messages."""
+    """Read the small sample of messages, each with a topic; the private attribute 0 marks urgent messages."""
     with SAMPLE.open(encoding="utf-8", newline="") as file:
         return [
             LabeledExample(

@@ -23,9 +23,10 @@ _LOSS_DRAWS = 20_000
 
 
 def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure the effect of FBDD on words at several epsilons, over 1,000 draws per word.
+    """Measure how FBDD (a mechanism that randomizes words) changes words at several epsilons.
 
-    The figures are ``N_w``, the share of outputs that equal the word, and ``S_w``, the number of different outputs.
+    Each word is sampled 1,000 times. The figures are ``N_w``, the share of outputs that equal the word, and ``S_w``,
+    the number of different outputs.
     """
     bundle = build_word_bundle(inputs, ("1",))  # FBDD works at any epsilon, without levels of the bundle
     number = _SAMPLE_WORDS if inputs.uses_sample else inputs.examples or _WORDS
@@ -107,13 +108,13 @@ def draw_privacy_losses(first: np.ndarray, second: np.ndarray, epsilon: float, s
     """Simulate the privacy loss between two vectors under Laplace noise of scale ``2 / epsilon``.
 
     Args:
-        first: Vector that is released, clipped to length 1.
+        first: Vector to which the noise is added, clipped to length 1.
         second: The other vector.
         epsilon: Epsilon that the noise would have if the sensitivity were 2.
-        seed: Seed of the simulated releases, which protect nobody's text.
+        seed: Seed of the simulated noise, which protects nobody's text.
 
     Returns:
-        The loss of each of 20,000 releases.
+        The loss of each of 20,000 noisy vectors.
     """
     scale = 2 / epsilon
     generator = np.random.default_rng([seed, len(first)])

@@ -16,7 +16,11 @@ Point = tuple[float, float]
 
 
 def draw_picture(found: Reproduction) -> str:
-    """Draw a line for each series, and a dashed line for each row without a position, as SVG."""
+    """Draw the figures of a reproduction as an SVG plot.
+
+    Rows of one series, such as one mechanism at several epsilons, are points on a line. A row without a position on the
+    horizontal axis, such as a baseline, is a dashed horizontal line.
+    """
     column = next(name for row in found.rows if row.series for name in row.figures)
     series: dict[str, list[Point]] = {}
     for row in found.rows:

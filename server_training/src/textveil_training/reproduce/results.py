@@ -1,4 +1,4 @@
-"""Hold the result of a reproduction, and format it as a table, a record and a report."""
+"""Store the result of a reproduction, and format it as a table, a JSON record and a report."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ SAMPLE_NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ReproducedRow:
-    """A row of a reproduced table, and its point in the picture.
+    """A row of a reproduced table, with the position of its point in the picture.
 
     Attributes:
         name: Name of the row, by which the paper's figures are stored.
@@ -40,13 +40,13 @@ class ReproducedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """The outcome of a study.
+    """The result of reproducing a table or figure.
 
     Attributes:
         rows: Rows of the table.
         axes: Titles of the horizontal and the vertical axis of the picture.
         notes: Sentences about this run.
-        facts: Settings, data and measurements for the record.
+        facts: Settings, data and measurements, for the JSON record.
     """
 
     rows: Sequence[ReproducedRow]
@@ -73,7 +73,8 @@ def read_paper_figures(path: Path) -> dict[str, str]:
 def check_paper_figures(figures: Mapping[str, str], record: Mapping[str, Any]) -> None:
     """Check that each of the given figures belongs to a row of a record.
 
-    A study may run for hours, and its rows are known at its end: the record is written before this check.
+    A study may run for hours, and the names of its rows are known only at the end. Call this function after writing the
+    record, so that an error does not lose the results.
 
     Raises:
         DataOptionError: The name of a figure is not the name of a row.
@@ -112,7 +113,7 @@ def format_report(study: PublishedStudy, found: Reproduction, paper: Mapping[str
 def make_record(
     study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None, software: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the record of a run, without texts."""
+    """Return the record of a run (settings, figures and software versions) for JSON; it contains no texts."""
     return {
         "format": FORMAT,
         "format_version": VERSION,

@@ -1,4 +1,4 @@
-"""Run a study, compare it with the paper, and write its record and its page."""
+"""Run a study, compare the result with the paper, and write a JSON record and a Markdown page."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ RUNS: Mapping[str, Callable[[PublishedStudy, ReproductionInputs], Reproduction]]
 def reproduce_study(
     study: PublishedStudy, inputs: ReproductionInputs, given: Mapping[str, str], output: Path | None
 ) -> tuple[str, dict[str, Any]]:
-    """Run a study, and write its record, its page and its picture.
+    """Run a study, and write the results as a JSON record, a Markdown page and a picture.
 
     Args:
         study: The study.

@@ -42,12 +42,12 @@ PER_TEXT = ("1", "2", "4", "8")
 
 @dataclass(frozen=True, kw_only=True)
 class VectorTask:
-    """Data with stored vectors of an untuned encoder.
+    """Data with the stored output vectors of an encoder that was not fine-tuned.
 
     Attributes:
         task: The data.
         attributes: Names of the private attributes.
-        features: Pooled vectors by split, shape (1, texts, width).
+        features: Mean output vectors of the encoder, by split, shape (1, texts, width).
         clean: Linear classifier of these vectors, without noise.
     """
 
@@ -58,7 +58,7 @@ class VectorTask:
 
     @property
     def width(self) -> int:
-        """Number of coordinates of a pooled vector."""
+        """Return the number of coordinates of the encoder's output vector."""
         return int(self.features["train"].shape[-1])
 
     def decide_clean(self, split: str) -> Tensor:
@@ -105,12 +105,12 @@ def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> Vecto
 
 
 def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed: int) -> TrainedHead:
-    """Train a head on the stored vectors under one bound and noise, for one epsilon per text.
+    """Train a head (which bounds vectors) and a classifier on stored vectors, with noise of one epsilon per text.
 
     Args:
         part: The data.
         mode: ``l1``, ``l2`` or ``box``.
-        dimension: Number of coordinates of the released vector.
+        dimension: Number of coordinates of the noisy vector.
         epsilon: Epsilon per text, a decimal string.
         seed: Seed of the training.
     """
@@ -123,7 +123,7 @@ def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed:
 
 
 def _list_levels(part: VectorTask) -> list[tuple[str, str, str, str, int]]:
-    """Return name, series, mode, epsilon per text and dimension of each row of the table."""
+    """Return, for each row of the table, its name, its series, and the mode, epsilon and dimension of the vector."""
     small, width = max(1, -(-len(part.task.labels) // 2)), part.width
     paper = [
         (f"box, epsilon {one} of a coordinate", "box, the paper's", "box", f"{float(one) * width:g}", width)
@@ -260,7 +260,7 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Measure how often subtracting the smallest coordinate undoes the noise of the published code.
+    """Measure how often subtracting the smallest coordinate removes the noise of the published code.
 
     That code adds the same random number to all coordinates.
 

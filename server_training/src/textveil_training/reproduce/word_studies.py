@@ -1,6 +1,6 @@
 """Reproduce Tables 1 and 3 and Figure 4 of Yue and others (2021).
 
-They are about models that are trained on sanitized text, and about attacks on it.
+They are about models that are trained on sanitized text, and about attacks on sanitized text.
 """
 
 import hashlib
@@ -83,7 +83,10 @@ def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
 
 
 def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure whether pretraining on sanitized public text helps (Table 3), for SanText and for two modes."""
+    """Measure whether pretraining on sanitized public text improves accuracy (Table 3).
+
+    The text is sanitized by the mechanism SanText, and in two protection modes.
+    """
     task = load_study_task(study, inputs)
     bundle = build_word_bundle(inputs, EPSILONS[-1:])
     steps = min(inputs.steps, _SAMPLE_STEPS) if inputs.uses_sample else inputs.steps
@@ -124,7 +127,7 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
 
 
 def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
-    """Return the kinds of sanitized text for pretraining, by name: a sanitizer and its options."""
+    """Return the ways to sanitize text for pretraining, by name: a sanitizer and its options."""
     santext = Sanitizer.load(bundle.folder), _make_options(bundle, "santext", "3")
     return {"santext, epsilon 3": santext} | {mode: (Sanitizer.load(), {"protect": mode}) for mode in _MODES}
 
@@ -132,14 +135,14 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 def _measure_pair(
     name: str, texts: Sequence[str], randomizer: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
-    """Return the test scores of a fine-tuned model for one seed, without and with pretraining."""
+    """Fine-tune a model without and with pretraining, for one seed, and return both test scores."""
     without = _finetune(sanitized, inputs, seed, tuned=True)
     model = _pretrain(name, texts, randomizer, inputs, seed)
     return without, _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
 
 
 class FinishedParts:
-    """Store of computed figures in the folder of ``--work``, so that a restarted run does not repeat them.
+    """Cache of computed figures in the folder of ``--work``, so that a restarted run does not compute them again.
 
     Args:
         study: The study.
@@ -154,7 +157,7 @@ class FinishedParts:
         self._folder, self._subject = inputs.work, [study.name, described, inputs.model, data, list_software()]
 
     def compute_once(self, part: Sequence[str | int], compute: Callable[[], Any]) -> Any:
-        """Read a part's figures, a JSON value, from its file; if there is none, compute and write them.
+        """Return the figures of one part of a study: read from the cache, or computed and stored if missing.
 
         The name of the file contains a hash of the part, of the data and of all inputs.
 
@@ -172,7 +175,7 @@ class FinishedParts:
 
 
 def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure how many words an attacker recovers from the context, and from repeated releases (Figure 4)."""
+    """Measure how many words an attacker recovers from context, and from repeated outputs of a text (Figure 4)."""
     bundle = build_word_bundle(inputs, ATTACKED)
     texts = _read_attacked(study, inputs)
     if inputs.uses_sample and inputs.model == "minilm":  # train a head, which MiniLM lacks
@@ -232,7 +235,7 @@ def sanitize_task(task: FinetuningTask, sanitizer: Sanitizer, options: Mapping[s
     """Sanitize all texts of a task, with the same options in every split.
 
     Privacy:
-        A release of every text. Use it only for public texts, or for the caller's own.
+        Samples one output of every text. Use it only for public texts, or for the caller's own.
     """
     splits: dict[str, FinetuningSplit] = {}
     for name, rows in task.splits.items():

@@ -81,6 +81,7 @@ def literals(source: str) -> Iterator[str]:
             yield node.value.decode("latin-1") if isinstance(node.value, bytes) else str(node.value)
 
 
+@pytest.mark.slow
 def test_no_pattern_repeats_a_group_possessively() -> None:
     spelled = {path: literals(path.read_text(encoding="utf-8")) for path in SOURCES}
     assert SOURCES

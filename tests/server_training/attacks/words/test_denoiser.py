@@ -17,6 +17,7 @@ def network() -> Denoiser:
     return Denoiser(denoiser.make_word_vectors(considered("2")[0].words, None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_it_names_what_its_neighbors_tell(shuffled: bool) -> None:
     made = network()

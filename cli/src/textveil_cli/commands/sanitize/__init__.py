@@ -48,17 +48,19 @@ class SanitizeArguments:
 
     @property
     def documents(self) -> RowOptions:
-        """Return the options for documents; in the mode ``names`` with a default for ``--document``.
+        """Return the options that define a document; the mode 'names' has a default for ``--document``.
 
-        The default document is a line of plain text, or a cell of a table. For consistent replacement in other modes
-        there is no default, so the user must pass ``--document``.
+        The default document is a line of plain text, or a cell of a table. In other modes there is no default for
+        consistent replacement, so the user must then pass ``--document``.
         """
         if not self.text_options.is_names_mode or self.rows.document is not None or self.rows.document_key is not None:
             return self.rows
         return replace(self.rows, document="cell" if self.is_table else "line")
 
     def describe_tag_numbers(self) -> str:
-        """Return a hint that the numbers of tags begin anew in each line or cell; empty if ``--document`` is given.
+        """Return a hint that numbers of tags such as ``[person 1]`` restart in each line or cell.
+
+        The hint is empty if the user gave ``--document``.
 
         ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line.
         """
@@ -78,7 +80,7 @@ class SanitizeArguments:
 
     @property
     def is_over_files(self) -> bool:
-        """Return whether the run rewrites whole files, rather than lines of plain text.
+        """Return whether the run sanitizes whole files, rather than lines of plain text.
 
         The result is true for tables, compressed files, folders, and options for many files such as ``--workers``.
         """
@@ -91,9 +93,9 @@ class SanitizeArguments:
         return any(get_packed_ending(path) or os.path.isdir(path) for path in self.inputs.paths)
 
     def resolve_format(self) -> "SanitizeArguments":
-        """Return these arguments with the format that the endings of the input files imply.
+        """Return a copy of these arguments with the format that follows from the endings of the input files.
 
-        A format that an option selects stays.
+        If the user selected a format with an option, that format stays.
         """
         return replace(self, table=self.table.resolve_format(self.inputs.paths))
 
@@ -134,10 +136,12 @@ class SanitizeArguments:
                     raise OptionError(f"--{name} needs {inputs}{' or a folder' if name == 'max-field-bytes' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
-        """Raise ``OutputError`` if an output would overwrite an input, word list, key, ledger or bundle.
+        """Raise ``OutputError`` if an output would overwrite a file that the command reads or updates.
+
+        Such files are inputs, word lists, keys, the privacy ledger, and the files of the bundle.
 
         Args:
-            bundle: Folder of the bundle; ``None`` for the built-in bundle.
+            bundle: Folder of the bundle (word lists and settings); ``None`` for the built-in bundle.
             written_paths: Outputs, each as the name of its option and its path.
         """
         read_paths = [

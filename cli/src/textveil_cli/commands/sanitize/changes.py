@@ -1,4 +1,4 @@
-"""Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, write a report."""
+"""Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, and write an HTML report."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, o
 
 
 def format_options(options: Mapping[str, Any]) -> str:
-    """Return options as one line, without words of the user's lists and without keys."""
+    """Format options as one line for a report, without secret keys and without words of the user's lists."""
     parts = list[str]()
     for name, value in options.items():
         if not value or isinstance(value, bytes):
@@ -57,13 +57,13 @@ def format_options(options: Mapping[str, Any]) -> str:
 
 
 class ChangeViews:
-    """Collector of the texts of a run with their originals, which it shows on this device.
+    """Collector of the original and sanitized texts of a run, for ``--diff`` and ``--report``.
 
     Args:
         options: The options ``--diff`` and ``--report``.
         sanitizer: The sanitizer of the run.
         text_options: Options of ``Sanitizer.sanitize``.
-        is_over_files: Whether the run rewrites whole files, such as tables. ``--diff`` then prints a sample of rows at
+        is_over_files: Whether the run sanitizes whole files, such as tables. ``--diff`` then prints a sample of rows at
             the end; otherwise it prints each text at once.
     """
 
@@ -87,7 +87,7 @@ class ChangeViews:
         self._name, self._row = name, 0
 
     def add_results(self, texts: Sequence[str], results: Sequence[Result]) -> None:
-        """Add texts of the current input with their results, and print their differences."""
+        """Add texts of the current input with their sanitized results, and print the differences."""
         for text, result in zip(texts, results, strict=True):
             self._row += 1
             if self.review is not None:
@@ -96,7 +96,7 @@ class ChangeViews:
                 self._print(format_text_diff(self._explainer.align_result(text, result), self._style))
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the texts of a block of rows; see ``files.BlockReview`` for the arguments."""
+        """Add the original and sanitized texts of a block of rows; see ``files.BlockReview`` for the arguments."""
         if self.review is not None:
             self.review.review_block(name, block, rewritten)
 
@@ -109,7 +109,7 @@ class ChangeViews:
         """Print the sample of rows of a table, and write the report; call this after the output is complete.
 
         Args:
-            facts: Facts about the run that the report states besides the texts.
+            facts: Data about the run for the heading of the report.
 
         Raises:
             OutputError: The report cannot be written.

@@ -53,7 +53,8 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         options: Options of ``Sanitizer.sanitize``.
 
     Raises:
-        TextveilError: An input cannot be read, an output cannot be written, or the ledger refuses a release.
+        TextveilError: An input cannot be read, an output cannot be written, or the epsilon of a text exceeds the rest
+            of the budget in the privacy ledger.
     """
     mapping, output = arguments.save_mapping, arguments.output.output
     _check_outputs(arguments, sanitizer)
@@ -105,7 +106,7 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
 def _make_report_facts(
     arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options, statement: str
 ) -> "ReportFacts":
-    """Return the facts about the run that a report states besides the texts."""
+    """Return the data about the run for the heading of its HTML report."""
     from textveil_cli.changes import ReportFacts
     from textveil_cli.commands.sanitize.changes import describe_run_options
 
@@ -145,9 +146,10 @@ def _skip_warning(lines: list[str]) -> None:
 
 
 def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[LineCheck, KeptWordsTally]":
-    """Return the warning about unknown words and the warning about replaced words.
+    """Return two objects that warn if texts may be in another language than the word lists.
 
-    The caller calls the first with texts before they are sanitized, and prints the second after the run.
+    The caller calls the first object with the texts before they are sanitized: it warns about unknown words. The caller
+    prints the second object after the run: it warns about many replaced words.
     """
     from textveil_cli.console import KeptWordsTally, UnknownWordsWarning
 
@@ -230,7 +232,7 @@ def _sanitize_inputs(
 
 
 class _StatementTally:
-    """Sum of the privacy statements of the documents of one input."""
+    """Sum of the privacy statements (what the output reveals) over all documents of one input."""
 
     def __init__(self) -> None:
         self.documents = self.tagged_documents = 0
@@ -238,7 +240,7 @@ class _StatementTally:
         self.terms: PrivacyTerms | None = None
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Add some results, which were all sanitized with the same options."""
+        """Add results of ``Sanitizer.sanitize``; all of them must have the same options."""
         self.documents += len(results)
         self.tagged_documents += sum(_FIRST_TAG in result.text for result in results)
         self.tokens += sum(result.tokens for result in results)
@@ -246,12 +248,12 @@ class _StatementTally:
         self.terms = results[0].terms if results else self.terms
 
     def format_line(self) -> str:
-        """Return the privacy statement as one line; an empty string if no document was added."""
+        """Return the privacy statement (what the output reveals) as one line; empty if no document was added."""
         terms = self.terms
         return "" if terms is None else terms.statement(self.tokens, self.randomized).format_line()
 
     def describe(self, arguments: SanitizeArguments) -> str:
-        """Return the number of documents and the privacy statement for all of them, as one text."""
+        """Return a text with the number of documents and the privacy statement (what the output reveals) for all."""
         if self.terms is None:
             return "no documents"
         statement = arguments.output.format_statement(self.terms.statement(self.tokens, self.randomized))
@@ -259,7 +261,10 @@ class _StatementTally:
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:
-    """Write the mapping of the only document to a file that only its owner may read."""
+    """Write the mapping (from replacements to original words) to a file that only its owner may read.
+
+    The run must consist of one document.
+    """
     for result in results:
         if result.mapping is not None:
             with open_output(path, private=True) as write:
@@ -288,7 +293,7 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
 
 
 def _iterate_output(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """Yield the output text of results, with a line end after each result.
+    """Yield the sanitized texts of results, with a line end after each result.
 
     A long text is yielded in several parts, since one string would need too much memory.
 

@@ -144,8 +144,8 @@ class _TableRun:
         """Write all output files.
 
         Args:
-            run_ledger: The ledger; ``None`` without one.
-            receipt: The receipt of the output; ``None`` without one.
+            run_ledger: The privacy ledger (record of spent epsilon); ``None`` without one.
+            receipt: The signed receipt with a hash of the output; ``None`` without one.
 
         Returns:
             The result of the run, and a description of the run for ``--json`` and the run manifest.
@@ -187,7 +187,7 @@ class _TableRun:
         return result, description
 
     def make_text_check(self) -> Callable[[str, list[str]], None]:
-        """Return a function that checks the first texts of a file before they are rewritten.
+        """Return a function that checks the first texts of a file before they are sanitized.
 
         The function takes the name of the file and the texts. It refuses tables among plain text, and warns about
         unknown words.
@@ -228,13 +228,16 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return the counts of kept and of replaced words in all documents; 0 in modes other than ``names``."""
+        """Return how many words of all documents were left unchanged, and how many were replaced.
+
+        Both counts are 0 in other modes than 'names'.
+        """
         if self.terms.mechanism != "names":
             return KeptWords()
         return KeptWords(counts.tokens, counts.replaced_words, counts.foreign_words)
 
     def print_language_warning(self, result: RunResult) -> None:
-        """Print a warning if the run kept few words, since its texts may be in another language."""
+        """Print a warning if the run replaced most words, since the texts may be in another language."""
         counts = result.counts
         warn_about_language(
             self.sanitizer,
@@ -244,7 +247,7 @@ class _TableRun:
         )
 
     def describe(self, result: RunResult) -> dict[str, object]:
-        """Return the description of the run for ``--json`` and the run manifest."""
+        """Return the counts and the privacy statement of the run, for ``--json`` and for its list of finished files."""
         return {
             "format": self.selection.format,
             "rewritten_columns": list(self.selection.columns),
@@ -277,7 +280,7 @@ class _TableRun:
         return parts
 
     def make_report_facts(self, result: RunResult) -> "ReportFacts":
-        """Return the facts about the run that a report states besides the texts."""
+        """Return the data about the run for the heading of its HTML report."""
         from textveil_cli.changes import ReportFacts
         from textveil_cli.commands.sanitize.changes import describe_run_options
 
@@ -294,7 +297,7 @@ class _TableRun:
         )
 
     def format_statement(self, result: RunResult) -> str:
-        """Return the privacy statement of the run, with counts and the copied parts, as text for a person."""
+        """Return the privacy statement of the run, its counts, and the unprotected parts, as readable text."""
         counts, selection = result.counts, self.selection
         document_name = (
             "line"

@@ -30,10 +30,10 @@ class MessageField:
 
     Attributes:
         name: Name of the field.
-        wire_types: Allowed wire types (encodings of protobuf). The first one encodes a single value. A second one
-            allows repeated numbers to be packed into bytes.
+        wire_types: Allowed wire types (encodings of protobuf). The first type encodes a single value. If there is a
+            second type, the field may pack several numbers into bytes.
         is_repeated: Whether the field may occur more than once.
-        refusal: Description of a forbidden field for the error message; empty if the field is allowed.
+        refusal: Text of the error message if the field is forbidden; empty if the field is allowed.
     """
 
     name: str

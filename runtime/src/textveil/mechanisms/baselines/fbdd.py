@@ -1,4 +1,4 @@
-"""FBDD: a mechanism that adds noise to the vector of a word, and releases the nearest word.
+"""FBDD: a mechanism that adds noise to the vector of a word, and returns the word whose vector is nearest.
 
 Source: Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1. Proof: docs/proofs/fbdd.md.
 
@@ -92,7 +92,9 @@ def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputPoints:
-    """The possible outputs of FBDD with their vectors. The output nearest to ``v`` maximizes ``v.y - |y|^2 / 2``.
+    """The possible output words of the mechanism FBDD with their vectors ``y``.
+
+    The output nearest to a point ``v`` maximizes ``v.y - |y|^2 / 2``.
 
     Attributes:
         table: The SanText table that defines the outputs.
@@ -108,7 +110,7 @@ class OutputPoints:
 
     @classmethod
     def from_table(cls, table: SanTextTable, metric: WordMetric) -> "OutputPoints":
-        """Create the outputs and their vectors from the table and the word distances of SanText."""
+        """Create the possible outputs and their vectors from the table and the vectors of the mechanism SanText."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
         rows = metric.rows[ids].astype(np.float64)
         return cls(table=table, ids=ids, rows=rows, half_squares=np.einsum("ij,ij->i", rows, rows) / 2)
@@ -121,7 +123,7 @@ class OutputPoints:
             scale: Factor of at least 0. If it is very small, only the directions of the points matter.
 
         Returns:
-            Symbol ids, shape ``(n,)``.
+            Ids of words, shape ``(n,)``.
         """
         scores = points @ self.rows.T
         scores -= scale * self.half_squares
@@ -133,7 +135,7 @@ _OUTPUTS: WeakKeyDictionary[WordMetric, OutputPoints] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Fbdd:
-    """The mechanism FBDD, which adds noise to the vector of a word and releases the nearest output.
+    """The mechanism FBDD, which adds noise to the vector of a word and returns the word with the nearest vector.
 
     FBDD has no integer weights, so its output distribution can only be estimated from samples.
 
@@ -158,7 +160,7 @@ class Fbdd:
 
     @classmethod
     def from_table(cls, table: SanTextTable, metric: WordMetric, epsilon: Decimal) -> "Fbdd":
-        """Create FBDD with the words of a SanText table.
+        """Create the mechanism FBDD with the words of a SanText table.
 
         All instances for the same table share one matrix of outputs.
 
@@ -174,16 +176,16 @@ class Fbdd:
         return cls(metric, outputs, value)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for each input.
+        """Sample one output word for each input word.
 
         Args:
-            inputs: Symbol ids, shape ``(n,)``; the number of symbols is the id of ``<unk>``.
+            inputs: Ids of words, shape ``(n,)``; the number of words is the id of ``<unk>``, for unknown words.
             random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
         Returns:
-            Symbol ids, shape ``(n,)``.
+            Ids of words, shape ``(n,)``.
 
-        Privacy:
+                Privacy:
             In real arithmetic, the loss is at most ``epsilon d`` for every two inputs at distance ``d``, including
             ``<unk>``. The number of random words is fixed, and the computation has the same steps for every point.
         """

@@ -1,4 +1,4 @@
-"""Statistics of FBDD from samples: how often words are unchanged, and how many words are likely outputs.
+"""Statistics of the mechanism FBDD from samples: how often words are unchanged, and how many outputs are likely.
 
 Source: Feyisetan, Balle, Diethe, Drake 2020. FBDD has no table of probabilities. For a word ``w``, this module
 therefore estimates two figures from independent outputs:
@@ -29,7 +29,7 @@ NEIGHBOR_RANKS = (1, 10, 100, 1000)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FbddStatistics:
-    """Statistics of FBDD for some words at one epsilon.
+    """Statistics of the mechanism FBDD (noise on word vectors) for some words at one epsilon.
 
     Attributes:
         epsilon: Privacy loss per unit of scaled distance (the median distance of two words).
@@ -161,7 +161,7 @@ def measure_neighbor_distances(fbdd: Fbdd, words: Integers) -> dict[int, Floats]
 
 
 def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
-    """Return the ids of ``count`` outputs, evenly spaced in the order of their frequency.
+    """Return the ids of ``count`` possible output words, evenly spaced in the order of their frequency.
 
     If there are fewer outputs, return all of them.
 
@@ -183,7 +183,7 @@ def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
 
 
 def suggest_fbdd_epsilons(dimension: int) -> tuple[float, ...]:
-    """Return epsilons for a measurement: at the smallest, few words are unchanged; at the largest, nearly all.
+    """Return epsilons for ``measure_fbdd``: the smallest changes most words, the largest leaves nearly all unchanged.
 
     The epsilons are multiples of ``sqrt(dimension)``, because the noise along one direction is about ``sqrt(dimension)
     / epsilon``.

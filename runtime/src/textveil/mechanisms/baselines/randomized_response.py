@@ -23,14 +23,16 @@ MAX_KRR_EPSILON = 30
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """The mechanisms ``random`` and ``krr``: all outputs have equal weight, except that the input may have more.
+    """The mechanisms ``random`` (uniform) and ``krr`` (k-ary randomized response).
+
+    All outputs have equal weight, except that the input itself may have more weight.
 
     If the input ``x`` is a possible output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other
     output ``y``. For all other inputs, the output distribution is uniform. The mechanism satisfies pure local
     differential privacy with ``epsilon = ln((tail + excess) / tail)`` (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
-        is_output: 1 for each symbol that is a possible output, else 0; shape ``(symbols,)``.
+        is_output: 1 for each word of the vocabulary (symbol) that is a possible output, else 0; shape ``(symbols,)``.
         tail: Weight of every possible output.
         excess: Additional weight of the input, if it is a possible output.
 
@@ -48,12 +50,12 @@ class RandomizedResponse:
 
     @classmethod
     def make_uniform(cls, table: SanTextTable) -> "RandomizedResponse":
-        """Create ``random``: the uniform distribution over the outputs."""
+        """Create the mechanism ``random``, whose output is uniform over all possible outputs."""
         return cls(_make_output_mask(table), 1, 0)
 
     @classmethod
     def from_table(cls, table: SanTextTable, epsilon: Decimal) -> "RandomizedResponse":
-        """Create ``krr`` at an epsilon.
+        """Create the mechanism ``krr`` (k-ary randomized response) for an epsilon.
 
         ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual privacy loss.
 
@@ -80,13 +82,13 @@ class RandomizedResponse:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input."""
+        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
         scores = EqualityScores(len(self.is_output))
         return ScoreRandomizer(scores=scores, score_weights=weights, base=self.is_output)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input, independently, shape ``(n,)``."""
+        """Sample one output word for every input word, independently; return ids, shape ``(n,)``."""
         return draw_from_inputs(self.compute_rows, inputs, random_uint64)
 
 

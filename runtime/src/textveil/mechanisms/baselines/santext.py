@@ -1,4 +1,4 @@
-"""SanText, the exponential mechanism over word distances (Yue et al. 2021, Eq. 1).
+"""SanText: random replacement of a word by the exponential mechanism over word distances (Yue et al. 2021, Eq. 1).
 
     Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)
 
@@ -30,7 +30,7 @@ _SCORES: WeakKeyDictionary[WordMetric, MetricScores] = WeakKeyDictionary()
 
 @dataclass(frozen=True, kw_only=True)
 class SanText:
-    """The mechanism SanText at one level. ``santext+`` uses it to sample outputs.
+    """The mechanism SanText (random replacement of words, Yue et al. 2021) at one epsilon.
 
     The weight of output ``y`` for input ``x`` is ``q(y) W[s]``, where the score ``s`` is ``floor(grid d(x, y))``. The
     table stores the scores of the nearest outputs only. For all other outputs, sampling first uses the weight of the
@@ -64,7 +64,14 @@ class SanText:
     def from_table(
         cls, table: SanTextTable, metric: WordMetric, mechanism: str, parameters: LevelParameters
     ) -> "SanText":
-        """Create SanText at one level (epsilon), with the outputs of ``santext`` or of ``santext+`` (``mechanism``)."""
+        """Create the mechanism SanText at one epsilon.
+
+        Args:
+            table: Similar words of each word, with their scores.
+            metric: Distances between all words.
+            mechanism: ``santext`` or ``santext+``, which determines the possible output words.
+            parameters: Parameters of the epsilon.
+        """
         base = table.compute_base_measure(mechanism, parameters)
         return cls(table=table, metric=metric, weights=parameters.weights, base=base, base_sums=np.cumsum(base))
 
@@ -88,14 +95,14 @@ class SanText:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input."""
+        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
         scores = _SCORES.get(self.metric)
         if scores is None:
             scores = _SCORES[self.metric] = MetricScores(self.metric)
         return self.make_randomizer(scores)
 
     def make_randomizer(self, scores: PairScoring) -> ScoreRandomizer:
-        """Return the output distribution of every input.
+        """Return an object with the exact output probabilities for every input word.
 
         Args:
             scores: The scores of all pairs of words. Several levels (epsilons) can share this object.
@@ -103,7 +110,7 @@ class SanText:
         return ScoreRandomizer(scores=scores, score_weights=self.weights, base=self.base)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input, independently, shape ``(n,)``."""
+        """Sample one output word for every input word, independently; return ids, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
             self.compute_proposals(unique),
@@ -124,7 +131,7 @@ def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> 
     Args:
         exponent: ``alpha``.
         grid: Score steps per unit of scaled distance.
-        smallest_weight: The smallest weight of the level.
+        smallest_weight: The smallest weight of any score.
 
     Example:
         >>> 0 <= bound_rounding_slack(Decimal(8), grid=1000, smallest_weight=1 << 20) < 0.1

@@ -1,8 +1,8 @@
-"""SanText+ (Yue et al. 2021, Algorithm 2): SanText that keeps some common words at random.
+"""SanText+ (Yue et al. 2021, Algorithm 2): SanText that leaves some common words unchanged at random.
 
-SanText randomizes each sensitive word, with only sensitive words as outputs. For a common word, a coin decides: with
-probability ``1 - p`` the word is kept, otherwise SanText randomizes it in the same way. Theorem 2 gives the epsilon of
-the coin. Proof: docs/proofs/santext-plus.md.
+SanText replaces each sensitive word at random, with only sensitive words as outputs. For a common word, a coin decides:
+with probability ``1 - p`` the word is left unchanged, otherwise SanText replaces the word in the same way. Theorem 2
+gives the epsilon of the coin. Proof: docs/proofs/santext-plus.md.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,9 @@ from textveil.mechanisms.randomizer import ScoreRandomizer
 
 
 def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
-    """Return the epsilon that the coin of SanText+ adds: ``epsilon_0 = ln(1/p)`` (SanText+, Theorem 2).
+    """Return the epsilon that SanText+ adds because it leaves some words unchanged: ``epsilon_0 = ln(1/p)``.
+
+    The equation is Theorem 2 of Yue et al. 2021.
 
     ``p`` is the exact probability with which the coin replaces a word. The result is rounded up to six decimals.
 
@@ -38,13 +40,15 @@ def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SanTextPlus:
-    """The mechanism SanText+: a coin for each common word, then SanText for all words that are not kept.
+    """The mechanism SanText+ (Yue et al. 2021), which replaces words at random.
+
+    For each common word, a coin decides whether the word is left unchanged. All other words are replaced by SanText.
 
     Attributes:
         santext: SanText with only sensitive words as outputs.
         coin: The coin for common words.
-        is_keepable: For each input, whether it is a common word, which the coin may keep; ``<unk>`` is last. Shape
-            ``(symbols + 1,)``.
+        is_keepable: For each input, whether it is a common word, which the coin may leave unchanged; ``<unk>`` is last.
+            Shape ``(symbols + 1,)``.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle
@@ -60,13 +64,14 @@ class SanTextPlus:
     is_keepable: NDArray[np.bool_]
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample one symbol for each input (``Mechanism.draw_symbols``). The coin keeps only whole words.
+        """Sample one output word for each input word (``Mechanism.draw_symbols``).
 
-        Parts of words are never kept: if the tokenizer splits a secret into frequent parts, kept parts could reveal the
-        secret.
+        The coin leaves only whole words unchanged. If the tokenizer splits a secret into frequent parts, unchanged
+        parts could reveal the secret.
 
         Privacy:
-            The coin uses the first random words, one for every word that it may keep. SanText uses the next ones.
+            The coin uses the first random words, one for every word that it may leave unchanged. SanText uses the next
+            ones.
         """
         replaced = np.ones(len(inputs), dtype=bool)
         common = np.flatnonzero(self.is_keepable[inputs] & slots.is_whole)
@@ -78,7 +83,7 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input that is a whole word, including the coin."""
+        """The exact output probabilities for every input that is a whole word, including the words left unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )
@@ -88,6 +93,6 @@ class SanTextPlus:
 
         Args:
             lower: Ignored, because the distribution does not depend on it.
-            whole: Whether the inputs are whole words. Parts of words are never kept.
+            whole: Whether the inputs are whole words. Parts of words are never left unchanged.
         """
         return self.randomizer if whole else self.randomizer.without_coin

@@ -1,4 +1,4 @@
-"""The table of a SanText bundle: neighbors of every word, possible outputs, and weights of scores.
+"""The table of SanText (random replacement of words): similar words of each word, possible outputs and weights.
 
 All levels (epsilons) and both mechanisms, ``santext`` and ``santext+``, use the same neighbors. Each level has its own
 table of integer weights, indexed by integer scores. Each mechanism has its own set of possible outputs
@@ -28,14 +28,14 @@ OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT_ROLE, "santext+": SANTEXT_PLUS_OUTPUT_R
 
 @dataclass(frozen=True)
 class LevelParameters:
-    """Parameters of one mechanism at one level (epsilon).
+    """Parameters of SanText or SanText+ (random replacement of words) at one epsilon.
 
     Attributes:
         exponent: ``alpha`` per unit of scaled distance. The textbook bound of the privacy loss is ``2 alpha``.
         weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``. Weights do not increase with
             the score and are at least ``MIN_WEIGHT``. Larger scores have the last weight.
-        base: For each symbol, a factor of its weight as an output, the same for all inputs, shape ``(symbols,)``;
-            ``None`` if all factors are 1.
+        base: For each word of the vocabulary, a factor of its weight as an output, the same for all inputs, shape
+            ``(symbols,)``; ``None`` if all factors are 1.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
@@ -52,15 +52,19 @@ class LevelParameters:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SanTextTable:
-    """Neighbors of every input. The inputs are all symbols, in the order of their ids, and then ``<unk>``.
+    """Nearest words (neighbors) of every input word, for the mechanism SanText.
+
+    The inputs are all words of the vocabulary (*symbols*), in the order of their ids, and then ``<unk>`` for unknown
+    words.
 
     Attributes:
         neighbors: Ids of the ``k`` nearest possible outputs of each input, nearest first, including the input itself if
             it is a possible output; shape ``(symbol_count + 1, k)``.
         scores: Scores ``floor(grid * d)`` of these neighbors, where ``d`` is the scaled distance; same shape. Scores do
             not decrease along a row.
-        roles: For each symbol, a combination of the bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and
-            ``KEPT_ROLE``; shape ``(symbol_count,)``.
+        roles: For each word, a combination of bit masks: ``SANTEXT_OUTPUT_ROLE`` and ``SANTEXT_PLUS_OUTPUT_ROLE`` for
+            words that may be outputs, and ``KEPT_ROLE`` for words that SanText+ may leave unchanged; shape
+            ``(symbol_count,)``.
         grid: Number of score steps per unit of scaled distance.
         tensors: All arrays of the file, by name. ``mechanism.json`` states the names of the arrays of each level.
 
@@ -79,7 +83,7 @@ class SanTextTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "SanTextTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``table.safetensors`` by name.
@@ -122,11 +126,11 @@ class SanTextTable:
 
     @property
     def symbol_count(self) -> int:
-        """Number of symbols. This number is also the id of ``<unk>`` as an input."""
+        """Number of words in the vocabulary. This number is also the id of ``<unk>`` (unknown words) as an input."""
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Check the arrays of one level (epsilon), and return its parameters.
+        """Check the arrays of one level (epsilon) of this table, and return the parameters of this level.
 
         Args:
             exponent: ``alpha`` of the level.
@@ -160,10 +164,16 @@ class SanTextTable:
         return LevelParameters(exponent, weights, base)
 
     def compute_base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """Return the factor of each symbol's weight as an output of a mechanism.
+        """Return, for each word of the vocabulary, the factor by which its weight as an output is multiplied.
+
+        The factor is the same for all inputs.
+
+        Args:
+            mechanism: ``santext`` or ``santext+``, which have different possible outputs.
+            parameters: Parameters of one epsilon.
 
         Returns:
-            Factors, shape ``(symbols,)``; 0 for symbols that are never an output.
+            Factors, shape ``(symbols,)``; 0 for words that are never an output.
 
         Raises:
             BundleDamaged: The factor of a possible output is 0.

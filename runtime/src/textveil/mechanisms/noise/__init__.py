@@ -1,4 +1,4 @@
-"""Noise for releasing vectors, and bounds of its privacy loss."""
+"""Random noise that protects the vectors of texts, and bounds of its privacy loss."""
 
 from typing import TYPE_CHECKING
 

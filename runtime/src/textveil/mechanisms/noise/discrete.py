@@ -12,8 +12,8 @@ machines:
 * ``make_discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
-The probability of all values beyond ``-reach`` and ``reach`` is added to these two values. If a release is clamped to
-outputs that every input can reach, this addition does not change the distribution of the release.
+The probability of all values beyond ``-reach`` and ``reach`` is added to these two values. If a noisy result is clamped
+to values that are possible for every input, this addition does not change the distribution of the result.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The public parameters of a released vector, which determine its output distribution.
+"""The public parameters of a noisy vector of a text, which determine its output distribution.
 
 The parameters do not depend on the text, so they reveal nothing about it.
 """
@@ -25,7 +25,7 @@ MAX_COORDINATE_EPSILON = 16
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseParameters:
-    """The public parameters that determine the output distribution of a release.
+    """The public parameters that determine the output distribution of a noisy vector.
 
     Attributes:
         mode: Set of permitted vectors before noise (``textveil.mechanisms.noise.vector``): ``"l1"``, ``"l2"`` or
@@ -80,7 +80,7 @@ class ReleaseParameters:
 
     @property
     def coordinate_loss(self) -> Fraction:
-        """Largest privacy loss that a change of one coordinate can cause."""
+        """Largest privacy loss (epsilon) that a change of one coordinate of the vector can cause."""
         return self.exact_epsilon / (self.dimension if self.mode == BOX else 1)
 
     @property

@@ -1,4 +1,4 @@
-"""Release of the vector of a text: convert it to bounded integers, add noise, and clamp the result.
+"""Noisy vectors of texts: convert a vector to bounded integers, add noise, and clamp the result.
 
 Proof: docs/proofs/representation.md.
 
@@ -47,7 +47,7 @@ _MAX_STEPS = 1 << 24
 
 @dataclass(frozen=True)
 class ReleaseNoise:
-    """The noise distribution for one set of release parameters.
+    """The noise distribution for one set of parameters of noisy vectors (``ReleaseParameters``).
 
     Attributes:
         table: Distribution of the noise of one coordinate. Its largest value is at least the distance between any input
@@ -64,7 +64,7 @@ class ReleaseNoise:
 
 @cache
 def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
-    """Build the noise distribution for release parameters, and cache it.
+    """Build the noise distribution for the parameters of noisy vectors, and cache the distribution.
 
     The first call takes a few milliseconds for the mode ``l1`` with 1024 steps per unit.
 
@@ -90,12 +90,12 @@ def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
 
 
 def bound_gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
-    """Return an upper bound of the delta of a release in the mode ``l2``.
+    """Return an upper bound of the delta of a noisy vector in the mode ``l2`` (vectors of bounded L2 norm).
 
     The bound is the delta of exact discrete Gaussian noise (by zCDP) plus the delta of rounding in the table.
 
     Args:
-        parameters: Parameters of the release.
+        parameters: Parameters of the noisy vector.
         variance: Variance parameter of the noise, in steps squared.
         reach: Largest noise value of the table.
     """
@@ -116,7 +116,7 @@ def _compute_rounding_delta(parameters: ReleaseParameters, reach: int) -> Fracti
 
 
 class VectorReleaser:
-    """Component that releases vectors with fixed parameters. It is immutable and thread-safe.
+    """Component that adds noise to vectors, with fixed parameters. The object is immutable and thread-safe.
 
     Attributes:
         parameters: The parameters.
@@ -183,7 +183,7 @@ class VectorReleaser:
         )
 
     def release_vectors(self, vectors: NDArray[np.floating], random_uint64: RandomUint64 | None = None) -> Integers:
-        """Release vectors: add independent noise to every coordinate of every vector.
+        """Return noisy vectors, with independent noise in every coordinate of every vector.
 
         Args:
             vectors: Vectors in units, shape ``(n, k)``.
@@ -191,34 +191,34 @@ class VectorReleaser:
                 random generator of the operating system.
 
         Returns:
-            Released vectors in steps, shape ``(n, k)``.
+            Noisy vectors in steps, shape ``(n, k)``.
 
         Raises:
             OptionError: The vectors do not have ``dimension`` coordinates.
 
         Privacy:
-            Each vector is one release, with privacy loss ``epsilon`` (and ``delta`` in mode ``l2``) for any two texts.
-            Two vectors of one text are two releases, whose privacy losses add up.
+            Each noisy vector has the privacy loss ``epsilon`` (and ``delta`` in mode ``l2``) for any two texts. The
+            privacy losses of two noisy vectors of one text add up.
         """
         integers, _ = self.quantize_vectors(vectors)
         words = (random_uint64 or entropy.random_uint64)(integers.size)
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize_vectors(self, integers: Integers) -> NDArray[np.float32]:
-        """Convert released vectors from steps to units.
+        """Convert noisy vectors from integer steps to units.
 
         Privacy:
-            The result is a function of the release, so it has the same privacy guarantee.
+            The result is a function of the noisy vector alone, so it has the same privacy guarantee.
         """
         return (integers / self.parameters.grid).astype(np.float32)
 
 
 def _project_into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
-    """Scale each vector ``q`` outside the ball to ``trunc(q radius / norm)``, in place.
+    """Scale each vector ``q`` whose norm is above ``radius`` to ``trunc(q radius / norm)``, in place.
 
     Args:
         vectors: Vectors in steps, shape ``(n, k)``.
-        radius: Largest norm of a vector in the ball.
+        radius: Largest permitted norm.
         mode: ``l1`` or ``l2``, which determines the norm. An L2 norm is rounded up to an integer.
     """
     if mode == L1:

@@ -1,4 +1,4 @@
-"""The staircase mechanism for words, the tables of its parameters, and the staircase mechanism for labels."""
+"""The staircase mechanism, which replaces words or class labels at random, and the tables of its parameters."""
 
 from typing import TYPE_CHECKING
 

@@ -33,7 +33,7 @@ MAX_LABELS = 256
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelStaircase(Staircase):
-    """The mechanism of one randomizer at one level (epsilon), from labels to labels.
+    """The staircase mechanism for class labels at one epsilon: it replaces a label by a random label.
 
     Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input
     ``<unk>``. Its output distribution is in proportion to the base weights.
@@ -63,7 +63,7 @@ class LabelStaircase(Staircase):
         rounding. The total weight ``G S + F H`` is below ``2**62``.
 
         Args:
-            name: Name of the randomizer.
+            name: Name of the kind of mechanism in the bundle (data folder), such as ``counts``.
             epsilon: Epsilon for any two labels, in ``(0, 16]``.
             base: Base weights ``b``, int64, shape ``(n,)``, with ``n`` from 2 to ``MAX_LABELS``. The weight is 0 for
                 labels that are never released.
@@ -111,7 +111,7 @@ class LabelStaircase(Staircase):
         return len(self.base)
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Return the parts of the budget that all labels get for the given inputs.
+        """Return the part ``a`` of the budget (additional weight) that each label gets for the given inputs.
 
         Returns:
             The ids of all labels, and the parts ``a`` of the budget; both of shape ``(n, labels)``, one row per input.

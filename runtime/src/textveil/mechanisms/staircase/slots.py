@@ -1,13 +1,13 @@
-"""The staircase mechanism for texts, with different possible outputs for words in lower case and all other words.
+"""The staircase mechanism for texts. Words in lower case have more possible outputs than all other words.
 
 A *slot* is the set of places in a text that receive the output of one sample. Some words, such as Hope and Group, are
 names only if they have a capital. In lower case they are ordinary words. Therefore more outputs are possible in slots
 in lower case.
 
-These additional outputs do not weaken the privacy guarantee, which compares two texts with the same template. Whether a
-slot is in lower case follows from the template. With consistent sampling, each sample has the same places in both
-texts. So in both texts the same mechanism samples the output of a slot, and its theorem holds
-(docs/proofs/staircase.md, "Texts").
+These additional outputs do not weaken the privacy guarantee, which compares two texts with the same template (all parts
+of the text that are not randomized). Whether a slot is in lower case follows from the template. With consistent
+sampling, each sample has the same places in both texts. So in both texts the same mechanism samples the output of a
+slot, and its theorem holds (docs/proofs/staircase.md, "Texts").
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlotStaircases:
-    """The two staircase mechanisms of one level, with equal parameters but different possible outputs.
+    """The two staircase mechanisms of one epsilon: one for words in lower case, and one for all other words.
+
+    Both have equal parameters, but different possible outputs.
 
     Attributes:
-        any_case: Mechanism for slots whose output may have any case.
-        lower_case: Mechanism for slots whose output is always in lower case. It is the same object as ``any_case`` if
-            the possible outputs are equal.
+        any_case: Mechanism for places in a text where the output may have any case.
+        lower_case: Mechanism for places where the output is always in lower case. It is the same object as ``any_case``
+            if the possible outputs are equal.
 
     Example:
         >>> from textveil import Sanitizer
@@ -46,16 +48,16 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """The larger ``near_probability`` of the two mechanisms (``Staircase.near_probability``)."""
+        """The larger probability of an output near the input, of both mechanisms (``Staircase.near_probability``)."""
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
-        """The larger ``guess_gain`` of the two mechanisms (``Staircase.guess_gain``)."""
+        """The larger bound of an attacker's gain, of both mechanisms (``Staircase.guess_gain``)."""
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Sample one symbol for each input, with the mechanism for the case of its slot (``Mechanism.draw_symbols``).
+        """Sample one output word for each input word, with the mechanism for its case (``Mechanism.draw_symbols``).
 
         Privacy:
             See ``Staircase.draw_symbols``. How the samples are grouped depends only on ``slots.is_lower``.
@@ -71,7 +73,7 @@ class SlotStaircases:
         return outputs
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution for slots in lower case or for all others (``Mechanism.get_randomizer``)."""
+        """Return the output distribution for words in lower case or for all others (``Mechanism.get_randomizer``)."""
         from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
         return make_staircase_randomizer(self.lower_case if lower else self.any_case)

@@ -35,15 +35,16 @@ _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 
 
 def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> int:
-    """Return the bit of ``StaircaseTable.roles`` that marks a symbol as a possible output.
+    """Return the bit of ``StaircaseTable.roles`` that marks a word as a possible output.
 
     Args:
-        function_words_kept: Whether function words are kept (mode ``words``) or randomized (mode ``all``).
+        function_words_kept: Whether function words, such as "the", are left unchanged (mode ``words``) or randomized
+            (mode ``all``).
         lower: Whether the output is in lower case at all of its places in the text.
 
     Returns:
-        1 if function words are kept, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles also have
-        the bits 4 and 8, which have no meaning.
+        1 if function words are left unchanged, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles
+        (data folders) also have the bits 4 and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -54,13 +55,14 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StaircaseTable:
-    """The neighbors and the base weights of a bundle.
+    """The nearest words (neighbors) and the base weight of each word, for the staircase mechanism.
 
-    The inputs are the symbols, in the order of their ids, and ``<unk>``, which has no neighbors.
+    The inputs are the words of the vocabulary (*symbols*), in the order of their ids, and ``<unk>`` for unknown words,
+    which has no neighbors.
 
     Attributes:
-        neighbors: For each symbol, the id of the symbol itself, followed by the ids of its nearest symbols, nearest
-            first; shape ``(symbol_count, k)``.
+        neighbors: For each word, the id of the word itself, followed by the ids of its nearest words, nearest first;
+            shape ``(symbol_count, k)``.
         base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
         roles: For every symbol, the sum of the bits (``compute_output_role``) of all settings in which it is a possible
             output, shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
@@ -79,15 +81,15 @@ class StaircaseTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
-        """Check shapes, types and ranges of the arrays, and create the table.
+        """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
             tensors: The arrays of ``staircase.safetensors`` by name.
-            symbols: Number of symbols of the vocabulary.
+            symbols: Number of words of the vocabulary.
 
         Raises:
-            BundleDamaged: A shape or type is invalid, a row of neighbors has an id twice or an id that is not a symbol,
-                a row does not begin with its own symbol, a base weight is zero, or a role is unknown.
+            BundleDamaged: A shape or type is invalid, a row of neighbors (nearest words) has an id twice or an unknown
+                id, a row does not begin with the word itself, a base weight is zero, or a role is unknown.
         """
         neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
         if (
@@ -119,19 +121,19 @@ class StaircaseTable:
         return cls(neighbors, base, roles)
 
     def get_output_mask(self, *, function_words_kept: bool, lower: bool = False) -> NDArray[np.bool_]:
-        """Return, for every symbol, whether it is a possible output; shape ``(symbols,)``.
+        """Return, for every word of the vocabulary, whether it is a possible output; shape ``(symbols,)``.
 
         Args:
-            function_words_kept: Whether function words are kept.
-            lower: Whether the output is in lower case at all of its places in the text. More symbols are possible
-                outputs in lower case. The argument is ignored if the table has no roles for lower case.
+            function_words_kept: Whether function words, such as "the", are left unchanged.
+            lower: Whether the output is in lower case at all of its places in the text. More words are possible outputs
+                in lower case. The argument is ignored if the table has no roles for lower case.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
 
     @property
     def symbol_count(self) -> int:
-        """Number of symbols; also the id of ``<unk>``."""
+        """Number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words)."""
         return len(self.base)
 
 
@@ -146,10 +148,10 @@ _ROWS_AT_ONCE = 1 << 9
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseLevel:
-    """Parameters of the staircase mechanism at one level.
+    """Parameters of the staircase mechanism (random replacement of words) at one epsilon.
 
     Attributes:
-        name: Name of the level.
+        name: Name by which users select these parameters.
         epsilon: Epsilon ``L`` per randomized word, in ``(0, MAX_EPSILON]``.
         share: Ratio ``h`` of the budget to the sum ``S`` of all base weights. The budget ``H`` is ``floor(h S)``, at
             least 1.
@@ -165,12 +167,12 @@ class StaircaseLevel:
 
 
 def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
-    """Return the weight ``F`` of one unit of budget: ``(e**epsilon - 1) * unit``, rounded down.
+    """Return the weight ``F`` of a unit of the staircase mechanism's budget: ``(e**epsilon - 1) * unit``, rounded down.
 
     Because of rounding down, the actual privacy loss is at most ``epsilon`` (docs/proofs/staircase.md).
 
     Args:
-        epsilon: Epsilon of the level.
+        epsilon: Epsilon per word.
         unit: Weight ``G`` of one unit of base.
     """
     with localcontext(prec=60, rounding=ROUND_FLOOR):
@@ -192,7 +194,7 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _StaircaseRows:
-    """Data of some inputs for sampling, with one row for each input.
+    """Precomputed data for sampling outputs for some input words, with one row for each input.
 
     ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
     remaining budget. Arrays have the shape ``(rows, k)`` unless stated.
@@ -208,7 +210,7 @@ class _StaircaseRows:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Staircase:
-    """The staircase mechanism of one level with one set of possible outputs.
+    """The staircase mechanism, which replaces words at random, at one epsilon with one set of possible outputs.
 
     Attributes:
         table: Neighbors and base weights.
@@ -235,12 +237,12 @@ class Staircase:
     def from_table(
         cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = BASE_UNIT
     ) -> "Staircase":
-        """Create the mechanism of a level, and check the conditions of its privacy theorem.
+        """Create the mechanism for one epsilon, and check the conditions of its privacy theorem.
 
         Args:
             table: Neighbors and base weights.
             level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
-            outputs: For every symbol, whether it is a possible output; shape ``(symbols,)``.
+            outputs: For every word of the vocabulary, whether it is a possible output; shape ``(symbols,)``.
             unit: Weight ``G`` of one unit of base (docs/proofs/staircase.md). It is small in exhaustive tests.
 
         Raises:
@@ -258,12 +260,12 @@ class Staircase:
 
     @cached_property
     def budget(self) -> int:
-        """``H``, the budget of every input, at least 1."""
+        """``H``, the budget (additional weight for near outputs) of every input, at least 1."""
         return max(1, int(self.level.share * self.base_sum))
 
     @cached_property
     def factor(self) -> int:
-        """``F``, the weight of one unit of budget (``compute_factor``)."""
+        """``F``, the weight of one unit of the budget for near outputs (``compute_factor``)."""
         return compute_factor(self.level.epsilon, self.unit)
 
     @property
@@ -294,9 +296,10 @@ class Staircase:
 
     @property
     def near_probability(self) -> float:
-        """The probability ``F H / (G S + F H)`` that a sample comes from the budget (``p_near`` in the proof).
+        """The probability ``F H / (G S + F H)`` that a sample comes from the budget for near outputs.
 
-        It is the same for every word. Outputs from the budget are mostly near the input.
+        The probability is the same for every word (``p_near`` in the proof). Outputs from the budget are mostly words
+        with a meaning near that of the input.
         """
         return self.factor * self.budget / self.total
 
@@ -310,7 +313,7 @@ class Staircase:
         return (self.unit + self.factor) * self.base_sum / self.total
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Distribute the budget of each input over its stored neighbors, nearest first.
+        """Distribute the budget (additional weight) of each input over its nearest words (neighbors), nearest first.
 
         The neighbor ``y`` of input ``x`` gets ``a(x, y) = min(b(y), H - sum of a for nearer neighbors)``.
 
@@ -329,19 +332,19 @@ class Staircase:
         return stored, np.minimum(np.maximum(self.budget - dealt_before, 0), most)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input independently.
+        """Sample one output word for every input word independently.
 
         The method samples an integer ``u`` below ``G S + F H``, and an integer ``w`` below ``S - A``, where ``A`` is
-        the part of the budget that the stored neighbors of the input get. The method computes three outputs for every
-        input: from all base weights, from the stored neighbors, and from the remaining base weights. ``u`` selects one
-        of the three outputs.
+        the part of the budget that the nearest words of the input (its neighbors in the table) get. From these
+        integers, the method computes three outputs for every input: from all base weights, from the stored neighbors,
+        and from the remaining base weights. ``u`` selects one of the three outputs.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
             random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
         Returns:
-            Symbol ids, shape ``(n,)``.
+            Ids of words of the vocabulary, shape ``(n,)``.
 
         Privacy:
             It must stay private which of the three outputs is selected, because the privacy bound covers only the
@@ -391,14 +394,15 @@ class Staircase:
         return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as an output for one input.
+        """Return the exact weight of every word of the vocabulary as an output for one input.
 
         Args:
             token: Id of the input.
 
         Returns:
-            One integer of any size for each symbol. The sum is ``(G S + F H) (S - A)``, where ``A`` is the part of the
-            budget that the stored neighbors get; or ``G S + F H`` if they get the whole budget.
+            One integer of any size for each word. The sum is ``(G S + F H) (S - A)``, where ``A`` is the part of the
+            budget that the nearest words of the input (its neighbors in the table) get; or ``G S + F H`` if they get
+            the whole budget.
         """
         stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)

@@ -12,7 +12,7 @@ from textveil.mechanisms.staircase.staircase import Staircase
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StaircaseRandomizer(Randomizer):
-    """The output distribution of a staircase mechanism.
+    """The exact output probabilities of a staircase mechanism, which replaces words at random.
 
     Attributes:
         base: Public base weights ``b``, shape ``(symbol_count,)``.
@@ -32,15 +32,15 @@ class StaircaseRandomizer(Randomizer):
 
     @property
     def symbol_count(self) -> int:
-        """The number of symbols; also the id of ``<unk>`` as an input."""
+        """The number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words) as an input."""
         return self.staircase.table.symbol_count
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as an output for one input (``Staircase.compute_exact_row``)."""
+        """Return the exact weight of every word as an output for one input (``Staircase.compute_exact_row``)."""
         return self.staircase.compute_exact_row(token)
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``."""
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``."""
         staircase = self.staircase
         stored, budgets = staircase.distribute_budget(inputs)
         a = np.zeros((len(inputs), self.symbol_count))
@@ -63,10 +63,11 @@ class StaircaseRandomizer(Randomizer):
 
     @cached_property
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """The positive parts ``a`` of the budgets of all inputs (``Staircase.distribute_budget``), sorted by output.
+        """The additional weights of near outputs for all inputs (``Staircase.distribute_budget``), sorted by output.
 
-        The tuple has four arrays: the inputs of the entries; the values of ``a``; for each output, the offset of its
-        first entry; and for each input, the ratio of the remaining budget to the remaining base weights.
+        An entry is a pair of an input and an output with a positive part ``a`` of the input's budget. The tuple has
+        four arrays: the inputs of the entries; the values of ``a``; for each output, the offset of its first entry; and
+        for each input, the ratio of the remaining budget to the remaining base weights.
         """
         stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))
         dealt = budgets.sum(axis=1)
@@ -79,7 +80,7 @@ class StaircaseRandomizer(Randomizer):
 
 
 def make_staircase_randomizer(staircase: Staircase) -> StaircaseRandomizer:
-    """Create the output distribution of a staircase mechanism, for every input.
+    """Create the object with the output distribution of a staircase mechanism for every input word.
 
     Example:
         >>> from textveil import Sanitizer

@@ -1,7 +1,7 @@
 """State of a conversation in the mode ``names``: one document whose texts arrive one after the other.
 
-The draws (random choices of surrogates) depend only on the templates of the texts and on earlier draws
-(docs/proofs/names.md).
+The draws (random choices of replacements) depend only on earlier draws and on the templates of the texts: unchanged
+words, and the types of the replaced entities (docs/proofs/names.md).
 """
 
 from array import array
@@ -36,16 +36,16 @@ _Pool = tuple[str, str]
 
 
 class ConversationDraws(DocumentDraws):
-    """Draws (random choices of surrogates) of a conversation so far.
+    """Chooses random surrogates (replacements of names and other entities) for all texts of a conversation.
 
-    No surrogate is used twice while its pool has unused ones. This holds for all types, also for those whose equal
-    strings get different surrogates. Surrogates for months, and for types whose equal strings get equal surrogates, are
-    never common words.
+    No surrogate is used twice while its pool (the list of possible surrogates of one type) has unused ones. This also
+    holds for types whose equal strings get different surrogates. Surrogates for months, and for types whose equal
+    strings get equal surrogates, are never common words.
 
     Args:
-        style: Options for the replacement of spans.
-        surrogates: The surrogate pools.
-        common: The words of the public list.
+        style: Options for the replacement of entities, such as surrogates or tags.
+        surrogates: The surrogate pools of all entity types.
+        common: The words of the public list, which are left unchanged.
     """
 
     def __init__(self, style: ReplacementStyle, surrogates: SurrogatePools, common: Collection[str]) -> None:
@@ -58,24 +58,32 @@ class ConversationDraws(DocumentDraws):
         self._is_linked = True
 
     def rewrite(self, read: ReadText) -> list[RewrittenElement]:
-        """Return the next text of the conversation as elements: kept texts, and mentions with surrogates.
+        """Replace the entities in the next text of the conversation, and return the parts of the new text.
+
+        The result has the unchanged parts of the text, and a surrogate (replacement) for each detected entity.
+
+        Args:
+            read: Unchanged parts and entities of the text.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
+            WorkStopped: The caller canceled the work. Random choices up to this point remain in effect.
 
         Privacy:
-            This is the release itself. It uses the entropy of the operating system.
+            This method computes the noisy output, with random numbers of the operating system.
         """
         return [*self.rewrite_stream(read.elements)]
 
     def rewrite_stream(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the result of ``rewrite`` element by element, while the text is read.
+        """Yield the parts of the result of ``rewrite`` one by one, while the text is still being read.
+
+        Args:
+            elements: Unchanged parts and entities of the text, in order.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws up to this point remain in effect.
+            WorkStopped: The caller canceled the work. Random choices up to this point remain in effect.
 
         Privacy:
-            This is the release itself. It uses the entropy of the operating system.
+            This method computes the noisy output, with random numbers of the operating system.
         """
         held = None
         for element in quote_json_tags(self._iterate_drawn(elements)):
@@ -95,9 +103,12 @@ class ConversationDraws(DocumentDraws):
                 yield RewrittenElement(entry, entry) if isinstance(entry, str) else self._rewrite_mention(entry)
 
     def rewrite_unlinked(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the elements of a text, with a new surrogate for each mention.
+        """Yield the parts of a text, with a new surrogate (replacement) for each detected entity.
 
-        Even equal strings of the text get separate draws.
+        Even equal names in the text get separate random surrogates.
+
+        Args:
+            elements: Unchanged parts and entities of the text, in order.
 
         Privacy:
             The method compares no string with an earlier text and stores no string. So the output does not reveal which
@@ -110,9 +121,9 @@ class ConversationDraws(DocumentDraws):
             self._is_linked = True
 
     def forget_strings(self) -> None:
-        """Clear the mapping from strings to surrogates, so that later texts are not linked to earlier ones.
+        """Forget which surrogate (replacement) belongs to which name, so that later texts get new ones.
 
-        The used surrogates remain marked as used, so they do not occur again.
+        The surrogates so far remain marked as used, so they do not occur again.
         """
         self._draw_numbers.clear()
         self._tags.clear()
@@ -132,10 +143,10 @@ class ConversationDraws(DocumentDraws):
         return spell_mention(self._surrogates, mention, drawn_parts)
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the index of the surrogate for a part of a mention.
+        """Return the index of the surrogate (replacement) for a part of an entity, such as a first name.
 
-        The result is ``None`` if all surrogates of its pool are in use, or if the conversation has reached
-        ``consistent_cap``.
+        The result is ``None`` if all surrogates of the type are in use, or if the conversation has as many distinct
+        strings as the option ``consistent_cap`` permits. Then a tag such as ``[city 1]`` replaces the entity.
         """
         if not self._is_linked:
             return self._draw_unlinked(part)
@@ -156,7 +167,7 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unlinked(self, part: MentionPart) -> int:
-        """Return the index of a surrogate for a single mention, without marking the surrogate as used."""
+        """Return a random surrogate (replacement) index for one entity, without marking the surrogate as used."""
         pool = part.entity_type, part.layout
         size, _ = self._surrogates.get_size_and_consistency(*pool)
         index = self._sample_below(pool, size)
@@ -168,10 +179,11 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unused(self, entity_type: str, layout: str, size: int, avoided: Collection[str]) -> int | None:
-        """Draw uniformly among the surrogates with unused spellings; return ``None`` if there is none.
+        """Choose uniformly among the unused surrogates (replacements) of a pool; return ``None`` if there is none.
 
-        At first the method samples from the whole pool until a surrogate is unused. After too many failures it lists
-        the unused surrogates of the pool, and from then on samples from this list. Each surrogate leaves the list only
+        A pool has the possible surrogates of one entity type and layout (public form, such as the number of digits). At
+        first the method samples from the whole pool until a surrogate is unused. After too many failures it lists the
+        unused surrogates of the pool, and from then on samples from this list. Each surrogate leaves the list only
         once, so the total cost is bounded for any number of mentions.
 
         Args:
@@ -197,16 +209,16 @@ class ConversationDraws(DocumentDraws):
         return None
 
     def _mark_used(self, entity_type: str, layout: str, index: int, avoided: Collection[str]) -> bool:
-        """Mark the spelling of a surrogate as used, unless it is already used or must be avoided.
+        """Mark a surrogate (replacement) as used, unless it is already used or must be avoided.
 
         Args:
             entity_type: Entity type of the surrogate.
-            layout: Layout of the surrogate.
+            layout: Layout (public form, such as the number of digits) of the surrogate.
             index: Index of the surrogate in its pool.
-            avoided: Words that must not be drawn.
+            avoided: Words that must not be chosen.
 
         Returns:
-            Whether the surrogate can be drawn.
+            Whether the surrogate can be used.
         """
         word = fold_word(self._surrogates.spell_surrogate(entity_type, layout, index, LOWER))
         if word in self._used_spellings or word in avoided:
@@ -223,7 +235,7 @@ class ConversationDraws(DocumentDraws):
         self._unused_indices[pool] = array("I", free)
 
     def _sample_ahead(self, parts: Sequence[MentionPart]) -> None:
-        """Sample one random number for each part, all in one call: separate calls take ten times as long."""
+        """Sample one random number for each part of an entity, in one call: separate calls take ten times as long."""
         self._prepared.clear()
         pools = [part[:2] for part in parts]
         bounds = dict[_Pool, int]()
@@ -238,8 +250,12 @@ class ConversationDraws(DocumentDraws):
     def _sample_below(self, pool: _Pool, limit: int) -> int:
         """Return a random number, uniform below ``limit``. The method returns each sampled number only once.
 
-        ``_sample_ahead`` may have sampled the number for a larger bound. If such a number is below ``limit``, it is
-        also uniform below ``limit``; otherwise the method takes another one.
+        ``_sample_ahead`` may have sampled a number for a larger bound. If that number is below ``limit``, it is also
+        uniform below ``limit``. Otherwise the method takes another one.
+
+        Args:
+            pool: Entity type and layout (public form) of the replacements among which the number chooses.
+            limit: The bound.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:
@@ -250,7 +266,7 @@ class ConversationDraws(DocumentDraws):
         return numbers.pop()
 
     def export_state(self) -> dict[str, Any]:
-        """Return the state on which later draws depend, as plain JSON values.
+        """Return the state of the conversation, on which later random choices depend, as plain JSON values.
 
         Privacy:
             The state is as private as the texts.
@@ -263,21 +279,21 @@ class ConversationDraws(DocumentDraws):
         }
 
     def free_memory(self) -> None:
-        """Delete the mapping step by step, so that other threads can run in between.
+        """Delete the stored names and surrogates in small steps, so that other threads can run in between.
 
         No thread may use the object afterward.
         """
         free_in_steps(self._draw_numbers, self._tags, self._used_spellings)
 
     def _iterate_tags(self) -> Iterator[list[Any]]:
-        """Yield each tag as a list: its public type, its equality key, and the tag."""
+        """Yield each tag, such as ``[city 1]``, as a list: its entity type, a key of the original text, and the tag."""
         for (public_type, *parts), tags in self._tags.items():
             for strings, tag in tags.items():
                 folded = (strings,) if isinstance(strings, str) else strings
                 yield [public_type, [[*part, string] for part, string in zip(parts, folded, strict=True)], tag]
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Restore a state that ``export_state`` returned."""
+        """Continue an earlier conversation: load a state that ``export_state`` returned."""
         self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["draw_numbers"]}
         self._tags = {}
         for public_type, equality_key, tag in state["tags"]:
@@ -290,12 +306,12 @@ class ConversationDraws(DocumentDraws):
 
 
 def _escape_like_tag(element: RewrittenElement, next_character: str) -> RewrittenElement:
-    """Escape kept text that looks like a tag, so that restoring a reply does not replace it.
+    """Escape user text that looks like a tag such as ``[city 1]``, so that restoring leaves that text unchanged.
 
     Args:
-        element: The element.
-        next_character: First character of the next element, because a tag may continue there: ``[city `` may be the end
-            of this element, and ``1]`` the start of the next.
+        element: A part of the output.
+        next_character: First character of the next part, because a tag may continue there: this part may end with
+            ``[city ``, and the next part begin with ``1]``.
     """
     if element.mention is not None or "[" not in element.output:
         return element

@@ -1,7 +1,8 @@
-"""Removal of spans that a second detector finds in an output, after the release.
+"""Removal of spans that a second detector of names finds in a sanitized text.
 
-The privacy guarantees do not change. The detector receives the output, which contains surrogates, and can only remove
-words. If it received the original, its choice could reveal hidden words (docs/proofs/names.md).
+The privacy guarantees do not change. The detector receives the output, which contains surrogates (replacements), and
+can only remove words. If the detector received the original, its choice could reveal replaced words
+(docs/proofs/names.md).
 """
 
 import re
@@ -19,16 +20,16 @@ _WORD_RANGE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
 def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[tuple[int, int]] = ()) -> str:
-    """Replace the spans that a detector finds in an output by ``[hidden]``.
+    """Replace the spans that a detector finds in a sanitized text by ``[hidden]``.
 
     Args:
-        text: The output of one release.
+        text: The sanitized text.
         detector: Function that returns the spans to hide.
-        kept_spans: Spans that are not hidden, in order: surrogates that are restored later.
+        kept_spans: Spans that must stay, in order: surrogates (replacements) that are later restored in replies.
 
     Raises:
-        DetectorFailed: The detector raised an error, or its result is not a list of spans of the text. Nothing is
-            released.
+        DetectorFailed: The detector raised an error, or its result is not a list of spans of the text. No text is
+            returned.
     """
     try:
         spans = sorted((start, end) for start, end in detector(text))
@@ -49,13 +50,13 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
 def _iterate_hidden_parts(
     text: str, start: int, end: int, kept_spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a span to hide: the whole span, or its words outside of all kept spans.
+    """Yield the parts of a span to hide: the whole span, or only its words outside of ``kept_spans``.
 
     Args:
-        text: The output.
+        text: The sanitized text.
         start: Start of the span.
         end: End of the span.
-        kept_spans: Spans that are not hidden, as start and end.
+        kept_spans: Start and end of spans that must stay.
     """
     edges = [place for one in kept_spans if one[0] < end and one[1] > start for place in one]
     if not edges:

@@ -1,8 +1,8 @@
-"""Search for emoji sequences in a chunk, and the rule that decides which sequences are kept.
+"""Search for emoji sequences in a text, and the rule that decides which sequences stay unchanged.
 
 A *sequence* is one emoji as a reader sees it: a base and all characters that extend or join it, that is variation
 selectors, skin tones, tag characters, and further bases after a zero-width joiner. Unicode recommends a finite list of
-sequences for interchange (RGI, UTS #51, version 17.0). Listed sequences without a skin tone are kept. Any other
+sequences for interchange (RGI, UTS #51, version 17.0). Listed sequences without a skin tone stay unchanged. Any other
 sequence could carry invisible text (flags spell letters, tag characters spell ASCII, selectors carry bits), so the
 whole sequence is replaced.
 """
@@ -48,15 +48,15 @@ _LISTED = LazyPattern(re.compile, lambda: _fill_classes("|".join(_TABLES["listed
 
 
 def find_sequences(text: str) -> Iterator[re.Match[str]]:
-    """Yield the match of each emoji sequence in a text, whether it is on the list or not."""
+    """Yield the match of each emoji sequence in a text, whether or not Unicode lists the sequence."""
     return _SEQUENCE.finditer(text)
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:
-    """Return the entity type and the layout of an emoji sequence. The type is empty if the sequence is kept.
+    """Return the entity type and the layout of an emoji sequence; an empty type if the sequence stays unchanged.
 
-    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So everything except the
-    tones is public.
+    The layout is the part of the sequence that the output reveals. For a listed sequence the layout has ``x`` in place
+    of each skin tone, and ``+`` for each joiner. So everything except the tones is public.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):
@@ -65,13 +65,19 @@ def classify_sequence(sequence: str) -> tuple[str, str]:
 
 
 def count_emoji_surrogates(layout: str) -> int:
-    """Return the number of surrogates of a layout. Two skin tones in a surrogate always differ."""
+    """Return the number of possible replacements for emoji of a layout (see ``classify_sequence``).
+
+    If a replacement has two skin tones, they always differ.
+    """
     tones = layout.count(TONE_PLACEHOLDER)
     return len(_SURROGATES) if not tones else len(SKIN_TONES) if tones == 1 else len(SKIN_TONES) * (len(SKIN_TONES) - 1)
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate of a layout with an index below ``count_emoji_surrogates(layout)``."""
+    """Return the replacement emoji that ``index`` selects, for a layout that ``classify_sequence`` returned.
+
+    The index must be below ``count_emoji_surrogates(layout)``.
+    """
     if not layout:
         return _SURROGATES[index]
     tones = [index]

@@ -1,8 +1,8 @@
 """Classifier of spans by entity type (pass 3 of the mode ``names``).
 
-A span with its type is a *mention*. The classifier reads the string of the span and the public template before it. The
-type is a part of the template. So the lists of names decide only the type of a surrogate, never whether a string is
-replaced.
+A span with its type is a *mention*. The classifier reads the text of the span, and the unchanged word before it. The
+output reveals the type. So the lists of names decide only the type of a surrogate (replacement), never whether a text
+is replaced.
 """
 
 import re
@@ -67,12 +67,12 @@ PUBLIC_TYPE_NAMES: dict[str, str] = _TYPES["called"]
 
 
 class MentionPart(NamedTuple):
-    """A part of a mention with a surrogate of its own, such as the first name of a person.
+    """A part of an entity with a surrogate (replacement) of its own, such as the first name of a person.
 
     Attributes:
-        entity_type: Its type.
-        layout: The public part of its form.
-        folded: Lookup key of its string. Equal strings get equal surrogates.
+        entity_type: Type of the part, such as ``given`` for a first name.
+        layout: The part of its form that the output reveals, such as the number of digits.
+        folded: The text, normalized. Parts with equal values get equal surrogates.
         text: The part as spelled.
     """
 
@@ -83,15 +83,16 @@ class MentionPart(NamedTuple):
 
     @property
     def is_randomized(self) -> bool:
-        """Whether the option ``randomize`` randomizes the word, which then gets no surrogate."""
+        """Whether the word is on the list of the option ``randomize``, and gets a random word of that list."""
         return self[:2] == RANDOMIZED_POOL
 
 
 class EntityMention(NamedTuple):
-    """A span with its entity type.
+    """A detected entity: a span of a text that will be replaced, with its entity type.
 
-    The template contains the entity types and the case pattern. It also states which parts of mentions are equal.
-    ``name_text`` is the string of the span. For a person it lacks the common words before the name.
+    The output reveals the types of the entity and its parts, and its case. The output also reveals which parts of
+    entities are equal. ``name_text`` is the text of the span. For a person it lacks the common words before the name:
+    ``Anna`` for ``Ask Anna``.
     """
 
     entity_type: str
@@ -102,7 +103,7 @@ class EntityMention(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """Public part of the mention, as the template contains it."""
+        """The facts about this entity that the output reveals, such as its type and its case."""
         span = self.span
         parts = ((part.entity_type, part.layout) for part in self.parts)
         return (
@@ -116,12 +117,12 @@ class EntityMention(NamedTuple):
 
     @property
     def equality_key(self) -> tuple[tuple[str, ...], ...]:
-        """Type, layout and folded string of each part. Mentions with equal keys get the same tag."""
+        """Type, layout (public form) and normalized text of each part. Entities with equal keys get the same tag."""
         return tuple(part[:3] for part in self.parts)
 
 
 def convert_to_given_name(mention: EntityMention) -> EntityMention:
-    """Return a copy of the mention of a family name, with the type of a first name."""
+    """Return a copy of a detected family name (``EntityMention``) that has the type of a first name."""
     (part,) = mention.parts
     return mention._replace(entity_type="given", parts=(part._replace(entity_type="given"),))
 
@@ -133,7 +134,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the result of ``link_names`` as a sequence. This is fast if few elements are names of persons."""
+        """Return the result of ``link_names`` as a sequence; fast if few parts of the text are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -147,10 +148,10 @@ class GivenNameLinker:
         return linked
 
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text, with some family names changed to first names.
+        """Yield the parts of a text, with some family names changed to first names.
 
-        This concerns family names without a first name. Such a name becomes a first name if the same string was a first
-        name earlier in the document, and was never a family name.
+        Only a family name without a first name next to it can change. Such a name becomes a first name if the same word
+        was a first name earlier in the document, and was never a family name.
         """
         for entry in entries:
             if isinstance(entry, str) or entry.entity_type not in _PERSON_TYPES:
@@ -166,7 +167,7 @@ class GivenNameLinker:
 
 
 def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
-    """Return a non-blank text as one mention of the given type, without classifying the text.
+    """Return a non-blank text as one entity (``EntityMention``) of the given type, without classifying the text.
 
     Args:
         entity_type: One of ``ASSIGNABLE_TYPES``.
@@ -182,16 +183,16 @@ def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
 
 
 class EntityClassifier:
-    """Assigns entity types to spans.
+    """Assigns entity types, such as person or city, to spans of a text.
 
     Args:
         name_lists: Words and names of each list, by name of the list.
-        common: Words of the public list, without the denied words.
-        rules: Rules of the language.
-        kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that do not change in a document without capital letters. In such a document,
-            ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
-        denied: Lookup keys of the words of the option ``deny``, which are always replaced.
+        common: Common words, which are left unchanged outside of names; without the words of the option ``deny``.
+        rules: Rules of the language, such as number words and date formats.
+        kept_types: Types of the option ``keep``: a listed name of such a type is left unchanged.
+        unchanged_types: Types that also apply in a document without capital letters. In such a document, names look
+            like other words, so ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
+        denied: Words of the option ``deny``, normalized, which are always replaced.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class EntityClassifier:
 
     @cached_property
     def _kept_names(self) -> frozenset[str]:
-        """Names that are on lists of kept types, and on no list of another type."""
+        """Names that the option ``keep`` leaves unchanged: all their lists have types of this option."""
         lists = [
             (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
         ]
@@ -235,7 +236,7 @@ class EntityClassifier:
         return kept_names - hidden
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
-        """Assign an entity type to a span, and return the span as a mention.
+        """Assign an entity type to a span of a text, and return the span with its type (``EntityMention``).
 
         Args:
             span: The span.
@@ -293,12 +294,13 @@ class EntityClassifier:
     def classify_elements(
         self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
     ) -> Iterator[str | EntityMention]:
-        """Assign entity types to the spans of a text, and yield kept texts and mentions in turn.
+        """Assign entity types to the spans of a text, and yield unchanged texts and typed spans in turn.
 
-        A mention that the option ``keep`` covers becomes kept text, unless it is a word beside a name.
+        An entity of a type of the option ``keep`` becomes unchanged text. Exception: a word beside a name may be a part
+        of the name, so it stays an entity.
 
         Args:
-            blocks: Kept texts and spans in turn, in several lists.
+            blocks: Lists of unchanged texts and spans in turn.
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
@@ -310,10 +312,10 @@ class EntityClassifier:
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
     def _is_kept(self, mention: EntityMention) -> bool:
-        """Return whether the option ``keep`` covers a mention.
+        """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        This requires that a list, or the form of the string, determines the type of the mention. The string must not
-        also be on a list of another type that the option does not cover.
+        The type of the entity must follow from a list, or from the form of its text. The text must not also be on a
+        list of a type that the option does not contain.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
@@ -388,10 +390,14 @@ class EntityClassifier:
         return person_type if is_foreign_given or person_type == "person" else "family"
 
     def _is_person_before_place(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a name may be a person's although its last word also ends names of places: *Joy Field*.
+        """Return whether a name such as *Joy Field* may be a person's, although *Field* also ends names of places.
 
-        The name must consist of a first name and a family name. A word that precedes streets and places, such as *on*,
-        must not be before it.
+        The name must consist of a first name and a family name. The word before the name must not be one that precedes
+        streets and places, such as *on*.
+
+        Args:
+            span: Span of capitalized words.
+            name_start: Index of the first word of the name in the span.
         """
         tokens = span.tokens[name_start:]
         if len(tokens) != 2 or span.preceding_word in self._street_leads:
@@ -403,9 +409,13 @@ class EntityClassifier:
         return is_surname and self._type_by_end_word.get(last.key) == "place"
 
     def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
-        """Return the entity type of a span by its last word, such as *School*; ``None`` if this word is on no list.
+        """Return the entity type that the last word of a span indicates, such as *School*; ``None`` if there is none.
 
-        Some words of institutions, such as *Home*, do not count after a single first name.
+        Some of these words, such as *Home*, do not count after a single first name.
+
+        Args:
+            span: Span of capitalized words.
+            name_start: Index of the first word of the name in the span.
         """
         key = span.tokens[-1].key
         is_pair = len(span.tokens) == 2 and span.tokens[name_start].key in self._name_lists["given"]
@@ -413,10 +423,10 @@ class EntityClassifier:
         return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a sequence of capitalized words has a word that is no part of a person's name.
+        """Return whether capitalized words name an organization, because a word cannot belong to a person's name.
 
-        A name of two words has an exception. A common word after a listed first name that is not also a place, or a
-        rare family name after an unlisted word, does not count: it may be the family name of a person.
+        There is an exception for names of two words. The second word may be the family name of a person if it is a
+        common word after a listed first name, or a rare family name after an unlisted word.
 
         Args:
             span: The span of the words.
@@ -449,10 +459,10 @@ class EntityClassifier:
     def _find_name_start(self, span: EntitySpan) -> int:
         """Return the index of the word at which a person's name begins among capitalized words.
 
-        Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name, or
-        at the first initial with a word after it. If there is neither, the name begins at the first word that may not
-        start a sentence; but the result is 0 if this word is an initial, or if a title precedes the span. The result is
-        also 0 if all words may start a sentence.
+        Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The name begins at the
+        first given name, or at the first initial with a word after it. If there is neither, the name begins at the
+        first word that may not start a sentence. There are three exceptions, in which the result is 0: this word is an
+        initial, a title precedes the span, or all words may start a sentence.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):
@@ -467,6 +477,10 @@ class EntityClassifier:
         """Split a person's name into parts: initials, given names, and a family name at the end.
 
         Particles such as *van* belong to the family name.
+
+        Args:
+            span: Span of capitalized words.
+            name_start: Index of the first word of the name in the span.
         """
         parts: list[MentionPart] = []
         for index, token in enumerate(span.tokens[name_start:], name_start):
@@ -481,12 +495,18 @@ class EntityClassifier:
 
 
 def _is_initial(token: NamesToken) -> bool:
-    """Return whether a token of a name is an initial, or several initials with dots."""
+    """Return whether a token of a name is an initial (``A``), or several initials with dots (``J.R.``)."""
     return token.token_class == INITIAL or token.flags & INITIALS > 0
 
 
 def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
-    """Create the part of a mention from the word with index ``first`` to the end of the span."""
+    """Create the part of an entity from the word with index ``first`` to the end of the span.
+
+    Args:
+        span: The span.
+        entity_type: Type of the part, such as ``family``.
+        first: Index of the first word of the part.
+    """
     return MentionPart(
         entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
     )

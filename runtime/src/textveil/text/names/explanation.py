@@ -1,7 +1,8 @@
-"""Reasons for the treatment of words in the mode ``names``, for explained previews.
+"""Reasons why the mode ``names`` replaces words or leaves them unchanged, for explained previews.
 
-The module finds reasons after a text was read: it searches the plan's lists for each word. To find the words that a
-call keeps only because of the options ``keep`` and ``facts``, it reads the text a second time without these options.
+The module finds the reasons after a text was read: it searches the word lists for each word. The options ``keep`` and
+``facts`` leave further words unchanged. To find these words, the module reads the text a second time without the two
+options.
 """
 
 import re
@@ -46,10 +47,10 @@ _NUMBER_GAP, _NO_DIGITS = re.compile(r"[ #:.]+"), re.compile(r"[^0-9]+")
 
 
 def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
-    """Yield the parts of a text with their treatments, positions and reasons.
+    """Yield each part of a text with its treatment (unchanged or replaced), its position and the reason.
 
     Args:
-        plan: The plan of the call.
+        plan: The checked options of the call, with the word lists.
         text: The text.
 
     Privacy:
@@ -77,13 +78,13 @@ def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
 
 
 def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
-    """Return the reason why a word is kept, such as ``common-word``.
+    """Return the reason why a word is left unchanged, such as ``common-word``.
 
-    The reason follows from the class of its tokens and the lists that contain it.
+    The reason follows from the class of the word's tokens, and from the lists that contain the word.
 
     Args:
-        tokens: The tokens of the word without its context: one, or a stem and its clitic.
-        plan: The plan of the call.
+        tokens: The tokens of the word: one, or a stem and its clitic (``Anna`` and ``'s``).
+        plan: The checked options of the call, with the word lists.
     """
     token, lists = tokens[0], plan.lists
     folded = fold_word("".join(part.text for part in tokens))
@@ -103,7 +104,7 @@ def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
 
 
 def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
-    """Return the reason for the entity type of a replaced span, such as ``list: given``."""
+    """Return the reason why an entity has its type, such as ``list: given`` for a listed first name."""
     span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
     if parts[0].is_randomized:
         return "randomize"
@@ -133,22 +134,22 @@ def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
 
 
 def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
-    """Return the name of the list that gives a string its entity type; empty if no list does.
+    """Return the name of the list because of which a text has its entity type; empty if there is none.
 
     Args:
         entity_type: The entity type.
-        folded: Lookup key of the string.
-        lists: The lists of the bundle.
+        folded: The text, normalized.
+        lists: The word lists.
     """
     names = [entity_type, *([_FOREIGN_GIVEN_LIST] if entity_type == "given" else [])]
     return next((name for name in names if folded in lists.members_by_type.get(name, ())), "")
 
 
 class _OptionReasons:
-    """Finds the words of a text that are kept only because of the options ``keep`` and ``facts``.
+    """Finds the words of a text that are left unchanged only because of the options ``keep`` and ``facts``.
 
     Args:
-        plan: The plan of the call.
+        plan: The checked options of the call, with the word lists.
         text: The text.
     """
 
@@ -166,11 +167,11 @@ class _OptionReasons:
             start += len(piece)
 
     def find(self, start: int, word: str) -> str:
-        """Return the option that keeps a word, with details; empty if the word is kept without these options too.
+        """Return the option that leaves a word unchanged, with details; empty if no option is needed for this.
 
         Args:
             start: Index of its first character in the text.
-            word: The kept word.
+            word: The unchanged word.
         """
         index = bisect_right(self._starts, start + len(word) - 1) - 1
         if index < 0 or self._mentions[index][0] <= start:
@@ -181,17 +182,17 @@ class _OptionReasons:
         return f"facts: {self._name_fact(word, entity_type, mention)}"
 
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
-        """Return the reason why the option ``facts`` keeps a word.
+        """Return the reason why the option ``facts`` leaves a word unchanged.
 
         Args:
             word: The word.
             entity_type: The entity type of the word without this option.
-            mention: The mention that would contain the word without this option.
+            mention: The entity that would contain the word without this option.
 
         Returns:
-            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the list of
-            facts that contains the word; ``unit`` for a unit with a capital; and for other words ``heading``, or the
-            entity type of the word.
+            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the list that
+            contains the word; ``unit`` for a unit with a capital; and for other words ``heading``, or the entity type
+            of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

@@ -1,7 +1,8 @@
 """Rules of the option ``facts`` for the codes of errors and the numbers of versions: ``error 404``, ``v4.2.1``.
 
-A code is kept only behind a word such as *error*, and a version number only behind a word such as *version*. None is
-kept near a word for a secret. The strings that the rules keep are public forms and lists (docs/names-rule.md, "Facts").
+The option leaves public facts unchanged. A code stays only behind a word such as *error*, and a version number only
+behind a word such as *version*. Neither stays near a word for a secret, such as *password*. All texts that the rules
+can leave unchanged are on public lists or have a public form (docs/names-rule.md, "Facts").
 """
 
 import re
@@ -29,10 +30,10 @@ _VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,2}(?:\.[0-9]{1,5}){1,2}")
 
 
 class CodeFacts:
-    """Rules that keep the codes of errors, and the numbers of versions.
+    """Rules that leave error codes and version numbers unchanged: ``error 404``, ``v4.2.1``.
 
     Args:
-        words: Lists of words on which the rules depend.
+        words: Lists of words, such as those before an error code.
     """
 
     def __init__(self, words: FactWords) -> None:
@@ -40,13 +41,13 @@ class CodeFacts:
         self._before_values = words.secret_words | words.address_words
 
     def is_kept_string(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a rule keeps a string: an error code, an error name, or a version with a letter (``v4.2.1``).
+        """Return whether a rule leaves a text unchanged: an error code or name, or a version (``v4.2.1``).
 
-        The caller must check that the words of an error name are public.
+        The function does not check the words of an error name. The caller must check that they are public.
 
         Args:
-            place: The lines that contain the string.
-            index: Index of the string in these lines.
+            place: The words and entities of the lines that contain the string.
+            index: Index of the string among the words of these lines.
             text: The string.
         """
         if _LETTER_VERSION.fullmatch(text):
@@ -55,11 +56,11 @@ class CodeFacts:
         return is_code is not None and self._follows_error(place, index)
 
     def is_kept_number(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a rule keeps a number: a listed code behind a word such as *error*, or a version.
+        """Return whether a rule leaves a number unchanged: a code behind a word such as *error*, or a version.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among the words of these lines.
             text: The number.
         """
         if text in _STATUS_CODES:
@@ -70,7 +71,11 @@ class CodeFacts:
     def _follows_error(self, place: LinePlaces, index: int) -> bool:
         """Return whether a word such as *error* precedes a code, and no word for a secret or an address is near.
 
-        *Code* behind a word such as *error* is no word for a secret.
+        *Code* usually counts as a word for a secret, but not behind a word such as *error*.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the code among them.
         """
         words, errors = place.list_words_before(index, _FAR + 1), self._words.error_words
         if not words or not words[0] or errors.isdisjoint(words[:_NEAR]):

@@ -1,6 +1,7 @@
-"""Months, and ranges of months and years, such as ``June 2022 - Present``, for the rules of ``facts``.
+"""Months, and ranges such as ``June 2022 - Present``, for the rules that leave public facts unchanged.
 
-Whether there is a range depends on kept words, gaps and the types of mentions, never on the string of a mention.
+Whether there is a range depends on unchanged words, on gaps, and on the types of replaced entities, never on their
+text.
 """
 
 import re
@@ -15,14 +16,14 @@ _YEAR_GAPS = (" ", ", ")
 
 
 def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> bool:
-    """Return whether a month may be kept because of the words beside it.
+    """Return whether the words beside a month permit to leave the month unchanged.
 
     The month must precede a year or follow a word such as *in*. On the other side of the month there must be no number
     and no capitalized words.
 
     Args:
-        place: The lines that contain the month.
-        index: Index of the month in these lines.
+        place: The words and entities of the lines that contain the month.
+        index: Index of the month among the words of these lines.
         leads: Words before a month, such as *in*.
     """
     if place.get_class(index + 1) in ("year", "year-range") and place.gaps[index + 1] in _YEAR_GAPS:
@@ -34,11 +35,11 @@ def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> boo
 def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) -> bool:
     """Return whether a month with a year begins or ends a range: ``May 2019 to June 2020``.
 
-    A month in such a range is not a part of a name, whatever word precedes it.
+    A month in a range is not a part of a name, whatever word precedes the month.
 
     Args:
-        place: The lines that contain the month.
-        index: Index of the month in these lines.
+        place: The words and entities of the lines that contain the month.
+        index: Index of the month among the words of these lines.
         range_words: Words between the two ends of a range, such as *to*.
     """
     if place.get_class(index + 1) != "year" or place.gaps[index + 1] not in _YEAR_GAPS:
@@ -55,12 +56,23 @@ def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) 
 
 
 def ends_year_range(place: LinePlaces, index: int) -> bool:
-    """Return whether a year and a dash precede a mention: ``2022 - Present``."""
+    """Return whether a year and a dash precede the word at ``index``, as in ``2022 - Present``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+    """
     return place.get_class(index - 1) == "year" and _DASH.fullmatch(place.gaps[index]) is not None
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the item that ends a range, given the index of its first year; -1 without a range."""
+    """Return the index of the last word of a range that begins with the year at ``index``; -1 without a range.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the first year of the range.
+        range_words: Words between the two ends of a range, such as *to*.
+    """
     gap = place.gaps[index + 1]
     if _DASH.fullmatch(gap):
         return index + 1

@@ -1,4 +1,4 @@
-"""Letters and numbers of formulas, of source code and of lists of numbers, for the rules of ``facts``."""
+"""Letters and numbers in formulas, source code and lists, for the rules that leave public facts unchanged."""
 
 import re
 from collections.abc import Collection
@@ -23,15 +23,20 @@ _AND_SO_ON, _MAX_ENTRIES = LazyPattern(re.compile, r"[,;]? ?(?:\.\.\.|\u2026)"),
 
 
 def is_formula(text: str) -> bool:
-    """Return whether a string is a formula of single letters and small numbers, or a list: ``k^2``, ``1,2,3``."""
+    """Return whether a text is a formula of single letters and small numbers, or a list: ``k^2``, ``1,2,3``."""
     return _FORMULA.fullmatch(text) is not None
 
 
 def is_variable(place: LinePlaces, index: int) -> bool:
     """Return whether a letter is an operand of a formula, a variable, or an option: ``f(x)``, ``n + 1``, ``-v``.
 
-    A mark of formulas or of source code must be directly before or after the letter. If the item on either side is
-    another letter, a number or a mention, then such a mark, a comma or a minus sign must separate the two.
+    A mark of formulas or of source code, such as ``=`` or ``(``, must be directly before or after the letter. If
+    another letter, a number or a replaced word is next to the letter, then such a mark, a comma or a minus sign must
+    separate the two.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the letter among them.
     """
     if _is_unit_letter(place, index):
         return True
@@ -44,7 +49,12 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
 
 def _is_unit_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is one of the two of a unit behind a number: ``10 m/s``."""
+    """Return whether a letter is one of the two letters of a unit behind a number: ``10 m/s``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the letter among them.
+    """
     first = index if place.gaps[index + 1] == "/" else index - 1
     if first < 0 or place.gaps[first + 1] != "/" or place.gaps[first] not in ("", " "):
         return False
@@ -53,7 +63,13 @@ def _is_unit_letter(place: LinePlaces, index: int) -> bool:
 
 
 def follows_unit(place: LinePlaces, index: int, units: Collection[str]) -> bool:
-    """Return whether a kept unit, or a letter behind a number, and a slash precede a mention: ``mg/dL``, ``5 g/dL``."""
+    """Return whether a unit and a slash precede the word at ``index``, as for ``dL`` in ``mg/dL`` and ``5 g/dL``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+        units: Units of measurement, in lower case.
+    """
     if place.gaps[index] != "/":
         return False
     is_letter = place.get_class(index - 1) == "letter" and place.get_class(index - 2) in NUMERIC_TYPES
@@ -63,9 +79,13 @@ def follows_unit(place: LinePlaces, index: int, units: Collection[str]) -> bool:
 def is_operand(place: LinePlaces, index: int) -> bool:
     """Return whether a number is an operand of a formula or a value in source code: ``x = 10``, ``f(0)``, ``n - 1``.
 
-    A mark of formulas must be directly before or after the number. If the item on either side is a letter, another
-    number or a mention, then such a mark or a comma must separate the two. A minus sign may also separate the number
-    from a letter before it.
+    A mark of formulas, such as ``=``, must be directly before or after the number. If a letter, another number or a
+    replaced word is next to the number, then such a mark or a comma must separate the two. A minus sign may also
+    separate the number from a letter before it.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the number among them.
     """
     before, after = place.gaps[index : index + 2]
     is_difference = len(place.get_word(index - 1)) == 1 and before.strip(" ") in _MINUS
@@ -81,9 +101,14 @@ def is_operand(place: LinePlaces, index: int) -> bool:
 
 
 def is_list_marker(place: LinePlaces, index: int) -> bool:
-    """Return whether a number or a letter marks an entry of a list, at the start of a line or a sentence: ``2. Next``.
+    """Return whether a number or a letter marks an entry of a list, as in ``2. Next``.
 
-    A full stop ends a sentence only after a kept word of three lower-case letters or more: not in ``Tisza u. 12.``
+    It must be at the start of a line or a sentence. A full stop ends a sentence only after an unchanged word of at
+    least three lower-case letters: ``12`` in ``Tisza u. 12.`` is not a list marker.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the number or letter among them.
     """
     before, after = place.gaps[index : index + 2]
     if _AFTER_MARKER.match(after) is None:
@@ -95,12 +120,12 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
 
 def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
-    """Return whether an item of a line is a single letter, a number or a mention, or may be one.
+    """Return whether an item of a line is a single letter, a number or a replaced entity, or may be one.
 
     Args:
         place: The lines.
-        index: Index of the item. Outside of the lines the item is unknown, and the result is whether the line
-            continues there.
+        index: Index of the item (word, number or entity). An index outside of the lines belongs to unknown text: the
+            result is then true if the line continues there.
         gap: Index of the gap that separates the item from the word before or after it. If the gap has a line break,
             the item belongs to another line, and the result is false.
     """
@@ -117,8 +142,12 @@ def _is_marked(gap: str) -> bool:
 def is_listed_number(place: LinePlaces, index: int) -> bool:
     """Return whether a number is an entry of a list of numbers and letters: ``[2, 4, k]``, ``5, 14, 23, ...``.
 
-    The list must be in brackets, or end in three dots. It must have two entries or more; at most 16 are read in
-    each direction.
+    The list must be in brackets, or end in three dots, and must have at least two entries. The function reads at most
+    16 entries in each direction.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the number among them.
     """
     first, last = _find_list_end(place, index, -1), _find_list_end(place, index, 1)
     if first < 0 or last < 0 or first == last:
@@ -129,7 +158,13 @@ def is_listed_number(place: LinePlaces, index: int) -> bool:
 
 
 def _find_list_end(place: LinePlaces, index: int, step: int) -> int:
-    """Return the index of the last entry of a list in a direction; -1 if the list is longer than 16 entries."""
+    """Return the index of the last entry of a list in one direction; -1 if that is more than 16 entries away.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of an entry of the list.
+        step: The direction: -1 for the left, 1 for the right.
+    """
     for at in range(index, index + step * _MAX_ENTRIES, step):
         following = at + step
         gap = place.gaps[at if step < 0 else following]

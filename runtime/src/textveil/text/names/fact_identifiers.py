@@ -1,8 +1,8 @@
 """Rules of the option ``facts`` for source code.
 
-They cut an identifier such as ``customer_id`` into words, keep its public words, and replace the others. They also find
-the marks of source code next to a mention. An identifier is split into words at changes of case, at digits and at
-marks.
+The option leaves public facts unchanged. The rules split an identifier such as ``customer_id`` into words, leave its
+public words unchanged, and replace the others. They also find marks of source code next to an entity. An identifier is
+split into words at changes of case, at digits and at marks.
 """
 
 import re
@@ -48,23 +48,25 @@ _CODE_WORDS = frozenset(
 
 
 class IdentifierRules:
-    """Rules that cut identifiers, and keep their public words.
+    """Rules that split identifiers of source code, and replace only the words that are not public.
+
+    Example: in ``kovac_id``, only ``kovac`` is replaced.
 
     Args:
-        strings: Public sets of strings.
+        strings: Public sets of words.
     """
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._prefixes = strings, strings.words.name_prefixes
 
     def cut(self, string: str) -> list[str | EntityMention] | None:
-        """Split a string of source code into kept texts and hidden words.
+        """Split a piece of source code into public words, which stay, and words to replace.
 
-        Each word that is not public becomes a mention. The decision to split depends only on the string with ``xxxx``
-        in place of each hidden word, so it does not depend on a hidden word.
+        Each word that is not public becomes an entity to replace. The decision to split depends only on the string with
+        ``xxxx`` in place of each such word, so it reveals nothing about the word.
 
         Returns:
-            Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.
+            Unchanged texts and entities in turn; ``None`` if the string must be replaced as a whole.
         """
         if PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
             return None
@@ -91,11 +93,11 @@ class IdentifierRules:
         return self._hide_words(string, hidden)
 
     def _hide_words(self, string: str, hidden: Sequence[tuple[int, int]]) -> list[str | EntityMention]:
-        """Return kept texts and the mentions of hidden words in turn.
+        """Split a string at the words to replace, and return unchanged texts and entities (such words) in turn.
 
         Args:
             string: The string.
-            hidden: Start and end index of each hidden word, in order.
+            hidden: Start and end index of each word to replace, in order.
         """
         elements: list[str | EntityMention] = []
         position = 0
@@ -105,13 +107,13 @@ class IdentifierRules:
         return [*elements, string[position:]]
 
     def cut_address(self, string: str) -> list[str | EntityMention] | None:
-        """Split an address of the web into a hidden host, and the public and hidden words of its path.
+        """Split a web address into its host and the words of its path, and mark those to replace.
 
-        The decision to split depends only on the path with ``xxxx`` in place of each hidden word. A public host, as in
-        ``docs.github.com``, is kept.
+        The public words of the path stay. The decision to split depends only on the path with ``xxxx`` in place of each
+        word to replace. The host is replaced, unless it is public, such as ``docs.github.com``.
 
         Returns:
-            Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.
+            Unchanged texts and entities to replace, in turn; ``None`` if the string must be replaced as a whole.
         """
         match = _ADDRESS.fullmatch(string)
         if match is None or not self._strings.is_useful:
@@ -139,9 +141,10 @@ class IdentifierRules:
         return [*lead, *self._hide_words(path, hidden)]
 
     def _find_path_words(self, path: str) -> set[tuple[int, int]]:
-        """Return the spans of the words of a path that are kept.
+        """Return the spans of the words that stay unchanged in the path of a web address.
 
-        A public word that a census also lists as a name is kept only beside another public word of the same segment.
+        A public word that a census also lists as a name stays only beside another public word of the same path segment
+        (the text between two slashes).
         """
         kept: set[tuple[int, int]] = set()
         for segment in _SEGMENT.finditer(path):
@@ -157,7 +160,7 @@ class IdentifierRules:
     def _is_public_host(self, host: str) -> bool:
         """Return whether a host consists of the name of a public company or product and of parts such as ``www``.
 
-        No word of it may be denied.
+        The result is false if the option ``deny`` lists a word of the host.
         """
         if any(word.lower() in self._strings.denied for word in split_identifier(host)):
             return False
@@ -169,7 +172,7 @@ class IdentifierRules:
         """Return whether a string is source code, and not an address.
 
         Args:
-            masked: The string with ``xxxx`` in place of each hidden word.
+            masked: The string with ``xxxx`` in place of each word to replace.
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
         if not _has_plain_digits(words):
@@ -186,11 +189,11 @@ class IdentifierRules:
 
 
 def is_code_place(place: LinePlaces, index: int) -> bool:
-    """Return whether marks of source code, or a word such as *class*, are next to a mention.
+    """Return whether marks of source code, or a word such as *class*, are next to an entity.
 
     Args:
-        place: The lines that contain the mention.
-        index: Index of the mention in these lines.
+        place: The words and entities of the lines that contain the entity.
+        index: Index of the entity among them.
     """
     before, after = place.gaps[index], place.gaps[index + 1]
     return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
@@ -201,12 +204,11 @@ def is_code_place(place: LinePlaces, index: int) -> bool:
 def is_code_word(place: LinePlaces, index: int) -> bool:
     """Return whether a word is used as a name in source code.
 
-    This is so before the bracket of a call or an index, before the dot of a member (``word.member``), and before a name
-    that is declared (``word name =``).
+    This is so in ``word(``, in ``word[``, in ``word.member``, and in a declaration (``word name =``).
 
     Args:
-        place: The lines that contain the word.
-        index: Index of the word in these lines.
+        place: The words and entities of the lines that contain the word.
+        index: Index of the word among them.
     """
     after = place.gaps[index + 1]
     if _CALL.fullmatch(after) is not None:
@@ -216,7 +218,7 @@ def is_code_word(place: LinePlaces, index: int) -> bool:
 
 
 def _has_plain_digits(words: Sequence[str]) -> bool:
-    """Return whether words contain no number, or only one, which is round or has at most two digits."""
+    """Return whether words contain at most one number, and the number is round or has at most two digits."""
     digits = [word for word in words if word[0].isdigit()]
     return len(digits) <= 1 and all(len(word) <= 2 or word in ROUND_NUMBERS for word in digits)
 
@@ -226,12 +228,12 @@ def _mask_word(word: str) -> str:
 
 
 def _make_piece(word: str, rules: Rules) -> EntityMention:
-    """Create the mention of a hidden word of an identifier."""
+    """Create an entity (``EntityMention``) for a word of an identifier, so that the word is replaced."""
     return _make_mention(word, "word", find_case_pattern(word), find_ending(word.lower(), rules))
 
 
 def _make_host(host: str) -> EntityMention:
-    """Create the mention of a hidden host of an address."""
+    """Create an entity (``EntityMention``) for the host of a web address, so that the host is replaced."""
     return _make_mention(host, "url", LOWER, "")
 
 

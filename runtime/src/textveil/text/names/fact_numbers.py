@@ -1,8 +1,8 @@
-"""Rules of the option ``facts`` for numbers: counts, measures, ages, years, months, amounts and small numbers.
+"""Rules that leave public numbers unchanged: counts, measures, ages, years, amounts and small numbers.
 
-Whether a number is kept depends on its own form and on the kept words around it. The rules for numbers run after the
-rules for words, and also read the words that those rules keep. docs/proofs/names.md, "Facts", lists the strings that
-each rule keeps.
+They belong to the option ``facts``. Whether a number stays depends on its own form and on the unchanged words around
+it. The rules for numbers run after the rules for words, and also read the words that those rules leave unchanged.
+docs/proofs/names.md, "Facts", lists the strings that each rule can leave unchanged.
 """
 
 import re
@@ -56,10 +56,10 @@ KEPT_NUMERIC_TYPES = NUMERIC_TYPES | {"month", "key"}
 
 
 class NumberFacts:
-    """Rules of the option ``facts`` that keep numbers.
+    """Rules of the option ``facts`` that leave public numbers unchanged, such as ``three boxes`` or ``20 km``.
 
     Args:
-        strings: Public sets of strings on which the rules depend.
+        strings: Public sets of words on which the rules depend.
         codes: Rules for the codes of errors and the numbers of versions.
     """
 
@@ -70,12 +70,12 @@ class NumberFacts:
         self._counted = _COUNTED_COMMA if "," in strings.words.decimal_marks else _COUNTED
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
-        """Return whether a rule keeps a number.
+        """Return whether a rule leaves a number unchanged.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
-            mention: The mention of the number.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
+            mention: The number as a detected entity.
         """
         is_useful = self._strings.is_useful
         entity_type, text = mention.span.entity_type, mention.span.text
@@ -134,11 +134,11 @@ class NumberFacts:
     def _is_in_formula(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a small number is a part of a formula, of source code, or of a list of numbers.
 
-        No word for a secret may be near, and no word for an address, a document or a day.
+        The result is false if a word for a secret, an address, a document or a day is near.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             text: The number as spelled.
         """
         if not _is_bare(text):
@@ -151,9 +151,13 @@ class NumberFacts:
         return not place.has_capital_beside(index) and not place.has_in_sentence(index, _DAYS)
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a time stamp of a recording, as in subtitles, may be kept in its context.
+        """Return whether a time stamp of a recording, as in subtitles, may stay unchanged at this place.
 
-        No date may be near it, and no word for a secret or an address may precede it.
+        The result is false if a date is near, or if a word for a secret or an address precedes the time stamp.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the time stamp among them.
         """
         near = (place.get_class(at) for at in range(index - 3, index + 4))
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
@@ -162,9 +166,9 @@ class NumberFacts:
         """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
-            mention: The mention of the word.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
+            mention: The word as a detected entity.
         """
         if place.follows(index, self._before_values):
             return False
@@ -174,10 +178,14 @@ class NumberFacts:
         return mention.span.case == TITLE and begins
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a month with its year may be kept in its context.
+        """Return whether a month with its year may stay unchanged at this place.
 
-        The month and the year must not be a part of a full date, or belong to a card. So the sentence must contain no
-        day, and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
+        The two must not be a part of a full date, or the expiry date of a card. So the sentence must contain no day,
+        and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the month among them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False
@@ -187,8 +195,8 @@ class NumberFacts:
         """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``.
 
         Args:
-            place: The lines that contain the number.
-            index: Index of the number in these lines.
+            place: The words and entities of the lines that contain the number.
+            index: Index of the number among them.
             entity_type: Entity type of the number.
             text: The number as spelled.
         """
@@ -219,7 +227,7 @@ class NumberFacts:
         )
 
     def _begins_size(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number begins a size: 2 or 3 numbers with ``x`` between, and a unit (``220 x 95 cm``)."""
+        """Return whether a number begins a size: 2 or 3 numbers joined by ``x``, and a unit (``220 x 95 cm``)."""
         for at in (index, index + 2):
             if place.get_word(at + 1) != "x" or place.gaps[at + 1] != " " or place.gaps[at + 2] != " ":
                 return False
@@ -230,19 +238,34 @@ class NumberFacts:
         return False
 
     def _may_be_house(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number and its letter may belong to an address: ``Flat 14d``, ``we live at 14d``."""
+        """Return whether a number and its letter may be a house number: ``Flat 14d``, ``we live at 14d``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         if place.get_word(index - 1).lower() == "at" or place.is_hidden(index - 1, index):
             return True
         return place.follows(index, self._before_values)
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
+        """Return whether a unit or a plural follows a number, or a word such as *version* precedes the number.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         if self._has_unit(place, index):
             return True
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
 
     def _has_unit(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a unit or a plural follows a number."""
+        """Return whether a unit or a plural follows a number.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
         if gap.lstrip(" ").startswith("%") or (gap.strip(" ") == "\u00b0" and after in _DEGREES):
             return True
@@ -266,7 +289,12 @@ class NumberFacts:
         return False
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a currency sign is next to a number, or a word for money follows it."""
+        """Return whether a currency sign is next to a number, or a word for money follows it.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the number among them.
+        """
         before, after = place.gaps[index], place.gaps[index + 1]
         return (
             (before.rstrip(" ")[-1:] or " ") in _CURRENCIES
@@ -277,13 +305,23 @@ class NumberFacts:
 
 
 def is_times_sign(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is between two numbers, with blanks between, as in ``220 x 95 cm``."""
+    """Return whether a letter stands between two numbers, separated by blanks, like ``x`` in ``220 x 95 cm``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of the letter among them.
+    """
     is_between = place.get_class(index - 1) in _MEASURES and place.get_class(index + 1) in _MEASURES
     return is_between and place.gaps[index] == place.gaps[index + 1] == " "
 
 
 def precedes_telephone(place: LinePlaces, index: int) -> bool:
-    """Return whether a number directly follows a mention, as in ``Tel. 020 7946 0958``."""
+    """Return whether a number directly follows the word at ``index``, as in ``Tel. 020 7946 0958``.
+
+    Args:
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them.
+    """
     return place.get_class(index + 1) in NUMERIC_TYPES and _LABEL_GAP.fullmatch(place.gaps[index + 1]) is not None
 
 
@@ -292,7 +330,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _is_round_range(text: str) -> bool:
-    """Return whether a string is a range of multiples of 50, such as ``500-1000``."""
+    """Return whether a text is a range of two multiples of 50, such as ``500-1000``."""
     first, _, last = text.replace("\u2013", "-").partition("-")
     numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
     return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)

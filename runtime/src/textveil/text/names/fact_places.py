@@ -1,7 +1,8 @@
-"""Context of a mention for the rules of ``facts``: the kept words, the gaps, and the types of mentions around it.
+"""Context of an entity for the rules of ``facts``: unchanged words, gaps, and types of other entities around it.
 
-The context never contains the string of a mention. So no rule depends on a string that is replaced. An *item* is a kept
-word or a mention. A *capital* is a mention of capitalized words.
+The option ``facts`` leaves public facts unchanged. A *mention* is a detected entity, which is replaced unless a rule
+leaves it unchanged. An *item* is an unchanged word or a mention. A *capital* is a mention of capitalized words. The
+context never contains the text of a mention. So no rule depends on a text that is replaced.
 """
 
 import re
@@ -25,8 +26,7 @@ _BARE_GAP = LazyPattern(re.compile, r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|
 #: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = LazyPattern(re.compile, r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Words between the names of several languages, and the largest number of names that are read before one.
-_LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
-_BE = frozenset("are be became is s was were".split())
+_LANGUAGE_LINKS, _MAX_LANGUAGES, _BE = frozenset(("and", "or")), 8, frozenset("are be became is s was were".split())
 #: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = LazyPattern(
@@ -45,19 +45,21 @@ _CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
 
 
 class LinePlaces:
-    """Items (kept words and mentions) of some lines, with the gaps between them.
+    """The words and detected entities (*mentions*) of some lines, with the gaps between them.
+
+    An *item* is a word or a mention. A mention is replaced unless a rule leaves it unchanged.
 
     Args:
-        elements: Kept texts and mentions.
+        elements: Unchanged texts and mentions.
         words: Lists of words on which the rules depend.
-        cut_before: Whether the first line begins before the first element.
-        cut_after: Whether the last line continues after the last element.
-        word_before: The last kept word of the earlier lines.
+        cut_before: Whether the first line has earlier text, which is not in ``elements``.
+        cut_after: Whether the last line has further text, which is not in ``elements``.
+        word_before: The last unchanged word of the earlier lines.
 
     Attributes:
         gaps: The gap before each item, and the gap at the end.
-        mentions: For each item its mention, ``None`` for a kept word.
-        pieces: For the index of a mention that a rule has split: the kept texts and mentions in its place.
+        mentions: For each item its mention; ``None`` for an unchanged word.
+        pieces: For mentions that a rule has split, by their index: the unchanged texts and mentions in their place.
     """
 
     def __init__(
@@ -96,10 +98,10 @@ class LinePlaces:
         self.gaps.append(gap)
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
-        """Turn mentions into kept words, and return the number of tokens of these mentions.
+        """Turn detected entities back into unchanged words, and return the number of their tokens.
 
         Args:
-            text_by_index: Text of the kept word, by the index of the mention.
+            text_by_index: Text of the unchanged word, by the index of the entity.
         """
         count = 0
         for index, text in text_by_index.items():
@@ -110,7 +112,7 @@ class LinePlaces:
         return count
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions, in order. Several kept texts may follow each other."""
+        """Yield unchanged texts and detected entities in order. Several unchanged texts may be adjacent."""
         hidden = iter(self.hidden)
         for element in self._elements:
             if isinstance(element, str):
@@ -123,29 +125,29 @@ class LinePlaces:
                 yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
-        """Return the kept word at an index; empty for a mention, and for an index outside of the lines."""
+        """Return the unchanged word at position ``index``; empty for an entity, or outside of the lines."""
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the entity type that pass 2 gave the mention at an index (``EntitySpan``); empty for a kept word."""
+        """Return the provisional type of the entity at position ``index``; empty for an unchanged word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
     def has_break(self, index: int) -> bool:
-        """Return whether the gap at an index has a line break."""
+        """Return whether the gap before the item at position ``index`` has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
-        """Return whether one of the last kept words before an index is one of the given words.
+        """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
-        The search covers the last ``most`` kept words and mentions of the same line. If it reaches the start of the
-        first line, it also compares the last kept word of the earlier lines.
+        The search covers the last ``most`` words and entities of the same line. If the search reaches the start of the
+        first line, it also compares the last unchanged word of the earlier lines.
 
         Args:
             index: The index.
             words: Words in lower case.
-            most: Number of kept words and mentions to compare.
+            most: Number of words and entities to compare.
         """
         for at in range(index, index - most, -1):
             if at == 0:
@@ -158,9 +160,10 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` items before an index, the nearest first: kept words in lower case, "" for a mention.
+        """Return up to ``most`` unchanged words before position ``index``, nearest first; "" for an entity.
 
-        They are those that ``follows`` compares. The list is empty if the beginning of the line is unknown.
+        The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
+        is unknown.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):
@@ -173,13 +176,13 @@ class LinePlaces:
 
     @property
     def last_word(self) -> str:
-        """The last item if it is a kept word; empty if it is a mention."""
+        """The last word of the lines if it is unchanged; empty if a detected entity is at the end."""
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of a line that belong together with the number at an index, up to 2.
+        """Count the other numbers of a line that belong to the number at position ``index``; stop at 2.
 
-        A word between two numbers separates them, except for joining words such as *and*.
+        Two numbers belong together if no word is between them; joining words such as *and* do not count.
         """
         count = 0
         for step in (-1, 1):
@@ -189,10 +192,10 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number of the line; -1 if there is none, or if a separating word precedes it.
+        """Return the index of the next number of the line; -1 if there is none, or if a word separates it.
 
-        Where the line continues outside of ``LinePlaces``, its unknown part counts as a number. The result is then
-        ``index``.
+        If the search reaches the end of the known part of the line, the unknown rest counts as a number. The result is
+        then ``index``.
 
         Args:
             index: Index at which the search begins.
@@ -220,38 +223,43 @@ class LinePlaces:
         )
 
     def has_only_years_beside(self, index: int) -> bool:
-        """Return whether all numbers next to a year are years too; numbers after a separating word do not count."""
+        """Return whether all numbers next to the year at ``index`` are years too.
+
+        Numbers after a separating word do not count.
+        """
         return all(
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether a typing error is between kept words, in a line with more kept words than mentions."""
+        """Return whether the typing error at ``index`` may be corrected: most of its line is unchanged words."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
+        is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]
+        return 2 * sum(is_kept) > len(is_kept) + 1
 
     def is_value(self, index: int) -> bool:
-        """Return whether the item at an index is a number or a mention of capitalized words."""
+        """Return whether a number, or an entity of capitalized words such as a name, is at position ``index``."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether capitalized words directly follow a number, without a percent sign between them."""
+        """Return whether a capitalized entity directly follows the number at ``index``, without a percent sign."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def has_letter(self, index: int) -> bool:
-        """Return whether one kept letter directly follows a number: a unit, or a part of a house number (``27b``)."""
+        """Return whether one letter directly follows a number: a unit, or a part of a house number (``27b``)."""
         return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
 
     def is_hidden(self, index: int, gap: int) -> bool:
-        """Return whether an item of a line is replaced text, but neither a number nor a date.
+        """Return whether a detected entity that is neither a number nor a date is at an index of the line.
 
         Args:
-            index: Index of the item. For an index outside of the lines, the result is whether the line continues there.
+            index: Index of the item (word or entity). For an index outside of the lines, the result is true if the line
+                continues there.
             gap: Index of the gap next to the item. If this gap has a line break, the result is false.
         """
         if not 0 <= index < len(self._words):
@@ -260,17 +268,17 @@ class LinePlaces:
         return entity_type != "" and entity_type not in NUMERIC_TYPES and not self.has_break(gap)
 
     def precedes_name(self, index: int) -> bool:
-        """Return whether a comma and a mention with a capital follow a mention, as in ``Price, Anna``."""
+        """Return whether a comma and a capitalized entity follow position ``index``, as in ``Price, Anna``."""
         return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
 
     def has_capital_beside(self, index: int) -> bool:
-        """Return whether the item before or after a mention is a mention of capitalized words."""
+        """Return whether capitalized words that may be a name are directly before or after position ``index``."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether a letter has no single letter and no mention beside it.
+        """Return whether neither another single letter nor an entity is next to the letter at ``index``.
 
-        Otherwise the letter may belong to a word that is spelled letter by letter.
+        Otherwise the letter may belong to a name that is spelled letter by letter, as in ``K o v a c``.
         """
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
@@ -278,10 +286,11 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the context of a number permits to keep it without a unit.
+        """Return whether the number at ``index``, which has no unit, may stay unchanged because of its context.
 
-        The items next to the number must be kept words; the text may also end after the number. The gap before it must
-        be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
+        Unchanged words must be next to the number; the text may also end after the number. The gap before the number
+        must be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower
+        case.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
@@ -298,9 +307,9 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the indices of the other words and mentions of a line, outward from an index.
+        """Yield the indices of the other words and entities of a line, outward from position ``index``.
 
-        At most 64 are yielded in each direction.
+        The method yields at most 64 indices in each direction.
         """
         for step in (-1, 1):
             at = index
@@ -311,10 +320,10 @@ class LinePlaces:
                 yield at
 
     def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
-        """Return whether a title or role precedes a mention, or a word of kinship follows it (``Anna's brother``).
+        """Return whether a title or role precedes an entity, or a word of kinship follows it (``Anna's brother``).
 
         Args:
-            index: Index of the mention.
+            index: Index of the entity.
             roles: Words for roles, such as *patient*.
             kin: Words of kinship.
         """
@@ -325,37 +334,38 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def follows_role(self, index: int, roles: Collection[str]) -> bool:
-        """Return whether a role and a verb such as *is* precede a mention, as in ``my teacher is``."""
+        """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether a mention may be a heading: a word of ``leads`` precedes it, or it is isolated.
+        """Return whether the capitalized words at ``index`` may be a heading.
 
-        An isolated mention has no lower-case word directly before it. It also has no mention of capitalized words next
-        to it, unless a list mark separates the two.
+        Either a word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word
+        is directly before them, and no other entity of capitalized words is next to them. A list mark may separate two
+        such entities.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether a mention of capitalized words is next to a mention and not separated by a list mark."""
+        """Return whether an entity of capitalized words is next to position ``index``, with no list mark between."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether a mention begins a sentence, and a comma or a word of ``followers`` comes after it."""
+        """Return whether the entity at ``index`` begins a sentence before a comma or a word of ``followers``."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
         return self.begins_line(index) or self._ends_sentence(index)
 
     def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
-        """Return whether a mention begins a sentence or a clause, and a word of ``followers`` comes after it.
+        """Return whether an entity begins a sentence or clause, and a word of ``followers`` follows the entity.
 
         Args:
-            index: Index of the mention.
+            index: Index of the entity.
             followers: The words; ``None`` for any word in lower case.
         """
         is_follower = (
@@ -377,49 +387,51 @@ class LinePlaces:
         return word in words or (word == "I" and "i" in words)
 
     def begins_line(self, index: int) -> bool:
-        """Return whether an item is the first one of its line. Marks of a list may precede it."""
+        """Return whether the word or entity at position ``index`` begins its line. List marks may precede it."""
         before = self.gaps[index]
         if index == 0:
             return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether the item before an index ends a sentence.
+        """Return whether a sentence ends before position ``index``.
 
-        This item must be a word of at least three lower-case letters.
+        The last word of the sentence must be unchanged, with at least three lower-case letters. So an abbreviation such
+        as ``u.`` ends no sentence.
         """
         is_end = _SENTENCE_END.search(self.gaps[index]) is not None
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
-        """Return whether a number directly precedes the word or mention at an index."""
+        """Return whether a number directly precedes the word or entity at position ``index``."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
     def follows_degrees(self, index: int) -> bool:
-        """Return whether a number and the sign of degrees directly precede a mention."""
+        """Return whether a number and the degree sign directly precede position ``index``, as in ``37 °C``."""
         return self.gaps[index].strip(" ") == "\u00b0" and self.get_class(index - 1) in NUMERIC_TYPES
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether a kept word of a list is next to a mention, with a blank between them.
+        """Return whether an unchanged word of a list is next to an entity, with a blank between them.
 
         Args:
-            index: Index of the mention.
+            index: Index of the entity.
             is_listed: Function that returns whether a word is on the list.
         """
         neighbors = ((index - 1, self.gaps[index]), (index + 1, self.gaps[index + 1]))
         return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
-        """Return whether the words next to a mention show that it is the name of a language: ``in Spanish``."""
+        """Return whether the words next to ``index`` show that a language is meant there, as in ``in Spanish``."""
         is_pair = self.get_class(index - 1) == "group" and self.gaps[index] == " "
         if self._follows_language_lead(index - is_pair):
             return True
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
 
     def _follows_language_lead(self, index: int) -> bool:
-        """Return whether a word such as *in* precedes an index.
+        """Return whether a word such as *in* precedes position ``index``.
 
-        A list of languages may be between that word and the index, as in ``in Spanish, German and``.
+        A list of languages may be between that word and the index, as before ``French`` in ``in Spanish, German and
+        French``.
         """
         for _ in range(_MAX_LANGUAGES):
             at, gap = index - 1, self.gaps[index]
@@ -436,10 +448,10 @@ class LinePlaces:
         return False
 
     def is_variety_place(self, index: int) -> bool:
-        """Return whether a mention may be the country in the name of a language: ``in US English``.
+        """Return whether a country at ``index`` may belong to the name of a language, as ``US`` in ``in US English``.
 
-        A word of the type ``group``, such as *English*, must follow the mention. No noun may follow that word: in ``to
-        US Catholic schools`` the word *Catholic* is an adjective.
+        A word of the entity type ``group``, such as *English*, must follow. No noun may follow that word: in ``to US
+        Catholic schools`` the word *Catholic* is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False
@@ -451,14 +463,19 @@ class LinePlaces:
         return self._follows_language_lead(index)
 
     def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether a kept word of a list precedes a mention, with a blank between them."""
+        """Return whether an unchanged word of a list precedes an entity, with a blank between them.
+
+        Args:
+            index: Index of the entity.
+            is_listed: Function that returns whether a word is on the list.
+        """
         return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
 
     def is_noun_place(self, index: int) -> bool:
-        """Return whether a determiner precedes a mention, so that the mention is a noun: ``the white van``.
+        """Return whether a determiner shows that a common noun is at ``index``, such as ``van`` in ``the white van``.
 
-        At most two kept words in lower case may be between the determiner and the mention. No other mention may follow
-        the mention after a blank.
+        At most two unchanged words in lower case may be between the determiner and the entity. No other entity may
+        follow after a blank.
         """
         if self.gaps[index + 1] == " " and self.get_class(index + 1):
             return False
@@ -473,14 +490,18 @@ class LinePlaces:
         return False
 
     def is_age(self, index: int) -> bool:
-        """Return whether the words after a unit of time show that it measures an age: ``47 years of age``."""
+        """Return whether the unit of time at ``index`` belongs to an age, as in ``47 years of age``."""
         words = [self.get_word(index + step).lower() for step in (1, 2)]
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of one of the types.
+        """Return whether the sentence of an entity has another entity of one of the given types.
 
-        The search ends after 64 words and mentions in each direction.
+        The search ends after 64 words and entities in each direction.
+
+        Args:
+            index: Index of the entity.
+            types: The entity types.
         """
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):

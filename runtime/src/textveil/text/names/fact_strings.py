@@ -1,10 +1,10 @@
-"""Sets of public strings for the rules of ``facts``: terms, capitalized names, words of headings, plurals.
+"""Sets of public words that the option ``facts`` can leave unchanged: terms, public names, headings, plurals.
 
-Each set depends only on the lists of the bundle and on the options of a call, never on a text.
+Each set depends only on the public word lists and on the options of a call, never on a text.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -33,8 +33,7 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Scales of temperature after the degree sign.
-_DEGREES = frozenset(("C", "F"))
+_DEGREES = frozenset(("C", "F"))  #: scales of temperature after the degree sign
 #: Constants of source code that are also names of persons.
 _CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
@@ -67,20 +66,20 @@ _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place",
 
 
 def is_cased_unit(text: str) -> bool:
-    """Return whether a string is a unit or a scale of temperature that is written with a capital."""
+    """Return whether a text is a unit or a temperature scale with a capital letter, such as ``kWh`` or ``C``."""
     return text in _CASED_UNITS or text in _DEGREES
 
 
 class FactStrings:
-    """Sets of public strings for one value of the option ``facts``.
+    """Sets of public words that the option ``facts`` can leave unchanged, for one value of this option.
 
     Args:
-        lists: The lists of the bundle.
+        lists: The public word lists.
         level: Value of the option ``facts``, one of ``FACTS``.
-        denied: Lookup keys of words that are always replaced.
-        randomized: Words of the option ``randomize``, which no rule keeps either. An identifier that contains one of
-            them is replaced as a whole, so it reveals only that it contains some word of the list.
-        only_tags: Whether all types are written as tags, so that no word becomes a surrogate from the pools of words.
+        denied: Words (normalized spellings) that are always replaced.
+        randomized: Words of the option ``randomize``, which the rules never leave unchanged. An identifier that
+            contains such a word is replaced as a whole, so it reveals only that it contains some word of the list.
+        only_tags: Whether tags such as ``[city 1]`` replace all entities. Then no replacement can be an ordinary word.
 
     Privacy:
         The object stores no text of the user.
@@ -105,14 +104,17 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates, in lower case. No rule keeps such a word, because restoring would replace it in a reply."""
+        """All surrogates (possible replacements), in lower case.
+
+        No rule leaves such a word unchanged, because restoring would replace it in a reply.
+        """
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self._only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates that are in the pools for unlisted words, but in no other surrogate pool."""
+        """Possible replacements of unlisted words that are not also replacements of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -121,7 +123,7 @@ class FactStrings:
 
     @cached_property
     def persons(self) -> frozenset[str]:
-        """All entries of the lists of names of persons."""
+        """All first names, family names and other entries on the lists of names of persons."""
         return frozenset().union(*(self.lists.members_by_type[name] for name in _PERSON_LISTS))
 
     @cached_property
@@ -140,14 +142,18 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Companies, products and other listed terms with a capital, in lower case."""
+        """Listed companies, products and other capitalized terms. The set has them in lower case."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Surrogates for unlisted words that can be kept as words, because all types are written as tags."""
+        """Possible replacements of unlisted words that may stay unchanged.
+
+        The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these replacements is in
+        use.
+        """
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
 
     @cached_property
@@ -162,7 +168,7 @@ class FactStrings:
 
     @cached_property
     def _code_names(self) -> frozenset[str]:
-        """Public words of identifiers that are also names of persons."""
+        """Words that are public within identifiers such as ``get_user``, and also names of persons."""
         return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
@@ -178,13 +184,13 @@ class FactStrings:
         return word in self.persons or word in self._place_names
 
     def is_term(self, word: str) -> bool:
-        """Return whether a lower-case word is a listed term, a role, or a kept word of another language."""
+        """Return whether a lower-case word is a listed term, a role, or a frequent word of another language."""
         if word in self._terms or word in self._shared_pool_words or self._is_foreign_word(word):
             return True
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
     def is_elided(self, key: str) -> bool:
-        """Return whether a key such as *l'image* consists of an elided word and a word that is no name.
+        """Return whether a word such as *l'image* consists of a short elided word and a word that is no name.
 
         The elided word belongs to another language.
         """
@@ -197,21 +203,21 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word belongs to another language, and is not one of the common words."""
-        return self._is_foreign_word(word) and self.common.get(word) is None
+        """Return whether a word belongs to another language, and is not a common word of the own language."""
+        return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
-        """Return whether a word belongs to another language and is kept. The method does not copy the long list."""
+        """Return whether a word of another language is left unchanged. The method does not copy the long list."""
         if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
             return False
         return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
-        """Return whether a function word of another language is also a name of a person, such as *una*."""
+        """Return whether a word is a function word of another language and also a name of a person, such as *una*."""
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a string is a listed company or product that the value of ``facts`` does not keep."""
+        """Return whether a text is a listed company or product that this value of ``facts`` replaces."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
@@ -223,17 +229,17 @@ class FactStrings:
         return text in _DEGREES and text.lower() not in self.denied
 
     def is_label_letter(self, text: str) -> bool:
-        """Return whether a string is a capital letter from A to Z that ``facts`` may keep."""
+        """Return whether a text is a capital letter from A to Z that may stay unchanged, as in ``vitamin C``."""
         return self.is_useful and len(text) == 1 and text.isascii() and text.lower() not in self.denied
 
     def is_labeled_noun(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span is a noun in Title case and a capital letter, such as *Plan B*."""
+        """Return whether tokens are a capitalized noun and a capital letter, such as *Plan B*."""
         if len(tokens) != 2 or tokens[0].case != TITLE or not self.is_label_letter(tokens[1].text):
             return False
         return tokens[0].key in self.words.label_nouns and self.is_shared(tokens[0].key)
 
     def is_determined(self, text: str) -> bool:
-        """Return whether a word is a listed noun that may also be a part of a name, such as *van*.
+        """Return whether a word is a listed noun that can also be a part of a name, such as *van*.
 
         The word must be in lower case. If ``facts`` is ``useful`` or ``public``, it may also be in capitals.
         """
@@ -259,9 +265,10 @@ class FactStrings:
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a word that often begins sentences may do so before any word: *Bank transfer*.
+        """Return whether a capitalized word before any other word counts as the start of a sentence: *Bank transfer*.
 
-        The word may also be a rare family name, but not a frequent one. It must not be rare as a common word.
+        The word must often begin sentences, and must not be rare as a common word. It may be a rare family name, but
+        not a frequent one.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -269,15 +276,15 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        If months get surrogates, the result is true only from the value ``useful`` of ``facts`` on: a kept month could
-        be mistaken for a surrogate.
+        If months get surrogates (other months), an unchanged *May* could be mistaken for a surrogate. In this case the
+        result is false if the option ``facts`` is below ``useful``.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
         return text.istitle() and is_verb and (self.is_useful or self._only_tags)
 
     def is_plural(self, word: str) -> bool:
-        """Return whether a kept word is the plural of a common noun."""
+        """Return whether a word is the plural of a common noun."""
         if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in self.words.not_plurals:
             return False
         if self.common.get(word, 0) & (FUNCTION | OPENER):
@@ -290,7 +297,7 @@ class FactStrings:
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
     def is_piece(self, word: str) -> bool:
-        """Return whether a lower-case word may be kept as a part of an identifier."""
+        """Return whether a lower-case word may stay unchanged as a part of an identifier, such as ``user_id``."""
         if word in self.denied or word in self.persons or word in self.surrogates:
             return False
         marks = self.common.get(word, 0)
@@ -299,19 +306,19 @@ class FactStrings:
         return len(word) == 1 or word in self.words.identifier_pieces or self.is_term(word)
 
     def is_path_word(self, word: str) -> bool:
-        """Return whether a lower-case word may be kept in the path of an address of the web."""
+        """Return whether a lower-case word may stay unchanged in the path of a web address."""
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word in lower case is a listed company, product or other term with a capital."""
+        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
-        """Return whether a word is neither denied nor a surrogate."""
+        """Return whether a word is neither on the option ``deny`` nor a possible replacement of another word."""
         return word not in self.denied and word not in self.surrogates
 
     def is_word_list(self, text: str) -> bool:
-        """Return whether a long string without blanks consists of common lower-case words with marks between them."""
+        """Return whether a text without blanks has only common lower-case words, with marks between: ``red,green``."""
         if _WORD_LIST.fullmatch(text) is None:
             return False
         words = {*_LIST_MARK.split(text)}
@@ -320,7 +327,7 @@ class FactStrings:
     # --- runs of capitals
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether all words of a span are on public lists of capitalized words, with the same spelling."""
+        """Return whether public lists have all of the given capitalized words, with the same spelling."""
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
@@ -334,13 +341,13 @@ class FactStrings:
         return word in self.words.phone_labels and text in (word.title(), word.upper()) and self.is_shared(word)
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span is a single function word that is not also a name, such as *We*."""
+        """Return whether the only token is a function word that is not also a name, such as *We*."""
         marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
         spellings = (tokens[0].key.title(), tokens[0].key.upper())
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span is a single word that may begin a sentence, and is no name."""
+        """Return whether the only token is a word that may begin a sentence, and is no name."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
@@ -349,9 +356,9 @@ class FactStrings:
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
     def is_sentence(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span is a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
+        """Return whether tokens are a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
 
-        It has several words, all of them common words that are no names, and at least one function word.
+        There must be several words. All must be common words that are no names, and at least one a function word.
         """
         marks = [self.common.get(token.key, 0) for token in tokens if token.case == UPPER]
         if len(tokens) < 2 or len(marks) < len(tokens) or not any(mark & FUNCTION for mark in marks):
@@ -364,31 +371,31 @@ class FactStrings:
         return self.common.get(word, 0) & RARE > 0
 
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span of capitalized words may be a heading.
+        """Return whether capitalized words may be a heading, such as *Work Experience*.
 
-        It must consist of common words and terms that are not names of persons or places. If it has several words,
-        three more conditions must hold. At least one word often begins sentences. At least one word is not a name in a
-        census: *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is
-        not a heading.
+        All of them must be common words or terms, and no names of persons or places. For several words, three more
+        conditions must hold. At least one word often begins sentences. At least one word is not a name in a census:
+        *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is not a
+        heading.
         """
-        if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
-            return False
+        for token in tokens:  # no generator, since most spans end the loop at their first word
+            if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
+                return False
+            if not (self._is_heading_word(token.key) or self._is_title_term(token)):
+                return False
         keys = [token.key for token in tokens]
         marks = [self.common.get(key, 0) for key in keys]
-        if not all(self._is_heading_word(token.key) or self._is_title_term(token) for token in tokens):
-            return False
         if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
             return False
-        if len(keys) == 1 and keys[0] in self._terms:
-            return True
-        if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
+        is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
+        if len(keys) == 1 and is_plain:
             return True
         if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
-        """Return whether words end in a word of institutions."""
+        """Return whether the last word names a kind of institution, such as *School*."""
         return keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
 
     def _is_plain_heading(self, token: NamesToken) -> bool:
@@ -413,8 +420,8 @@ class FactStrings:
     def is_plain(self, string: str) -> bool:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
-        It may also have one number, which must be round or have one or two digits. The result is false for a string
-        that may begin an IBAN or a number plate, such as ``YA25``.
+        The string may also have one number, which must be round or have one or two digits. The result is false for a
+        string that may begin an IBAN or a number plate, such as ``YA25``.
         """
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
@@ -433,7 +440,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span has a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether tokens include a word such as ``HttpClient``, and otherwise only common words and terms."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -441,7 +448,7 @@ class FactStrings:
         return self.is_camel(text) and not self.is_company(text)
 
     def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether a span is on the public lists of capitalized words, or is a country that ``facts`` keeps."""
+        """Return whether capitalized words are on public lists, or are a country that ``facts`` leaves unchanged."""
         if not self.is_useful or not tokens:
             return False
         if self.is_public_run(tokens):
@@ -449,36 +456,45 @@ class FactStrings:
         is_country = self.is_public and mention.entity_type in _COUNTRIES
         return is_country and mention.span.preceding_word != AFTER_TITLE
 
-    # --- all sets of a mention
+    def find_sets(self, mention: EntityMention) -> int:
+        """Return which public sets of words contain the text of a detected entity, as the sum of their flags.
 
-    def find_all_sets(self, mentions: Iterable[EntityMention]) -> list[int]:
-        """Return for each mention the public sets that contain its string, as the sum of their flags.
-
-        The sum is 0 for a mention that is neither a lower-case word nor a span of capitalized words.
+        The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
         """
-        return [*map(self._find_sets, mentions)]
-
-    def _find_sets(self, mention: EntityMention) -> int:
-        span = mention.span
+        span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:
-            is_term = self.is_term(span.text) or self.is_elided(span.tokens[0].key)
-            found = (TERMS, is_term), (CODE_NAMES, span.text in self._code_names)
-        elif span.entity_type == CAPITALIZED_RUN:
-            tokens = [token for token in span.tokens if token.token_class != KEPT]
-            found = (
-                (UNITS, self.is_unit(span.text)),
-                (VARIETIES, self.is_country_variety(span.text)),
-                (FUNCTION_WORDS, self.is_function_word(span.tokens)),
-                (LABELS, self.is_label(span.text)),
-                (SENTENCES, self.is_sentence(tokens)),
-                (STARTS, self.is_start(tokens)),
-                (CODE, self._is_code(tokens)),
-                (PUBLIC_NAMES, self._is_fact(tokens, mention)),
-                (CONSTANTS, span.text in _CODE_CONSTANTS and self.is_shared(span.text.lower())),
-                (LETTERED, self.is_labeled_noun(span.tokens)),
-                (SURNAMES, self.common.get(span.text.lower(), 0) & (NAME | CENSUS) > 0),
-                (HEADINGS, self.is_useful and tokens != [] and self.is_heading(tokens)),
-            )
-        else:
+            found = TERMS if self.is_term(text) or self.is_elided(span.tokens[0].key) else 0
+            return found | CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
+        if span.entity_type != CAPITALIZED_RUN:
             return 0
-        return sum(flag for flag, is_member in (*found, (NOUNS, self.is_determined(span.text))) if is_member)
+        word, tokens = text.lower(), [token for token in span.tokens if token.token_class != KEPT]
+        found = self._find_small_sets(text) if word in self._small_sets else 0
+        found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
+        if len(span.tokens) == 1:
+            found |= FUNCTION_WORDS if self.is_function_word(span.tokens) else 0
+        elif self.is_labeled_noun(span.tokens):
+            found |= LETTERED
+        if len(tokens) == 1:
+            found |= STARTS if self.is_start(tokens) else 0
+        elif self.is_sentence(tokens):
+            found |= SENTENCES
+        found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
+        found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
+        return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
+
+    @cached_property
+    def _small_sets(self) -> frozenset[str]:
+        """The words of the small sets, in lower case."""
+        words, spelled = self.words, map(str.lower, (*_CASED_UNITS, *_CODE_CONSTANTS))
+        return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
+
+    def _find_small_sets(self, text: str) -> int:
+        """Return the sets of few words that contain a span of capitalized words, as the sum of their flags."""
+        found = (
+            (UNITS, self.is_unit(text)),
+            (VARIETIES, self.is_country_variety(text)),
+            (LABELS, self.is_label(text)),
+            (CONSTANTS, text in _CODE_CONSTANTS and self.is_shared(text.lower())),
+            (NOUNS, self.is_determined(text)),
+        )
+        return sum(flag for flag, is_member in found if is_member)

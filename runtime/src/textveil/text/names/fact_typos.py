@@ -1,6 +1,6 @@
-"""Correction of typing errors for the rules of ``facts``: a similar common word replaces an unlisted word.
+"""Correction of typing errors (option ``facts``): a similar common word replaces an unlisted word.
 
-The output contains only the corrected word, so it reveals no more than a kept common word.
+The output contains only the corrected word, so it reveals no more than if the user had typed that word.
 """
 
 from string import ascii_lowercase
@@ -18,7 +18,7 @@ class TypingErrors:
     """Corrects words that have a single typing error.
 
     Args:
-        strings: Public sets of strings.
+        strings: Public sets of words.
     """
 
     def __init__(self, strings: FactStrings) -> None:
@@ -26,7 +26,7 @@ class TypingErrors:
 
     @staticmethod
     def has_form(word: str) -> bool:
-        """Return whether a word has 7 to 24 letters, and consists only of lower-case ASCII letters."""
+        """Return whether a word may be corrected: it consists of 7 to 24 lower-case ASCII letters."""
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:
@@ -42,11 +42,11 @@ class TypingErrors:
             return ""
         if word in strings.surrogates or strings.is_term(word):
             return ""
-        found = {*filter(self._is_target, strings.common.keys() & _list_neighbors(word))}
+        found = {*filter(self._is_target, _list_neighbors(word))}
         return found.pop() if len(found) == 1 else ""
 
     def _is_target(self, word: str) -> bool:
-        marks = self._strings.common.get(word, 0)
+        marks = self._strings.common.get(word, 0)  # most strings are no words
         return marks & START > 0 and not marks & (NAME | RARE | CENSUS) and word not in self._strings.denied
 
 

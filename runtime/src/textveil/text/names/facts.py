@@ -1,14 +1,15 @@
-"""Public facts in the mode ``names``: spans that are kept because a rule of the option ``facts`` covers them.
+"""Public facts in the mode ``names``: entities that the rules of the option ``facts`` leave unchanged.
 
-The rules read the elements of a text after the three passes: kept texts and mentions. They turn a mention into kept
-text if two conditions hold:
+The rules read the elements of a text after the three passes: unchanged texts and mentions (detected entities, which
+would be replaced). They turn a mention into unchanged text if two conditions hold:
 
 - its own string is in a public set ``D`` of the rule (a list, a form, a range of values);
-- its *place* allows the rule. A place is the kept text around the mention, and the types of the mentions next to it.
+- its *place* allows the rule. A place is the unchanged text around the mention, and the types of the mentions next to
+  it.
 
 The place never depends on a string that is replaced, and the set ``D`` is public. So the output remains a function of
 the template. A span that stays replaced could have any string of its type outside ``D`` (docs/proofs/names.md,
-"Facts"). The rules for numbers run in a second round, which reads the kept text of the first round.
+"Facts"). The rules for numbers run in a second round, which reads the unchanged text of the first round.
 """
 
 import re
@@ -64,16 +65,17 @@ _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
 class FactRules:
-    """Rules that keep public facts, for one value of the option ``facts`` and the options of a call.
+    """Rules that leave public facts unchanged, such as weekdays, units and ages, for the options of a call.
 
     Args:
-        lists: The lists of the bundle.
+        lists: The public word lists.
         level: Value of the option ``facts``, one of ``FACTS``.
-        denied: Lookup keys of words that are always replaced.
+        denied: Words (normalized spellings) that are always replaced.
         randomized: Words of the option ``randomize``.
-        hidden_types: Public names of types that the options write as tags or remove.
-        shows_errors: Whether corrected words keep their original spelling in the result, as in a preview.
-        only_tags: Whether all types are written as tags.
+        hidden_types: Entity types that the options ``tag`` and ``drop`` write as tags or remove.
+        shows_errors: Whether the result has the original spelling of words with a corrected typing error, as in a
+            preview.
+        only_tags: Whether all entities become tags such as ``[city 1]``.
 
     Privacy:
         The object stores no text of the user.
@@ -117,7 +119,7 @@ class FactRules:
         return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Split a span such as *Patient Anna Novak* into its roles and the span of the rest.
+        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and the span of the rest.
 
         Returns:
             The text of the roles, with a blank after each, and the span of the rest. ``None`` if the span does not
@@ -140,10 +142,10 @@ class FactRules:
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
-        """Return whether a JSON key indicates a secret, or has a hidden word, so that no rule may keep its value.
+        """Return whether the value of a JSON key must be replaced: the key names a secret, or has a replaced word.
 
         Args:
-            elements: Kept texts and mentions of the key.
+            elements: Unchanged texts and detected entities of the key.
         """
         if any(not isinstance(element, str) for element in elements):
             return True
@@ -159,12 +161,12 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Turn each mention that a rule covers into kept text, and yield kept texts and mentions in turn.
+        """Turn public facts among the detected entities into unchanged text, and yield texts and entities in turn.
 
         Args:
-            elements: Kept texts and mentions, in order.
-            finder: Finder of the spans. Its number of kept words increases by the words of the facts.
-            classify_span: Function that assigns an entity type to a span, and returns its mention.
+            elements: Unchanged texts and entities, in order.
+            finder: Finder of the spans. Its count of unchanged words increases by the words of the facts.
+            classify_span: Function that assigns an entity type to a span, and returns the entity.
             may_correct: Whether typing errors may be corrected.
         """
         kept_texts: list[str] = []
@@ -187,7 +189,7 @@ class FactRules:
         batch: list[str | EntityMention] = []
         is_cut, begun, word_before = False, False, ""
         for element in elements:
-            if isinstance(element, str) and begun:
+            if begun and isinstance(element, str) and not element.isprintable():  # no line break is printable
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
@@ -214,18 +216,15 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Sequence[str | EntityMention]:
-        hidden = [(index, mention) for index, mention in place.hidden if self._may_keep(mention)]
-        sets = dict(
-            zip([index for index, _ in hidden], self.strings.find_all_sets([of for _, of in hidden]), strict=True)
-        )
+        hidden = [(index, of, self.strings.find_sets(of)) for index, of in place.hidden if self._may_keep(of)]
         for rule, types in self._rules:
             is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):
                 continue
             found = {
                 index: mention.span.text
-                for index, mention in hidden
-                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets[index])
+                for index, mention, sets in hidden
+                if (types is None or mention.span.entity_type in types) and rule(place, index, mention, sets)
             }
             if not found:
                 continue
@@ -233,7 +232,7 @@ class FactRules:
             if is_correction and not self._shows_errors:
                 found = {index: self._errors.correct(text) for index, text in found.items()}
             finder.kept_count += place.keep(found)
-        for index, mention in hidden:
+        for index, mention, _ in hidden:
             if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
                 place.pieces[index] = split[0], classify_span(split[1])
             if mention.span.entity_type == "url" and not place.follows(index, self._secret):
@@ -252,16 +251,16 @@ class FactRules:
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
-        return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
+        return all(not token.flags & HOLDS_OWN and token.key not in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
-        """Return whether a rule keeps a lower-case word, a letter, a string, a unit, a function word or a weekday.
+        """Return whether a rule leaves a word, a letter, an identifier, a unit or a weekday unchanged.
 
         Args:
-            place: The lines that contain the mention.
-            index: Index of the mention in these lines.
-            mention: The mention.
-            sets: Public sets that contain its string (``FactStrings.find_all_sets``).
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
+            mention: The word as a detected entity.
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_sets``).
         """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
@@ -320,7 +319,12 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or labels the noun before it: ``train B``, ``vitamin C``."""
+        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``.
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
         if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
             return True
         if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
@@ -328,14 +332,14 @@ class FactRules:
         return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a kept word next to a word is the reason to keep this word too.
+        """Return whether a word stays unchanged because an unchanged word is next to it.
 
-        The word to keep must be a function word of another language, or a part of the name of a language.
+        The word must be a function word of another language, or a part of the name of a language (``US English``).
 
         Args:
-            place: The lines that contain the word.
-            index: Index of the word in these lines.
-            mention: The mention of the word.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
+            mention: The word as a detected entity.
         """
         span, strings = mention.span, self.strings
         if span.entity_type == "group":
@@ -349,12 +353,12 @@ class FactRules:
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a mention is a typing error that may be corrected in its context.
+        """Return whether a word is a typing error that may be corrected in its context.
 
         Args:
-            place: The lines that contain the mention.
-            index: Index of the mention in these lines.
-            mention: The mention.
+            place: The words and entities of the lines that contain the word.
+            index: Index of the word among them.
+            mention: The word as a detected entity.
         """
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
@@ -366,13 +370,13 @@ class FactRules:
         return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
-        """Return whether a rule keeps a span of capitalized words.
+        """Return whether a rule leaves a span of capitalized words unchanged, such as a heading or a company.
 
         Args:
-            place: The lines that contain the span.
-            index: Index of the span in these lines.
-            mention: The mention of the span.
-            sets: Public sets that contain its string (``FactStrings.find_all_sets``).
+            place: The words and entities of the lines that contain the span.
+            index: Index of the span among them.
+            mention: The span as a detected entity.
+            sets: Public sets of words that contain the text, as flags (``FactStrings.find_sets``).
         """
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]

@@ -1,6 +1,7 @@
 """Options for replacements in the mode ``names``, and the privacy guarantee of the mode.
 
-Replaced words reveal only the public template. For kept words there is no bound.
+The output reveals the types, the case and the order of replaced entities, but not their text. For unchanged words there
+is no bound.
 """
 
 import math
@@ -28,9 +29,10 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types that the option ``facts`` keeps in part: some strings are kept, others are replaced.
+    """Return the entity types of which the option ``facts`` leaves some values unchanged.
 
-    Example: at ``useful`` an age below 90 is kept, and a larger one is replaced.
+    Example: with ``facts="useful"``, an age below 90 stays unchanged, and a larger one is replaced. So the type of ages
+    is in the result.
 
     Args:
         level: Value of the option ``facts``.
@@ -40,19 +42,20 @@ def list_value_types(level: str) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementStyle:
-    """Options for the replacement of spans in the mode ``names``.
+    """Options for the replacement of entities (names, numbers and others) in the mode ``names``.
 
     Attributes:
-        tags: Whether all types are written as tags, ``[city 1]``.
-        consistent: Whether equal strings of a document get equal surrogates.
-        keep: Types whose strings are kept, if a list has the string or its form determines the type.
-        tag: Types that are written as tags, even if ``tags`` is false.
+        tags: Whether tags such as ``[city 1]`` replace all entities.
+        consistent: Whether equal entities of a document get equal surrogates (replacements).
+        keep: Types that are left unchanged, if the type of the entity follows from a list or from its form.
+        tag: Types that become tags, even if ``tags`` is false.
         drop: Types that are removed without a replacement.
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
-        linked: Whether equal strings in different documents get equal surrogates, if the secret key is the same.
-        value_tags: Entity types that are written as tags because the option ``facts`` keeps some of their strings.
-            Numbers with a layout of ``LONG_NUMBERS`` are an exception: they get surrogates.
+        linked: Whether equal entities in different documents get equal surrogates, if the secret key is the same.
+        value_tags: Entity types that become tags because the option ``facts`` leaves some of their values unchanged: a
+            surrogate could be mistaken for such a value. Exception: numbers with a layout of ``LONG_NUMBERS`` get
+            surrogates.
     """
 
     tags: bool = False
@@ -66,13 +69,13 @@ class ReplacementStyle:
 
     @property
     def effective_cap(self) -> int | None:
-        """``cap`` if the style limits the number of distinct strings; otherwise ``None``."""
+        """``cap`` if a document may have only that many distinct replaced strings; ``None`` without a limit."""
         return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
 @dataclass(frozen=True)
 class RandomizedListFigures:
-    """Figures of the word list of the option ``randomize``, for statements.
+    """Figures of the word list of the option ``randomize``, for privacy statements.
 
     Attributes:
         words: Number of words of the list.
@@ -90,15 +93,16 @@ class RandomizedListFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesGuarantee:
-    """Guarantee of the mode ``names``.
+    """Privacy guarantee of the mode ``names``.
 
-    Two texts with the same template have the same output distribution: a privacy loss of 0. Between texts with
-    different templates there is no bound. So a text has no finite epsilon, and statements state none.
+    The template of a text has the unchanged words, and the types of the replaced entities. Two texts with the same
+    template have the same output distribution: a privacy loss of 0. Between texts with different templates there is no
+    bound. So a text has no finite epsilon, and statements state none.
 
     Attributes:
-        style: Options for the replacement of spans.
-        facts: Value of the option ``facts``: which public facts are kept.
-        allow: Whether the option ``allow`` adds words that are kept.
+        style: Options for the replacement of entities, such as surrogates or tags.
+        facts: Value of the option ``facts``: which public facts are left unchanged.
+        allow: Whether the option ``allow`` adds words that are left unchanged.
         deny: Whether the option ``deny`` adds words that are replaced.
         also: Whether a second detector hides further parts of the output.
         patterns: Names of the entity types of the option ``patterns``. Tags and statements contain these names.
@@ -122,7 +126,7 @@ class NamesGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Text that statements have in place of an epsilon (``PrivacyGuarantee.epsilon_kind``)."""
+        """Text that stands in statements in place of an epsilon (``PrivacyGuarantee.epsilon_kind``)."""
         return _TEXTS["epsilon_kind"]
 
     @property
@@ -131,17 +135,17 @@ class NamesGuarantee:
         return ()
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return an unbounded spend (``PrivacyGuarantee.compute_spend``), since kept words reveal themselves."""
+        """Return an unbounded privacy loss (``PrivacyGuarantee.compute_spend``), since words stay unchanged."""
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the noun for a word that a statement counts (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a counted word, for the statement (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of a statement (``PrivacyGuarantee.list_figures``).
+        """Return the figures for a JSON statement (``PrivacyGuarantee.list_figures``).
 
-        ``epsilon_text`` is null, never 0.
+        The value of ``epsilon_text`` is null, never 0, because no finite bound holds.
         """
         draw = self.draw
         return {
@@ -166,11 +170,11 @@ class NamesGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the counts of a statement (``PrivacyGuarantee.list_totals``)."""
+        """Return the word counts for a JSON statement (``PrivacyGuarantee.list_totals``)."""
         return {"kept_words": tokens} | ({} if self.draw is None else {"randomized_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences about unprotected information (``PrivacyGuarantee.list_unprotected``)."""
+        """Return sentences on what the output still reveals (``PrivacyGuarantee.list_unprotected``)."""
         items = [*_TEXTS["not_protected"], *self._list_fact_texts("not_protected_facts")]
         if self.style.keep:
             items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
@@ -214,16 +218,18 @@ class NamesGuarantee:
         )
 
     def _list_fact_texts(self, name: str) -> list[str]:
-        """Return the texts of a statement for the value of ``facts`` and for all values that keep fewer facts.
+        """Return the sentences of a statement on the facts that stay unchanged.
+
+        They are those for the value of the option ``facts``, and for all stricter values.
 
         Args:
-            name: Name of the group of texts.
+            name: Name of the group of sentences in ``data/statements.json``.
         """
         return [_TEXTS[name][level] for level in FACTS[1 : FACTS.index(self.facts) + 1]]
 
     @property
     def _replacement_phrase(self) -> str:
-        """Phrase of a statement for the replacement of all words that are neither kept nor randomized."""
+        """Phrase of a statement on how words are replaced: by other words of the same type, or by tags."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(

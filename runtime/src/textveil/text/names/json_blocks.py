@@ -1,7 +1,7 @@
-r"""Split a text with JSON into parts that are read one by one.
+r"""Split a text with JSON into parts, each of which is sanitized like a text of its own.
 
-A JSON string is read like a text of its own, without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is
-one name. The text of a comment is read like a string.
+A JSON string is read without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a
+comment is read like a string.
 """
 
 import re
@@ -25,7 +25,7 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class JsonPart(NamedTuple):
-    """A part of a text that is read independently of the other parts.
+    """A part of a text with JSON, such as one string, which is sanitized independently of the other parts.
 
     Attributes:
         kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
@@ -41,8 +41,8 @@ class JsonPart(NamedTuple):
 def split_json(text: str) -> Iterator[JsonPart]:
     r"""Split a text into its JSON values and the text around them. A text without JSON is one part.
 
-    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends where its brackets balance, or at
-    the end of the text. Comments, trailing commas and duplicate keys are supported.
+    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. JSON ends where its brackets balance, or
+    at the end of the text. Comments, trailing commas and duplicate keys are supported.
 
     Example:
         >>> [part.text for part in split_json(r'See {"a": "b\nc", "n": 12}')]
@@ -60,7 +60,7 @@ def split_json(text: str) -> Iterator[JsonPart]:
 
 
 def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether a JSON value begins at ``start``, and the position after the tokens that were read."""
+    """Return whether a JSON value begins at ``start``, and the position up to which the text was read."""
     depth, at = 0, start
     while match := _TOKEN.match(text, at):
         at = match.end()
@@ -89,7 +89,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Return the part of a JSON string. ``written`` is the string without its quotes."""
+    """Decode a JSON string, and return it as a part. ``written`` is the string without its quotes."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []
@@ -106,14 +106,14 @@ def _read_string(written: str) -> JsonPart:
 
 
 def _decode_escape(code: str) -> str:
-    """Decode the hexadecimal digits of an escape, or of the two escapes of a surrogate pair."""
+    """Decode the hexadecimal digits of a JSON escape, or of the two escapes of a UTF-16 surrogate pair."""
     if len(code) == 4:
         return chr(int(code, 16))
     return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))
 
 
 def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -> str:
-    """Return a part of a JSON string with its original escapes.
+    r"""Return a part of a JSON string with its original escapes, such as ``\u00e9``.
 
     Args:
         text: The part, without escapes.

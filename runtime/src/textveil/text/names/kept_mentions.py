@@ -1,8 +1,8 @@
-"""Mentions that the option ``keep`` covers: they become kept text, unless they are parts of a name.
+"""Entities that the option ``keep`` leaves unchanged, unless they are parts of a name.
 
 The *closed* types are groups of people, months, number words and weekdays. A word of a closed type, such as *Brown*,
-may also be a family name. So such a word is kept only if no name is beside it. The decision reads the types and layouts
-of the mentions beside the word, and the gaps between, but never their strings.
+may also be a family name. So such a word stays unchanged only if no name is beside it. The decision reads the types and
+layouts (public forms) of the entities beside the word, and the gaps between, but never their text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,11 +29,11 @@ _NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
 
 
 class _HasSpan(Protocol):
-    """Interface of a mention for this module, which reads only its span."""
+    """Interface of a detected entity for this module, which reads only the span of the entity."""
 
     @property
     def span(self) -> EntitySpan:
-        """The span of the mention."""
+        """The span (the tokens) of the entity."""
         ...
 
 
@@ -43,11 +43,11 @@ Mention = TypeVar("Mention", bound=_HasSpan)
 def merge_kept_mentions(
     elements: Iterable[str | Mention], is_covered: Callable[[Mention], bool]
 ) -> Iterator[str | Mention]:
-    """Turn the mentions that an option covers into kept text, and yield kept texts and mentions in turn.
+    """Turn entities that an option leaves unchanged into text, and yield texts and other entities in turn.
 
     Args:
-        elements: Kept texts and mentions.
-        is_covered: Function that returns whether the option covers a mention by its own string and type.
+        elements: Unchanged texts and detected entities.
+        is_covered: Function that returns whether the option applies to an entity, by its own text and type.
     """
     kept_texts, gap = list[str](), list[str]()
     before, lead = _OTHER, ""
@@ -88,7 +88,7 @@ def merge_kept_mentions(
 
 
 def _find_part(mention: _HasSpan) -> str:
-    """Return which part of a name a mention may be: a name, an initial, a title, or none of them."""
+    """Return which part of a name an entity may be: a name, an initial, a title, or none of them."""
     span = mention.span
     if span.entity_type in _TITLES:
         return _TITLE
@@ -98,15 +98,15 @@ def _find_part(mention: _HasSpan) -> str:
 
 
 def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str, type_after: str) -> bool:
-    """Return whether a word of a closed type is beside a name, and so may be a part of it.
+    """Return whether a word such as *Brown* or *May* is beside a name, and so may be a part of the name.
 
     Args:
         mention: The word.
-        before: Result of ``_find_part`` for the mention before the word.
-        lead: The kept text between that mention and the word.
-        gap: The kept text between the word and the next mention.
-        after: Result of ``_find_part`` for the next mention.
-        type_after: Entity type of the span of the next mention; empty if there is none.
+        before: Result of ``_find_part`` for the entity before the word.
+        lead: The unchanged text between that entity and the word.
+        gap: The unchanged text between the word and the next entity.
+        after: Result of ``_find_part`` for the next entity.
+        type_after: Entity type of the span of the next entity; empty if there is none.
     """
     is_joined = lead in _JOINS[before]
     if mention.span.entity_type in _TITLES:

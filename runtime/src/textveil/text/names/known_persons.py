@@ -1,8 +1,8 @@
-"""Persons of the option ``known``: all spellings of one person get one surrogate person.
+"""Persons that the user lists in the option ``known``: the same made-up person replaces all spellings of a person.
 
 A person is one line: ``Daniel Keller, D. Keller, Dan, keller@acme.example``. The first spelling names the person. A
-spelling has a *form*: which of its words are the first name, the family name or initials. The surrogate of a spelling
-has the same form: if Daniel Keller becomes Anna Novak, ``D. Keller`` becomes ``A. Novak``.
+spelling has a *form*: which of its words are the first name, the family name or initials. The surrogate (replacement)
+of a spelling has the same form: if Daniel Keller becomes Anna Novak, ``D. Keller`` becomes ``A. Novak``.
 """
 
 import re
@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return the inside of a character class ``[...]`` for all letters and digits of the Unicode tables."""
+    """Return the content of a regular expression's ``[...]`` for all letters and digits of the Unicode tables."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
@@ -55,9 +55,9 @@ _MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u00b4", "'"), **dict.fromk
 
 
 class _Word(NamedTuple):
-    """A word of a text.
+    """A word of a text, with its position and its normalized spelling.
 
-    It has its position, its lookup key, the gap before it, and whether this gap begins with a full stop.
+    The tuple also has the gap before the word, and whether this gap begins with a full stop.
     """
 
     start: int
@@ -69,15 +69,15 @@ class _Word(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownSpelling:
-    """A spelling of a listed person.
+    """A spelling of a person in the option ``known``, such as ``D. Keller``.
 
     Attributes:
         person: The person's first spelling.
         form: The role of each name in the spelling, as one letter each: first name, family name or initial.
-        originals: Strings that restoring puts into a reply. The first one is for the surrogate of the whole spelling:
-            the person's first listed spelling with this form. Each further one is for the surrogate of one role: the
-            person's first listed name with this role.
-        needs_capital: Whether only text with a capital letter at its beginning matches, because the spelling is also a
+        originals: Names that restoring puts into a reply. The first one replaces the surrogate (made-up name) of the
+            whole spelling: it is the person's first listed spelling with this form. Each further one replaces the
+            surrogate of one role: it is the person's first listed name with this role.
+        needs_capital: Whether text matches only if it begins with a capital letter, because the spelling is also a
             common word.
     """
 
@@ -88,7 +88,7 @@ class KnownSpelling:
 
 
 class KnownMatch(NamedTuple):
-    """A place of a text at which a spelling of a listed person occurs.
+    """An occurrence of a listed person's name in a text.
 
     Attributes:
         start: Index of the first character.
@@ -116,16 +116,17 @@ class KnownPersons:
     Args:
         entries: The persons. Each entry lists the spellings of one person, separated by commas or ``|``. Entries that
             are blank or begin with ``#`` do not count.
-        common: Common words. If a spelling is one of them and has a capital letter, only text with a capital letter
-            matches.
-        name_lists: The lists of the bundle: first names, particles and titles decide the form of a spelling.
+        common: Common words. A spelling that is a common word and has a capital letter matches only text with a capital
+            letter.
+        name_lists: Public lists of names. Its first names, particles and titles decide which word of a spelling is the
+            first name and which one the family name.
 
     Raises:
         OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
             positions of the entries, counted from 1.
 
     Privacy:
-        The object holds the list. Its ``repr`` does not contain it.
+        The object holds the listed names. Its ``repr`` does not contain them.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class KnownPersons:
 
     @property
     def single_words(self) -> frozenset[str]:
-        """Lookup keys of all spellings that consist of a single word."""
+        """All spellings that consist of a single word, normalized (lower case, NFKC)."""
         return frozenset(self._single_words)
 
     def _add_person(self, line: str, number: int) -> None:
@@ -202,9 +203,13 @@ class KnownPersons:
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
-        """Return a person's first name, and the words of the family name, as lookup keys.
+        """Return the first name and the words of the family name of one person, as normalized words.
 
-        Each is empty if no spelling has it.
+        Example: the spellings ``D. Keller`` and ``Daniel Keller`` give ``daniel`` and ``keller``. If no spelling has a
+        first name, the first result is empty; the same holds for the family name.
+
+        Args:
+            words_of_each: For each spelling of the person, its text and its words.
         """
         lone = ""
         best: tuple[str, tuple[str, ...]] | None = None
@@ -227,7 +232,7 @@ class KnownPersons:
     def _drop_titles(self, units: "list[tuple[str, int, int, bool]]") -> "list[tuple[str, int, int, bool]]":
         """Return the words of a name without the titles before it, such as *Dr*.
 
-        In a text, a title is an entity of its own.
+        The reason: in a text, a title is an entity of its own, not a part of the name.
         """
         titles = self._lists["title"]
         while len(units) > 1 and units[0][0] in titles:
@@ -237,7 +242,7 @@ class KnownPersons:
     def _find_form(
         self, spelling: str, words: Sequence[_Word], name: tuple[str, tuple[str, ...]]
     ) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the form of a spelling: which of its words are the first name, the family name or initials.
+        """Return which words of a spelling are the first name, the family name or initials.
 
         Args:
             spelling: The spelling.
@@ -245,7 +250,7 @@ class KnownPersons:
             name: First name and words of the family name, as ``_find_full_name`` returns them.
 
         Returns:
-            The form, with a letter for each role, and the range of the words of each role.
+            The form: one letter for each role, in order. And for each role the range of its words.
         """
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):
@@ -270,7 +275,7 @@ class KnownPersons:
         return _get_role(first) + end, (first[1:3], last[1:3])
 
     def iterate_candidates(self, text: str) -> "KnownCandidates":
-        """Create a search for the spellings of all listed persons in a text."""
+        """Create a search object that finds the spellings of all listed persons in one text."""
         return KnownCandidates(text, self._root)
 
 
@@ -320,7 +325,7 @@ class KnownCandidates:
 
 
 def make_known_token(match: KnownMatch, text: str) -> NamesToken:
-    """Create the token of a listed person in a text.
+    """Create the token that represents a listed person's name in a text.
 
     The key of the token contains the person, and the spellings with which a reply is restored.
     """
@@ -331,9 +336,9 @@ def make_known_token(match: KnownMatch, text: str) -> NamesToken:
 
 
 def make_known_mention(span: EntitySpan) -> EntityMention:
-    """Return the span of a listed person as a mention with a first name and a family name.
+    """Return the name of a listed person as an entity with two parts: first name and family name.
 
-    The strings of both parts are the same for all spellings of one person.
+    Both parts have the same text for all spellings of a person, so all spellings get the same replacement.
     """
     person = span.tokens[0].key.split("\0")[1]
     folded = f"\0{' '.join(word.folded for word in _iterate_words(person))}"
@@ -343,11 +348,11 @@ def make_known_mention(span: EntitySpan) -> EntityMention:
 
 
 def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
-    """Return the mention of a listed person with its output: the surrogate person in the form of the spelling.
+    """Return the entity of a listed person with its replacement, in the form of the original spelling.
 
     Args:
-        mention: The result of ``make_known_mention``.
-        surrogates: The surrogates of the first name and the family name.
+        mention: The entity: the result of ``make_known_mention``.
+        surrogates: The surrogates (replacements) of the first name and the family name.
     """
     text, form = mention.span.text, mention.span.layout
     given, family = surrogates
@@ -374,7 +379,7 @@ def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -
 
 
 def _write_case(original: str, case: int) -> str:
-    """Write a listed spelling in a case pattern."""
+    """Write a name in the given case pattern: in capitals, in lower case, or as listed."""
     if case == UPPER:
         return original.upper()
     if case == LOWER:
@@ -387,7 +392,10 @@ def _capitalize(match: "re.Match[str]") -> str:
 
 
 def _find_name_case(text: str) -> int:
-    """Return the case pattern of a spelling. If the spelling has longer words, its initials do not count."""
+    """Return the case pattern of a name: ``UPPER``, ``TITLE`` or ``LOWER``.
+
+    Initials count only if the name has no longer words.
+    """
     words = [word for word in _WORD.findall(text) if len(word) > 1] or [text]
     if any(not word.isupper() for word in words):
         return TITLE if any(any(map(str.isupper, word)) for word in words) else LOWER
@@ -395,9 +403,9 @@ def _find_name_case(text: str) -> int:
 
 
 def _iterate_words(text: str) -> Iterator[_Word]:
-    """Yield the words of a text.
+    """Yield the words of a text with their positions and gaps (``_Word``).
 
-    A full stop after a single letter does not count, so ``D. Keller`` equals ``D Keller``.
+    A full stop after a single letter is ignored, so ``D. Keller`` equals ``D Keller``.
     """
     text, before, is_letter = text.replace(_LETTER_APOSTROPHE, "'"), 0, False
     for match in _WORD.finditer(text):
@@ -412,10 +420,10 @@ def _iterate_words(text: str) -> Iterator[_Word]:
 
 
 def _iterate_units(words: Sequence[_Word]) -> Iterator[tuple[str, int, int, bool]]:
-    """Yield the units of a name. A *unit* is a word with the words that a hyphen or an apostrophe joins to it.
+    """Yield the units of a name: a word, together with words that a hyphen or an apostrophe joins to it.
 
     Yields:
-        The lookup key of the unit, the range of its words, and whether a full stop follows it.
+        The normalized spelling of the unit, the range of its words, and whether a full stop follows.
     """
     start = 0
     for end in range(1, len(words) + 1):

@@ -1,6 +1,7 @@
-"""Lexicon: classifies words and plain numbers, with or without marks around them (pass 1 of ``names``).
+"""Lexicon of the mode ``names``: decides which words and plain numbers stay unchanged.
 
-The class is a function of the string, the public lists and the options. ``tokenizer`` reads all other chunks.
+The decision is a function of the word, the public word lists and the options. A word may have punctuation marks around
+it, as in ``(word,``. ``tokenizer`` reads all other texts between blanks, such as email addresses.
 """
 
 import re
@@ -75,18 +76,18 @@ _MAX_LISTED_TOKENS = 1 << 14
 
 
 class Lexicon:
-    """Classifies words by the lists of a bundle and the options of a call.
+    """Classifies words by the public word lists and the options of a call: unchanged, replaced and others.
 
     Args:
-        lists: The lists of the bundle.
-        allowed: Lookup keys of words that are kept in any case pattern.
-        denied: Lookup keys of words that are replaced like unlisted words, even if a list has them.
-        randomized: Lookup keys of words that are randomized in lower case. None of them is denied.
+        lists: The public word lists.
+        allowed: Words, normalized, that stay unchanged in lower case and with capitals.
+        denied: Words, normalized, that are replaced like unlisted words, even if a list has them.
+        randomized: Words, normalized, that are randomized where they are in lower case. None of them is in ``denied``.
 
     Attributes:
-        rules: Rules of the language.
-        clitic_pieces: For each clitic, its letters after the apostrophe.
-        randomized_spans: Spans of the randomized words.
+        rules: Rules of the language, such as number words and date formats.
+        clitic_pieces: For each clitic (an ending such as ``'s``), its letters after the apostrophe.
+        randomized_spans: Cache of one span (``EntitySpan``) for each randomized word.
 
     Privacy:
         The object stores no text of the user: its cache has public words only.
@@ -133,12 +134,12 @@ class Lexicon:
         older: Mapping[str, ChunkTokens],
         tokenize_chunk: Callable[[str], ChunkTokens],
     ) -> None:
-        """Tokenize the chunks that are not in ``recent`` yet, and add their tokens to ``recent``.
+        """Tokenize the chunks (texts between blanks) that are not in ``recent`` yet, and add their tokens there.
 
         Args:
             chunks: Texts between single blanks.
             recent: Tokens by chunk.
-            older: Tokens of chunks that were read before.
+            older: Tokens of chunks of earlier calls: the method reuses them.
             tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
         """
         listed_tokens = self.listed_tokens
@@ -154,17 +155,17 @@ class Lexicon:
             recent[chunk] = tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
-        """Return the tokens of a word or a plain number with marks around it; ``None`` for any other chunk."""
+        """Return the tokens of a word or a plain number with marks around it; ``None`` for any other text."""
         if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
             return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
         parts = self.split_word(chunk)
         return None if parts is None else pack_tokens(*parts)
 
     def split_word(self, chunk: str) -> tuple[str, Sequence[NamesToken], str] | None:
-        """Split a chunk that is a word or a plain number with marks around it.
+        """Split a text such as ``(word,`` into the marks before the word, the word, and the marks after it.
 
         Returns:
-            The marks before it, its tokens, and the marks after it; ``None`` for any other chunk.
+            The marks before, the tokens of the word or number, and the marks after; ``None`` for any other text.
         """
         if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
             return "", self.classify_word(chunk), ""
@@ -182,29 +183,33 @@ class Lexicon:
         return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
 
     def classify_plain_number(self, core: str) -> NamesToken:
-        """Return the token of a number that consists of ASCII digits with marks between them.
+        """Return the token of a number of ASCII digits, with or without marks between them.
 
-        A common expression such as ``24/7`` is kept.
+        A common expression such as ``24/7`` stays unchanged.
         """
         if core in self.rules.kept_whole and not self.is_denied(core):
             return create_tuple(NamesToken, (KEPT, core, core, LOWER, "", "", 0))
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word certainly is no name: a function word, or a common word in lower case."""
+        """Return whether a word is certainly no name: a function word, or a common word in lower case."""
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
     def is_denied(self, folded: str) -> bool:
-        """Return whether ``deny`` or ``randomize`` lists a word, or a part of it between ``-``, ``/`` or ``&``.
+        """Return whether the option ``deny`` or ``randomize`` lists a word, or a part of it such as ``b`` in ``a-b``.
 
         Args:
-            folded: Lookup key of the word.
+            folded: Normalized spelling of the word.
         """
         return self._is_denied_word(folded) or not self._listed_by_user.isdisjoint(_PART_MARK.split(folded))
 
     def _is_denied_word(self, folded: str) -> bool:
-        """Return whether the option ``deny`` lists a word, or its stem before a clitic."""
+        """Return whether the option ``deny`` lists a word, or its stem before an ending such as ``'s``.
+
+        Args:
+            folded: The word, normalized (lower case, NFKC).
+        """
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
         parts = split_clitic(folded, self._clitic)
@@ -212,17 +217,17 @@ class Lexicon:
 
     @cached_property
     def gap_pattern(self) -> "regex.Pattern[str]":
-        """Regular expression for a gap: punctuation, ASCII signs, and symbols that a list of the bundle keeps."""
+        """Regular expression for a gap: punctuation, ASCII signs, and symbols on a public list."""
         listed = "".join(map(re.escape, sorted(self._symbols)))
         return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
 
     @cached_property
     def final_gap_pattern(self) -> "regex.Pattern[str]":
-        """Regular expression for a gap at the end of a chunk."""
+        """Regular expression for a gap at the end of a text between two blanks."""
         return regex.compile(rf"(?r)(?:{self.gap_pattern.pattern})\Z")
 
     def find_plain_token(self, word: str) -> NamesToken | None:
-        """Return the token of a common word that is kept in any context; ``None`` for other words.
+        """Return the token of a common word that stays unchanged in any context; ``None`` for other words.
 
         Most words of a text are of this kind, so this is a fast path.
         """
@@ -237,7 +242,7 @@ class Lexicon:
         return None
 
     def classify_word(self, word: str) -> Sequence[NamesToken]:
-        """Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics next to it."""
+        """Return the tokens of a word of letters and apostrophes: one, or a stem and clitics (``Anna`` and ``'s``)."""
         if word.islower() and (plain_token := self.find_plain_token(word)) is not None:
             return (plain_token,)
         folded = word.lower() if word.isascii() else fold_word(word)
@@ -260,11 +265,15 @@ class Lexicon:
         return (self._classify_stem(word, folded),)
 
     def _find_leading_clitic(self, word: str, folded: str) -> int:
-        """Return the length of the clitic at the start of a word, with its apostrophe; 0 if there is none.
+        """Return the length of a clitic such as ``d'`` at the start of a word; 0 if there is none.
 
         A clitic with a capital counts only before a lower-case letter. So ``D'Angelo`` has no clitic: it is a name,
-        which is replaced as a whole. All letters of a clitic must be ASCII: a clitic is kept, so look-alike letters
-        could carry private data into the output.
+        which is replaced as a whole. All letters of a clitic must be ASCII. The reason: a clitic stays unchanged, so
+        look-alike letters could carry private data into the output.
+
+        Args:
+            word: The word.
+            folded: The word, normalized (lower case, NFKC).
         """
         end = folded.index("'") + 1
         if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():
@@ -312,12 +321,22 @@ class Lexicon:
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
 
     def make_unlisted_token(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a replaced lower-case word, with a flag if the word is a listed name of a person."""
+        """Create the token of a lower-case word to replace, with a flag if the word is a listed name of a person.
+
+        Args:
+            word: The word.
+            folded: The word, normalized (lower case, NFKC).
+        """
         token = self._make_unknown(word, folded)
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a replaced lower-case word. Only its ending, such as ``-tion``, is public."""
+        """Create the token of a lower-case word to replace. The output reveals only its ending, such as ``-tion``.
+
+        Args:
+            word: The word.
+            folded: The word, normalized (lower case, NFKC).
+        """
         if len(word) == 1:
             return NamesToken(
                 REPLACED, word, folded, LOWER, "letter", flags=CLITIC if folded in self._clitic_letters else 0
@@ -325,10 +344,10 @@ class Lexicon:
         return create_tuple(NamesToken, (REPLACED, word, folded, LOWER, "word", find_ending(folded, self.rules), 0))
 
     def _find_noun_role(self, word: str, marks: int) -> str:
-        """Return the role of a kept word that may belong to a lower-case name before it (``martin short``).
+        """Return how a common word may belong to a lower-case name before it, as *short* in ``martin short``.
 
         The result is ``NAME_ROLE`` for a listed name of a person, and ``NOUN_ROLE`` for other words that may be nouns.
-        It is empty for all other words, which cannot belong to a name.
+        The result is empty for all other words, which cannot belong to a name.
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""
@@ -368,18 +387,23 @@ class Lexicon:
 
 
 def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
-    """Create the token of a replaced word with a capital letter.
+    """Create the token of a word with a capital letter that is replaced.
 
     Args:
         word: The word.
-        folded: Its lookup key.
-        case: Its case pattern.
+        folded: Its normalized spelling.
+        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
     """
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
 
 def find_ending(folded: str, rules: Rules) -> str:
-    """Return the public ending of a word, such as ``-tion``; empty if the word has none."""
+    """Return the ending of a word that the output may reveal, such as ``-tion``; empty if there is none.
+
+    Args:
+        folded: The word, normalized (lower case, NFKC).
+        rules: Rules of the language, with its public endings.
+    """
     if len(folded) < _MIN_LENGTH_WITH_ENDING or not folded.isascii() or folded.endswith(rules.no_endings):
         return ""
     ends = rules.endings
@@ -391,7 +415,7 @@ def _map_entries_to_lists(lists: Mapping[str, Collection[str]], names: Sequence[
 
 
 def is_plainly_kept(token: NamesToken) -> bool:
-    """Return whether a token is kept in any context, and has no effect on the tokens next to it."""
+    """Return whether a token stays unchanged in any context, and does not affect the tokens next to it."""
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
@@ -401,12 +425,12 @@ def is_title_case(token: NamesToken) -> bool:
 
 
 def may_join_name(token: NamesToken) -> bool:
-    """Return whether a kept word may be a part of the name before it, as in ``martin short``."""
+    """Return whether a common word may be a part of the name before it, as *short* in ``martin short``."""
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))
 
 
 def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether initials may precede a word: it has a capital and is not a function word."""
+    """Return whether initials may precede a word: the word must have a capital and be no function word."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 
@@ -418,9 +442,9 @@ def is_letter(token: NamesToken) -> bool:
 
 
 def may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
-    """Return whether a text may contain a number in words, or a name as single letters.
+    """Return whether a text may contain a number in words, or a name in single letters (``K o v a c``).
 
-    This requires a number word, or two single letters next to each other.
+    The result is true if the text has a number word, or two single letters next to each other.
     """
     for index in special_indices:
         token = words[index]
@@ -438,19 +462,19 @@ def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
     Args:
         digits: The number as written.
         entity_type: Its entity type.
-        layout: Its public layout.
+        layout: The part of its form that the output reveals, such as the number of digits.
     """
     joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
     return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
-    """Pack the tokens of a chunk and the gaps around them in the compact form ``ChunkTokens``.
+    """Pack the tokens of a text between blanks, and the marks around them, in the compact form ``ChunkTokens``.
 
     Args:
         lead: Marks before the tokens.
         tokens: The tokens, with tokens for the gaps between them.
-        tail: Marks after the tokens. A blank is added to them.
+        tail: Marks after the tokens. The function adds the blank that follows them.
     """
     if len(tokens) == 1 and tokens[0].token_class != GAP:
         blank_after = f"{tail} " if tail else " "  # the usual blank is one string in memory for all chunks

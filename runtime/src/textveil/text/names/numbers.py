@@ -1,8 +1,9 @@
 """Classification of numbers by type and layout, and search for the digits that form one number.
 
-The type is a function of the string (pass 1). Which digits belong together is a function of their classes and of the
-gaps, never of their values (pass 2). There is one exception: the number of a list item is compared with the number of
-the item before it, and is kept if it continues the list.
+The layout is the part of a number's form that the output reveals, such as the number of digits. The type is a function
+of the string. Which digits belong together is a function of their classes and of the gaps, never of their values. There
+is one exception: the number of a list item is compared with the number of the item before it, and stays unchanged if it
+continues the list.
 """
 
 import re
@@ -54,11 +55,11 @@ ENGLISH = english_rules().patterns
 
 
 def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the entity type and the layout of digits with marks between them.
+    """Return the entity type (such as date) and the layout (public form) of digits with marks between them.
 
     Args:
-        string: The digits and marks. For several groups of digits, it has hyphens in place of the blanks between them.
-        patterns: Patterns of the language.
+        string: The digits and marks. Between groups of digits, the caller must replace blanks by hyphens.
+        patterns: Regular expressions of the language, such as those for dates.
     """
     if patterns.year.fullmatch(string):
         return "year", ""
@@ -82,7 +83,7 @@ def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def _is_next(year: str, end: str) -> bool:
-    """Return whether ``end`` has the last two digits of the year that follows ``year``, as in ``2023/24``."""
+    """Return whether ``end`` is the year after ``year``, as two digits, as in ``2023/24``."""
     digits = year + end
     return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
 
@@ -100,7 +101,7 @@ class NumberRange(NamedTuple):
 
     Attributes:
         entity_type: Entity type; ``DIGIT_GROUP`` for several groups of digits.
-        layout: Public layout of the number.
+        layout: The part of the number's form that the output reveals, such as the number of digits.
         stop: Index after the last token of the number.
     """
 
@@ -110,7 +111,7 @@ class NumberRange(NamedTuple):
 
 
 def find_grouped_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> NumberRange | None:
-    """Return the British postal code (``SW1A 1AA``) or IBAN in groups that begins at ``index``; ``None`` if none."""
+    """Return the British postal code (``SW1A 1AA``) or grouped IBAN that begins at ``index``; ``None`` if none."""
     after = index + 1
     if words[index].flags & OUTWARD and after < end and gaps[after] == " " and words[after].flags & INWARD:
         return NumberRange("postcode", "", after + 1)
@@ -119,11 +120,17 @@ def find_grouped_code(words: Sequence[NamesToken], gaps: Sequence[str], index: i
 
 
 def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> int:
-    """Return the index after an IBAN in groups (``GB29 NWBK 6016 1331 9268 19``) that begins at ``index``; 0 if none.
+    """Return the index after an IBAN in groups, such as ``GB29 NWBK 6016``, that begins at ``index``; else 0.
 
     At least two groups must follow the first one, each after a blank. A group has four characters: digits, or letters
     and digits. There are two exceptions: the second group may be a word in capitals, and the last group may have one to
     three digits.
+
+    Args:
+        words: Words of some lines.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of a word.
+        end: Index after the last word of the line.
     """
     if not words[index].flags & IBAN_HEAD:
         return 0
@@ -157,13 +164,13 @@ def find_number(
 
     Args:
         words: Words of some lines.
-        gaps: The gap before each word, and the gap at the end.
-        index: Index of a word of the class ``DIGITS``.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of a word that consists of digits (class ``DIGITS``).
         start: Index of the first word of the line.
         end: Index after the last word of the line.
-        rules: Rules of the language.
-        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
-            on the key of the word.
+        rules: Rules of the language, such as number words and date formats.
+        has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
+            unchanged, so that a decision may depend on it.
     """
     token = words[index]
     is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS
@@ -186,14 +193,15 @@ def find_list_number(
     """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``.
 
     The result is empty if the line is not a list item, or if its number neither begins nor continues a list. A list
-    begins with 1, and continues with the next number. In a nested list, ``2.2``, ``2.1.1`` and ``3`` continue ``2.1``.
+    begins with 1. Each further item has the next number. In a nested list, ``2.2``, ``2.1.1`` and ``3`` continue
+    ``2.1``.
 
     Args:
         words: Words of some lines.
-        gaps: The gap before each word, and the gap at the end.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
         index: Index of the first word of the line, a number.
         end: Index after the last word of the line.
-        last: The last number of a list that was kept.
+        last: The number of the previous list item.
     """
     token, gap = words[index], gaps[index + 1]
     number, is_plain = token.text, token.token_class == DIGITS and token.text.isdigit()
@@ -213,7 +221,12 @@ def find_list_number(
 
 
 def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
-    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``."""
+    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``.
+
+    Args:
+        number: The number of a list item, as a tuple: ``(2, 1)`` for ``2.1``.
+        last: The number of the previous list item.
+    """
     level = len(number) - 1
     return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
 
@@ -227,17 +240,17 @@ def mark_digits_beside_months(
     dates: DateWords,
     has_readable_key: Callable[[int, int], bool],
 ) -> None:
-    """Mark digits that a full stop or a word joins to a month, as in ``3. Mai`` and ``5 de marzo de 2024``.
+    """Mark digits that belong to the date of a month name, as in ``3. Mai`` and ``5 de marzo de 2024``.
 
     Args:
         words: Words of some lines. The marked digits are replaced in this list.
-        gaps: The gap before each word, and the gap at the end.
-        indices: Indices of the words of the line that are not kept in every context.
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        indices: Indices of the words of the line that do not stay unchanged in every context.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
-        dates: Words of dates of the language.
-        has_readable_key: Function that takes the index of a word and ``end``, and returns whether a decision may depend
-            on the key of the word.
+        dates: Words in dates of the language, such as month names.
+        has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
+            unchanged, so that a decision may depend on it.
     """
     for month in (index for index in indices if words[index].entity_type == "month"):
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
@@ -251,7 +264,12 @@ def mark_digits_beside_months(
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
-    """Return the gap before digits, without a sign or bracket that may belong to the number."""
+    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number.
+
+    Args:
+        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        index: Index of the digits.
+    """
     return gaps[index].rstrip("+(")
 
 
@@ -277,7 +295,10 @@ def _is_age(
     rules: Rules,
     has_readable_key: Callable[[int, int], bool],
 ) -> bool:
-    """Return whether a kept word before or after a number shows that it is an age. See ``find_number``."""
+    """Return whether an unchanged word before or after a number shows that the number is an age.
+
+    For the arguments see ``find_number``.
+    """
     if index > start and has_readable_key(index - 1, end) and words[index - 1].key in rules.ages_before:
         return get_gap_before_digits(gaps, index) == " "
     if index + 1 >= end or not has_readable_key(index + 1, end) or gaps[index + 1] not in (" ", "-", ""):
@@ -293,8 +314,8 @@ def _is_age(
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
     """Return whether a year and the next word, also a year, form a range: ``2021 - 2023``.
 
-    The function reads the type of a token only if no other digits join it, since only then its type is public. For the
-    arguments see ``find_number``.
+    A token that belongs to a longer number has no public type of its own. So the function reads the type only if no
+    other digits join the token. For the arguments see ``find_number``.
     """
     after = index + 1
     if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:
@@ -313,7 +334,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits would be a separate number without the sign or bracket directly before them.
+    """Return whether digits after a sign or bracket would be a separate number if there were no sign or bracket.
 
     For the arguments see ``find_number``.
     """
@@ -361,7 +382,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _joins_digits(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether the digits at ``index`` belong to the digits before them. Digits of a date do not.
+    """Return whether the digits at ``index`` and those before them form one number. Digits of a date do not.
 
     For the arguments see ``find_number``.
     """

@@ -3,8 +3,8 @@
 A pattern becomes a position automaton (Glushkov, 1961). It has one position for each character class of the pattern.
 For each position, it states which positions may follow. The matcher follows all possible positions at once and never
 backtracks, so its time is linear in the text. Each character of a match belongs to one position. The character classes
-of these positions, in order, are the *layout* of the match. A layout is a pattern itself, such as ``EMP[0-9]{5}``. A
-surrogate has a random character of each class.
+of these positions, in order, are the *layout* of the match. A layout is a pattern itself, such as ``EMP[0-9]{5}``. The
+surrogate (replacement) of a match has a random character of each class.
 """
 
 import re
@@ -41,7 +41,7 @@ _SUPPORTED = (
 class _Node:
     """A node of the syntax tree of a pattern.
 
-    It is a character class, a choice of alternatives, a sequence, or the repetition of its only child.
+    The node is a character class, a choice of alternatives, a sequence, or the repetition of its only child.
 
     Attributes:
         kind: ``class``, ``alternatives``, ``sequence`` or ``repetition``.
@@ -59,7 +59,10 @@ class _Node:
 
 
 class _PatternError(Exception):
-    """A pattern is not supported. The text of the error is the end of a sentence that begins "pattern 1"."""
+    """Raised if a pattern of the user is not supported.
+
+    The text of the error is the end of a sentence that begins with ``pattern 1``.
+    """
 
 
 class _PatternParser:
@@ -187,9 +190,9 @@ def _check_character(character: str) -> str:
 
 
 class _Fragment(NamedTuple):
-    """A part of an automaton.
+    """A part of an automaton, for one node of the syntax tree of a pattern.
 
-    It states whether the part matches the empty string, and its first and its last positions as bit masks.
+    It has three values: whether the part matches the empty string, and its first and its last positions as bit masks.
     """
 
     nullable: bool
@@ -215,7 +218,7 @@ class PatternMatch:
 
 
 class PatternMatcher:
-    """Finds the matches of all own patterns in a text, in time linear in its length.
+    """Finds the matches of all patterns of the user in a text, in time linear in its length.
 
     A match is a whole word: no letter, digit, combining mark or ``_`` is directly before or after it. If several
     matches begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
@@ -270,11 +273,11 @@ class PatternMatcher:
         self._last |= fragment.last
 
     def _build(self, node: _Node, before: int) -> _Fragment:
-        """Add the positions of a syntax node to the automaton, and return the fragment of the node.
+        """Add the character classes of a syntax node to the automaton, and return the node's part of the automaton.
 
         Args:
             node: The node.
-            before: Number of positions of all earlier patterns.
+            before: Number of positions (occurrences of character classes) of all earlier patterns.
         """
         self._built += 1  # nodes without a position count too: ``((){9}){9}``
         if len(self._classes) - before >= MAX_POSITIONS or self._built > _MAX_NODES:
@@ -354,9 +357,9 @@ class PatternMatcher:
         return reached
 
     def _describe(self, text: str, start: int, end: int) -> PatternMatch:
-        """Return the match ``text[start:end]`` with its layout.
+        """Return the match ``text[start:end]`` with its layout (its character classes, such as ``EMP[0-9]{5}``).
 
-        If several paths through the automaton match, the one through the earliest positions gives the layout.
+        If the pattern can match the text in several ways, its earliest character classes give the layout.
         """
         states = [self._first & self._masks[text[start]]]
         for character in text[start + 1 : end]:
@@ -421,7 +424,7 @@ def _escape(character: str) -> str:
 
 @lru_cache(256)
 def parse_layout(layout: str) -> tuple[str, ...]:
-    """Return the characters of each class of a layout, in order."""
+    """Return the characters of each class of a layout (a pattern such as ``EMP[0-9]{5}``), in order."""
     classes: list[str] = []
     for node in _PatternParser(layout).parse().children:
         repeated = node.children[0] if node.kind == "repetition" else node
@@ -431,9 +434,10 @@ def parse_layout(layout: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _find_free_start(layout: str) -> tuple[int, int]:
-    """Return the index from which the surrogates of a layout differ, and the number of surrogates.
+    """Return the index of the first character that varies among the surrogates of a layout, and their number.
 
-    In a long layout, all surrogates have the same first characters.
+    A surrogate is a possible replacement of a match, and a layout is a pattern such as ``EMP[0-9]{5}``. In a long
+    layout, all surrogates have the same first characters.
     """
     classes, size = parse_layout(layout), 1
     for place in range(len(classes) - 1, -1, -1):
@@ -444,7 +448,7 @@ def _find_free_start(layout: str) -> tuple[int, int]:
 
 
 def count_layout_surrogates(layout: str) -> int:
-    """Return the number of surrogates of a layout, at most ``MAX_POOL``.
+    """Return how many surrogates (possible replacements) a layout such as ``EMP[0-9]{5}`` has: at most ``MAX_POOL``.
 
     Each string that the layout matches is a surrogate. If there are more than ``MAX_POOL``, only the last characters
     vary, and each other character is the first one of its class.
@@ -453,10 +457,10 @@ def count_layout_surrogates(layout: str) -> int:
 
 
 def spell_layout_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate of a layout with the given index.
+    """Return the surrogate (replacement) with the given index for a layout such as ``EMP[0-9]{5}``.
 
-    The index is a mixed-radix number. Each of its digits selects a character of one class. The last digit belongs to
-    the last class.
+    Each digit of the index, written as a mixed-radix number, selects a character of one class. The last digit belongs
+    to the last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)

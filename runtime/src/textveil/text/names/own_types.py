@@ -1,8 +1,8 @@
 """Entity types of the user: strings that match a pattern, and names of listed persons.
 
-Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So they
-never read the match, and no decision about the text around it depends on it. Then the token of the made-up word becomes
-the token of the match. A longer string around a match, such as an address, is replaced as a whole.
+Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So the
+rules never read the match, and no decision about the text around the match depends on it. Then the token of the match
+takes the place of the made-up word's token. A longer string around a match, such as an address, is replaced as a whole.
 """
 
 import re
@@ -50,14 +50,14 @@ _Match = PatternMatch | KnownMatch | None
 
 
 class PlaceholderText:
-    """A text in which ``PLACEHOLDER`` replaces each match of the user's own types.
+    """A text in which the word ``PLACEHOLDER`` replaces each match of the user's own entity types.
 
     Args:
         text: The original text.
-        matches: Its matches, in order.
+        matches: The matches of the user's patterns and listed persons, in order.
 
     Attributes:
-        text: The masked text.
+        text: The text with placeholders.
 
     Privacy:
         The object holds the matches. It must not outlive the call.
@@ -75,20 +75,20 @@ class PlaceholderText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Append text without a match to ``pieces``, and record each word ``PLACEHOLDER`` that the user wrote in it."""
+        """Append text without a match to ``pieces``, and record where the user wrote the word ``PLACEHOLDER``."""
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 
     def fill_chunk(self, chunk: str, tokens: ChunkTokens) -> ChunkTokens:
-        """Return the tokens of the next chunk, with matches in place of the placeholders."""
+        """Put the matches back in place of the placeholders, for the tokens of the next chunk (text between blanks)."""
         if PLACEHOLDER not in chunk:
             return tokens
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
 
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield the tokens and gaps of a masked text, and put the match back in place of each placeholder.
+        """Yield the tokens and gaps of the text, with the match in place of each placeholder.
 
-        ``mask_text`` has put the placeholders there, one for each match of the user's types, in the order of the text.
+        ``OwnTypes.mask_text`` created the placeholders, one for each match, in the order of the text.
         """
         for token in tokens:
             if PLACEHOLDER not in token.text:
@@ -111,7 +111,7 @@ class PlaceholderText:
 
 
 def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
-    """Yield the words and gaps of a chunk as tokens, without the blank after the chunk."""
+    """Yield the words and gaps of a chunk (text between blanks) as tokens, without the blank at its end."""
     if type(chunk) is NamesToken:
         yield chunk
         return
@@ -129,16 +129,20 @@ def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
 
 
 def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
-    """Return the token of a string that contains placeholders, with the matches in their place.
+    """Put the matches back into the token of a text, such as an email address, that contains placeholders.
 
-    Such a string is replaced as a whole, in every context.
+    Sanitizing replaces such a token as a whole, in every context.
+
+    Args:
+        token: The token.
+        originals: The matches, in the order of the placeholders.
     """
     text, key = _fill_placeholders(token.text, originals), _fill_placeholders(token.key, map(fold_word, originals))
     return token._replace(text=text, key=key, flags=HOLDS_OWN)
 
 
 def _fill_placeholders(text: str, values: Iterable[str]) -> str:
-    """Replace the placeholders of a text by values, in order. Placeholders without a value remain.
+    """Replace the placeholders of a text by values, in order. Further placeholders remain.
 
     A value may be the placeholder itself, if the user's text contains this word.
     """
@@ -155,13 +159,13 @@ def _make_token(original: str, match: _Match) -> NamesToken:
 
 
 class OwnTypes:
-    """The entity types of the options ``patterns`` and ``known``.
+    """The user's own entity types: those of the options ``patterns`` and ``known``.
 
     Args:
         patterns: Pattern by name of its type.
         known: Entries of listed persons, one person in each entry.
-        lists: The lists of the bundle.
-        built_in: Names of the types of the bundle.
+        lists: The public word lists.
+        built_in: Names of the built-in entity types.
 
     Raises:
         OptionError: A pattern, a name or an entry is not supported.
@@ -178,7 +182,7 @@ class OwnTypes:
         self.names: frozenset[str] = frozenset(patterns)
 
     def mask_text(self, text: str) -> PlaceholderText | None:
-        """Replace each match in a text by a made-up word; return ``None`` if the text has no match.
+        """Replace each match of the user's own types by a made-up word; return ``None`` if there is no match.
 
         Matches do not overlap. If several matches overlap, the one that begins first counts. If they begin at the same
         position, the longest one counts. If they are equally long, a listed person takes precedence over a pattern.
@@ -205,13 +209,13 @@ class OwnTypes:
 
 
 class OwnSurrogatePools(SurrogatePools):
-    """Surrogate pools of the bundle and of the user's own types.
+    """Surrogate pools (possible replacements) of the built-in entity types and of the user's own types.
 
-    The surrogates of an own type are random strings of the same layout.
+    For a match of a user's pattern, a surrogate is a random string of the same character classes.
 
     Args:
-        pools: The surrogate pools of the bundle.
-        own_types: The own types.
+        pools: The surrogate pools of the built-in types.
+        own_types: The user's own types.
     """
 
     def __init__(self, pools: SurrogatePools, own_types: OwnTypes) -> None:
@@ -219,17 +223,17 @@ class OwnSurrogatePools(SurrogatePools):
         self.own_types = own_types.names
 
     def get_size(self, entity_type: str, layout: str) -> int:
-        """Return the number of surrogates of a type and layout."""
+        """Return the number of surrogates (possible replacements) of an entity type and layout (public form)."""
         if entity_type in self.own_types:
             return count_layout_surrogates(layout)
         return super().get_size(entity_type, layout)
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether mentions always become tags, because a layout of the user has too few surrogates."""
+        """Return whether a tag must replace an entity, because the user's pattern has too few possible replacements."""
         return entity_type in self.own_types and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. If it replaces a JSON number, it is a valid JSON number.
+        """Return a surrogate (replacement) as text. For a JSON number, the surrogate is a valid JSON number.
 
         For the arguments see ``SurrogatePools.spell_surrogate``.
         """
@@ -243,16 +247,16 @@ class OwnEntityClassifier(EntityClassifier):
     """Classifier of spans that also assigns the entity types of the user."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
-        """Assign an entity type to a span, and return the span as a mention."""
+        """Assign an entity type to a span, and return the span with its type (``EntityMention``)."""
         if span.entity_type == KNOWN_PERSON:
             return make_known_mention(span)
         return super().classify_span(span, has_capitals)
 
     def _is_kept(self, mention: EntityMention) -> bool:
-        """Return whether the option ``keep`` covers a mention.
+        """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        It does not cover listed persons, longer strings that contain a match of an own pattern, or matches with a
-        denied word.
+        The result is false for listed persons, for longer strings that contain a match of a user's pattern, and for
+        matches with a word of the option ``deny``.
         """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)
@@ -264,7 +268,7 @@ class OwnEntityClassifier(EntityClassifier):
 
 
 def _write_digits(surrogate: str) -> str:
-    """Convert a surrogate to a valid JSON number, from its digits and its first decimal point."""
+    """Convert a surrogate (replacement) to a valid JSON number: use only its digits and its first decimal point."""
     whole, point, decimals = surrogate.partition(".")
     whole, decimals = ("".join(filter(str.isdigit, part)) for part in (whole, decimals))
     return (whole.lstrip("0") or "0") + (f".{decimals}" if point and decimals else "")

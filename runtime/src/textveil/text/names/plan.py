@@ -1,4 +1,4 @@
-"""Plan of the mode ``names`` for the options of a call."""
+"""Plan of the mode ``names``: the checked options of a call, with the word lists and rules that they select."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -53,21 +53,21 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesPlan:
-    """The lists, surrogate pools and options that rewrite texts in the mode ``names``.
+    """The checked options of a call in the mode ``names``, with the lists and rules that they select.
 
     Attributes:
-        lists: The lists of the bundle.
-        surrogates: The surrogate pools.
-        style: Options for the replacement of spans.
+        lists: The public word lists.
+        surrogates: The surrogate pools (possible replacements) of all entity types.
+        style: Options for the replacement of entities, such as surrogates or tags.
         facts_level: Value of the option ``facts``.
-        terms: Privacy terms, for statements.
-        allowed: Lookup keys of the words of the option ``allow``, which are kept.
-        denied: Lookup keys of the words of the option ``deny``, which are replaced.
+        terms: Mechanism, guarantee and options, as privacy statements describe them.
+        allowed: Words of the option ``allow``, normalized, which stay unchanged.
+        denied: Words of the option ``deny``, normalized, which are replaced.
         detector: Detector that hides further parts of the output, or ``None``.
-        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
+        key: Secret key, with which equal entities in all documents get equal surrogates; or ``None``.
         randomizer: Randomizer for the words of the option ``randomize``, or ``None``.
         own_types: Entity types of the options ``patterns`` and ``known``, or ``None``.
-        split: Always false: a document with more than ``consistent_cap`` names and numbers is not divided.
+        split: Always false: the number of names and numbers never causes a document to be divided.
     """
 
     lists: NamesLists
@@ -99,14 +99,15 @@ class NamesPlan:
 
     @cached_property
     def facts(self) -> "FactRules | None":
-        """Rules that keep public facts; ``None`` if the option ``facts`` is ``none``."""
+        """Rules that leave public facts unchanged; ``None`` if the option ``facts`` is ``"none"``."""
         return self._make_facts()
 
     @cached_property
     def plan_without_options(self) -> "NamesPlan":
-        """The same plan without the options ``keep`` and ``facts``.
+        """A copy of this plan without the options ``keep`` and ``facts``, which leave further words unchanged.
 
-        Where its preview differs from the preview of this plan, one of these options keeps a word.
+        A word that only this plan leaves unchanged, and the copy does not, is unchanged because of one of these
+        options.
         """
         return replace(self, style=replace(self.style, keep=frozenset()), facts_level=NO_FACTS)
 
@@ -134,7 +135,7 @@ class NamesPlan:
 
     @property
     def known_words(self) -> frozenset[str]:
-        """Lookup keys of all spellings of the option ``known`` that consist of a single word."""
+        """All spellings in the option ``known`` that consist of a single word, normalized (lower case, NFKC)."""
         persons = None if self.own_types is None else self.own_types.persons
         return frozenset() if persons is None else persons.single_words
 
@@ -148,7 +149,7 @@ class NamesPlan:
 
     @cached_property
     def reading_rules(self) -> ReadingRules:
-        """Tokenizer, classifier and rules of the readers of all calls."""
+        """Tokenizer, classifier and rules that all calls with these options share."""
         return ReadingRules(
             tokenizer=self._tokenizer,
             classifier=self._classifier,
@@ -159,7 +160,7 @@ class NamesPlan:
 
     @cached_property
     def rewriter(self) -> NamesRewriter:
-        """Rewriter of documents. It stores no text between calls."""
+        """The object that sanitizes documents. It stores no text between calls."""
         return NamesRewriter(
             self.reading_rules,
             self.surrogates,
@@ -170,14 +171,14 @@ class NamesPlan:
         )
 
     def make_reader(self) -> NamesReader:
-        """Create a reader for the texts of one call."""
+        """Create a reader, which splits the texts of one call into unchanged texts and detected entities."""
         return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text, and turn words that are kept only because of context into mentions.
+        """Yield the parts of a text, and replace also those words that only their context leaves unchanged.
 
         Args:
-            entries: Kept texts and mentions, in order.
+            entries: Unchanged texts and detected entities, in order.
         """
         return hide_context_words(entries, self._lexicon)
 
@@ -186,7 +187,7 @@ class NamesPlan:
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
-        """Yield each part of a text with its treatment, and with its mention (``None`` for kept words and gaps)."""
+        """Yield each part of a text with its treatment and its entity (``None`` for unchanged words and gaps)."""
         reader = NamesReader(replace(self.reading_rules, facts=self._preview_facts))
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
@@ -198,11 +199,11 @@ class NamesPlan:
                 yield entry.span.escaped_text or entry.span.text, state, entry
 
     def classify_word(self, word: str) -> Sequence[NamesToken]:
-        """Return the tokens of a word without its context: one token, or a stem and its clitic."""
+        """Return the tokens of a word without context: one token, or a stem and its clitic (``Anna`` and ``'s``)."""
         return self._lexicon.classify_word(word)
 
     def distribution(self, word: str) -> Any:
-        """Return the output distribution of a word of the option ``randomize``.
+        """Return the output distribution of a word on the list of the option ``randomize``.
 
         Raises:
             OptionError: The word is not randomized: the output for any other word depends on its context.
@@ -217,10 +218,12 @@ class NamesPlan:
 
 
 class NamesPlanFactory:
-    """Creates plans of the mode ``names`` for one bundle. The plans share its lists and pools.
+    """Creates plans (checked options with their lists) of the mode ``names`` for one bundle.
+
+    All plans share the word lists and the possible replacements of the bundle.
 
     Args:
-        bundle: A bundle with the lists of the mode.
+        bundle: A bundle (opened folder of lists and settings) with the lists of the mode.
         detector: Optional detector that hides further parts of the output.
 
     Raises:
@@ -237,7 +240,7 @@ class NamesPlanFactory:
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
-        """Create the plan for options that ``options.check_options`` has checked.
+        """Create the plan for the options of a call, which ``options.check_options`` must have checked.
 
         Raises:
             OptionError: The mode does not support an option or its value.
@@ -300,7 +303,7 @@ class NamesPlanFactory:
         )
 
     def _make_own_types(self, options: Mapping[str, Any]) -> "tuple[OwnTypes | None, SurrogatePools]":
-        """Return the types of the options ``patterns`` and ``known``, and surrogate pools that include them."""
+        """Return the entity types of the options ``patterns`` and ``known``, and replacements for all types."""
         patterns, known = options.get("patterns", {}), options.get("known", ())
         if not patterns and not known:
             return None, self._surrogates
@@ -344,9 +347,9 @@ class NamesPlanFactory:
         )
 
     def _choose_facts(self, options: Mapping[str, Any]) -> str:
-        """Return the value of the option ``facts``, reduced if the language lacks the lists of words that it needs.
+        """Return the value of the option ``facts``, or a stricter value if the language lacks word lists.
 
-        The result is ``none`` if the language has no lists of words before secrets and in addresses. It is at most
+        The result is ``none`` if the language has no lists of words for secrets and addresses. The result is at most
         ``plain`` if the language has no list of words before headings.
 
         Raises:
@@ -371,5 +374,5 @@ class NamesPlanFactory:
 
 
 def _collect_keys(entries: Collection[str]) -> frozenset[str]:
-    """Return the lookup keys of all words in the entries of a user's list."""
+    """Return the normalized spelling (lower case, NFKC) of all words in the entries of a user's list."""
     return frozenset(segmentation.fold_word(word) for entry in entries for word in segmentation.split_entry(entry)[1])

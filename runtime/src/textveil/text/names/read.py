@@ -1,7 +1,7 @@
-"""Reader of texts in the mode ``names``: runs the three passes and returns kept texts and mentions.
+"""Reader of texts in the mode ``names``: splits a text into unchanged texts and detected entities.
 
-Each part of JSON inside a text (``json_blocks``) is read alone: a string and a comment like a text of its own. A number
-is replaced by a valid JSON number. All other JSON is copied unchanged.
+A detected entity with its type is a *mention*. JSON inside a text (``json_blocks``) is read part by part: each string
+and comment like a text of its own. A number is replaced by a valid JSON number. All other JSON is copied unchanged.
 """
 
 import re
@@ -52,11 +52,11 @@ _NO_PART = JsonPart(COPIED, "")
 
 
 class ReadText(NamedTuple):
-    """Result of reading a text: its kept texts and mentions.
+    """Result of reading a text: its unchanged parts and its detected entities.
 
     Attributes:
-        elements: Kept texts and mentions, in order.
-        kept_count: Number of kept words.
+        elements: Unchanged texts and entities (``EntityMention``), in order.
+        kept_count: Number of unchanged words.
     """
 
     elements: Sequence[str | EntityMention]
@@ -64,27 +64,27 @@ class ReadText(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Number of replaced words that are on no list. It follows from types and layouts of the spans."""
+        """Number of words to replace that are on no list. The output reveals this number anyway."""
         mentions = [entry for entry in self.elements if not isinstance(entry, str)]
         return sum([_is_replaced_word(entry) for entry in mentions if entry.entity_type == "word"])
 
     def list_template(self) -> list[object]:
-        """Return the template of the text: the kept texts, and the public part of each mention.
+        """Return the template of the text: its unchanged parts, and the type and form of each detected entity.
 
-        The output depends only on the template and on which spans are equal.
+        The output depends only on the template, on which entities are equal, and on random numbers.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
 
 
 class ReadTextStream:
-    """Elements of a text, which is read while the caller consumes them.
+    """Unchanged parts and detected entities of a text, which is read while the caller consumes them.
 
     The counts of words are complete after the last element.
 
     Args:
-        counter: The finder of spans, whose ``kept_count`` is the number of kept words so far; or a list of counts
+        counter: The finder of spans, whose ``kept_count`` is the number of unchanged words so far; or a list of counts
             whose sum is this number.
-        elements: Kept texts and mentions, in order.
+        elements: Unchanged texts and entities (``EntityMention``), in order.
 
     Attributes:
         replaced_words: Number of replaced words so far that are on no list, as in ``ReadText``.
@@ -95,14 +95,14 @@ class ReadTextStream:
         self.replaced_words: int = 0
 
     def __iter__(self) -> Iterator[str | EntityMention]:
-        """Yield the elements. Call this method only once."""
+        """Yield unchanged texts and detected entities. Call this method only once."""
         for entry in self._elements:
             self.replaced_words += _is_replaced_word(entry)
             yield entry
 
     @property
     def kept_count(self) -> int:
-        """Number of kept words so far."""
+        """Number of unchanged words so far."""
         return self._counter.kept_count if isinstance(self._counter, SpanFinder) else sum(self._counter)
 
 
@@ -112,13 +112,13 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReadingRules:
-    """The parts of a plan that read texts. They hold no text of a user.
+    """The objects that read texts under the options of a call. They hold no text of a user.
 
     Attributes:
-        tokenizer: Tokenizer of chunks.
+        tokenizer: Tokenizer of chunks (texts between blanks).
         classifier: Classifier of spans.
-        rules: Rules of the language.
-        facts: Rules that keep public facts; ``None`` if there are none.
+        rules: Rules of the language, such as number words and date formats.
+        facts: Rules that leave public facts unchanged; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
     """
 
@@ -130,13 +130,13 @@ class ReadingRules:
 
 
 class NamesReader:
-    """Splits texts into kept texts and mentions.
+    """Splits texts into unchanged texts and detected entities (``EntityMention``).
 
     Args:
-        reading: Tokenizer, classifier and rules of a plan.
+        reading: Tokenizer, classifier and rules for the options of the call.
 
     Privacy:
-        The object caches chunks of the texts. It must not outlive the call.
+        The object caches words of the texts. It must not outlive the call.
     """
 
     def __init__(self, reading: ReadingRules) -> None:
@@ -146,10 +146,10 @@ class NamesReader:
         self._older_chunks: dict[str, ChunkTokens] = {}
 
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
-        """Read the texts of a document, and return the elements of each.
+        """Split the texts of a document into unchanged texts and detected entities, and return them for each text.
 
-        Lower-case words that may be names are kept only if one of the texts has a capital letter. Each JSON string and
-        each JSON number in a text is read independently of the rest.
+        A lower-case word that may be a name stays unchanged only if one of the texts has a capital letter. Each JSON
+        string and each JSON number in a text is read independently of the rest.
         """
         if any(map(_may_have_json, texts)):
             has_capitals = any(map(self._has_capital, texts))
@@ -165,7 +165,7 @@ class NamesReader:
         return results
 
     def stream_text(self, text: str) -> "ReadTextStream":
-        """Read a document that consists of one text, and return a stream of its elements, to save memory."""
+        """Read a document that consists of one text, and return its parts as a stream, to save memory."""
         if _may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
@@ -185,7 +185,17 @@ class NamesReader:
     def _classify_elements(
         self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False, is_json: bool = False
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn. Public facts are kept text unless the text is a secret."""
+        """Yield unchanged texts and detected entities in turn.
+
+        Public facts, such as weekdays, are unchanged text; but not if the whole text is the value of a secret
+        (``is_secret``).
+
+        Args:
+            finder: Finder of the spans of the text.
+            has_capitals: Whether the document has a capital letter.
+            is_secret: Whether the text is the value of a JSON key such as ``password``.
+            is_json: Whether the text is a part of JSON.
+        """
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
         if self._facts is None or is_secret:
             return elements
@@ -211,15 +221,25 @@ class NamesReader:
         return False
 
     def _stream_json_text(self, text: str, has_capitals: bool) -> "ReadTextStream":
-        """Return a stream of the elements of a text with JSON.
+        """Return a stream of the unchanged parts and detected entities of a text with JSON.
 
         The syntax of the JSON is copied. Each JSON string, key and number, and the text around the JSON, is read alone.
+
+        Args:
+            text: The text.
+            has_capitals: Whether the document has a capital letter.
         """
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text with JSON, and add the number of kept words to ``counts[0]``."""
+        """Yield the parts of a text with JSON, and add the number of unchanged words to ``counts[0]``.
+
+        Args:
+            text: The text.
+            has_capitals: Whether the document has a capital letter.
+            counts: List with the count, which the method changes.
+        """
         cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
         is_secret = False
@@ -319,7 +339,14 @@ class NamesReader:
 
 
 def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-    """Yield the elements of a JSON part with its original escapes. Mentions of numbers become JSON numbers."""
+    """Yield the texts and detected entities of a part of JSON, with the original escapes in its strings.
+
+    The replacement of a JSON number will be a JSON number.
+
+    Args:
+        part: The part of JSON.
+        elements: Its unchanged texts and entities, in order.
+    """
     start = 0
     for element in elements:
         text = element if isinstance(element, str) else element.span.text
@@ -333,9 +360,9 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
 
 
 def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
-    """Yield the chunks between single blanks, in lists of some thousands.
+    """Yield the texts between single blanks, in lists of some thousands.
 
-    A text is not split at once, because each chunk takes 50 bytes in addition to its characters.
+    Splitting the whole text at once would need 50 bytes for each of them, in addition to its characters.
     """
     start = 0
     while (end := text.find(" ", start + _BLOCK_CHARACTERS)) >= 0:
@@ -355,13 +382,13 @@ def _has_line_breaks(text: str) -> bool:
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
     """Return the index of the first word of the last complete line; 0 if there is none.
 
-    A line is not complete if a spelled number or name may continue it on the next line.
+    A line is not complete if a number in words, or a name in single letters, may continue on the next line.
 
     Args:
         words: Tokens of a text.
-        spellings: The gap before each token, and the text of the token, in turn.
+        spellings: The gap (blanks and marks) before each token, and the text of the token, in turn.
         searched_to: Lower bound of the search: the result is above it.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
     """
     for index in range(len(words) - 1, searched_to, -1):
         if not LINE_BREAKS.isdisjoint(spellings[2 * index]) and not may_span_gap(words, spellings, index, rules):
@@ -372,7 +399,8 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    The function consumes token windows (groups of lines) of each text, and puts them back in front.
+    The function reads ``windows`` (tokens of each text, a few lines at a time), and then puts the items that it read
+    back at the front.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():

@@ -1,4 +1,4 @@
-"""Pairs of surrogates and originals, with which replies to a rewritten text are restored.
+"""Pairs of a surrogate (replacement) and its original, with which replies to a sanitized text are restored.
 
 A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to the same word
 as in the sanitized text (``7 chairs``), or where the reply repeats more of the text around it.
@@ -46,14 +46,14 @@ _MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
 
 
 class RewrittenElement(NamedTuple):
-    """One piece of a rewritten text: kept text, or the replacement of a span.
+    """One piece of a sanitized text: unchanged text, or the replacement of an entity.
 
     Attributes:
         output: Text of the output.
         original: Text of the original.
-        mention: The mention that is replaced; ``None`` for kept text, and for output without an original to restore.
-        parts: The surrogate of each part of the mention; empty for kept text, a tag and an empty output. If a span was
-            replaced but has no original to restore, the only entry is the output.
+        mention: The replaced entity; ``None`` for unchanged text, and for output without an original to restore.
+        parts: The surrogate (replacement) of each part of the entity; empty for unchanged text, a tag and an empty
+            output. If an entity was replaced but has no original to restore, the only entry is the output.
     """
 
     output: str
@@ -63,9 +63,11 @@ class RewrittenElement(NamedTuple):
 
 
 def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs for the first and the last word of an organization, since a reply may use only one of them.
+    """Yield pairs of a surrogate (replacement) and its original for two short forms of an organization.
 
-    The original may also be a person on no list, who was classified as an organization.
+    The short forms are its first word and its last word: a reply may use only one of them.
+
+    The original may also be a person on no list, whose name was classified as an organization.
 
     Args:
         output: Words of the surrogate.
@@ -78,7 +80,7 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
 
 def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield pairs for the short forms of an element's organization; none for any other element."""
+    """Yield pairs for the short forms of a replaced organization (``iterate_organization_pairs``); else nothing."""
     if len(element.parts) == 1 and element.mention is not None:
         part = element.mention.parts[0]
         if part.entity_type == "organization":
@@ -86,14 +88,14 @@ def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
 
 
 def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
-    """Yield a pair for each short form of an organization that is also a separate word of the output.
+    """Yield a pair for each short form of a replaced organization that is also a word of the output itself.
 
-    In this pair the word is its own original. So the word has two originals, itself and the organization. Restoring
-    leaves it unchanged, because the reply may mean either.
+    In this pair the word is its own original. So the word has two originals: itself and the organization. Restoring
+    leaves such a word unchanged, because the reply may mean either.
 
     Args:
-        text: The output.
-        short_forms: Surrogates of organizations, by their short form.
+        text: The sanitized text.
+        short_forms: Surrogates (replacements) of organizations, by their short form.
     """
     kept = set[str]()
     for word in _LETTERS.finditer(text) if short_forms else ():
@@ -110,10 +112,13 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
 
 
 def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
-    """Yield the elements of a text, in which tagged or dropped JSON numbers become other valid JSON.
+    """Yield the parts of a text; where a JSON number became a tag or was removed, the result is valid JSON.
 
-    A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
+    A tag becomes a JSON string, and a dropped number becomes ``null``. A minus sign before the number moves into the
     string.
+
+    Args:
+        elements: Parts of the sanitized text, in order.
     """
     held: RewrittenElement | None = None
     for element in elements:
@@ -135,10 +140,13 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
 
 
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
-    """Join the elements of a text, and return the text and the pairs that restore replies to it.
+    """Join the parts of a text, and return the text and the pairs of surrogate and original to restore replies.
 
-    The number of pairs for repeated mentions is limited. Few elements are in memory at a time, because all together
-    need many times the memory of the text.
+    A *surrogate* is the replacement of an original. The number of pairs for repeated entities is limited. Few parts are
+    in memory at a time, because all together need many times the memory of the text.
+
+    Args:
+        elements: Parts of the sanitized text, in order.
     """
     written: list[str] = []
     pairs: list[SurrogatePair] = []
@@ -181,10 +189,10 @@ def find_pairs(
     is_end: bool = True,
     spellings: dict[str, str] | None = None,
 ) -> Iterator[SurrogatePair]:
-    """Yield the pairs of surrogate and original for the mentions in a range of elements.
+    """Yield the pairs of surrogate (replacement) and original for the entities in a range of a text's parts.
 
     Args:
-        elements: Elements of the text.
+        elements: Parts of the text.
         start: Index of the first element of the range. Earlier elements are only context.
         stop: Index after the last element of the range; ``None`` for the end. Later elements are only context.
         is_start: Whether the text begins with the first of the elements.
@@ -243,7 +251,7 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate replaces several spellings of its original.
+    """Return whether a surrogate (replacement) stands for several spellings of its original.
 
     If so, restoring could put the wrong spelling into a reply.
 
@@ -261,7 +269,12 @@ def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) ->
 
 
 def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
-    """Return whether a surrogate is a part of a longer word or number in the output."""
+    """Return whether a surrogate (replacement) is a part of a longer word or number in the output.
+
+    Args:
+        elements: Parts of the sanitized text.
+        index: Index of a part.
+    """
     before = "".join([piece.output for piece in elements[max(0, index - 2) : index]])[-3:]
     after = "".join([piece.output for piece in elements[index + 1 : index + 3]])[:2]
     is_mark = after[:1] in _END_MARKS and after[1:] in _BLANK
@@ -274,14 +287,14 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of a whole mention, with the texts before and after it.
+    """Return the pair of surrogate and original for an entity, with the texts before and after it.
 
     Args:
-        elements: Elements of the text.
-        index: Index of the element with the mention.
+        elements: Parts of the text.
+        index: Index of the part with the entity.
         is_start: Whether the text begins with the first of the elements.
         is_end: Whether the text ends with the last of the elements.
-        weak: ``SurrogatePair.weak``.
+        weak: Whether the surrogate may also be a word of the reply itself (``SurrogatePair.weak``).
     """
     first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
     before = join_before([element.output for element in elements[first:index]])
@@ -297,9 +310,14 @@ def _make_quoted_pair(
 
 
 def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePair]:
-    """Yield the pairs for a tag.
+    """Yield the pairs of a tag (such as ``[city 1]``) and its original.
 
-    A JSON number becomes a tag in quotation marks; a reply may repeat it with or without them.
+    In JSON, a tag for a number has quotation marks. A reply may repeat the tag with or without them, so there is a pair
+    for each.
+
+    Args:
+        output: The tag.
+        mention: The entity that the tag replaces.
     """
     yield SurrogatePair(output, mention.name_text)
     if mention.case == JSON_NUMBER_CASE:
@@ -309,14 +327,26 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs for a range of years: for the range with the other kind of dash, and for each year."""
+    """Yield pairs of replacement and original for a range of years: with another dash, and for each year alone.
+
+    Args:
+        output: The range in the sanitized text.
+        original: The range of the user's text, which ``output`` replaces.
+    """
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
     yield from (SurrogatePair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(SurrogatePair, years, originals)
 
 
 def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs for a season such as ``2023/24``: its other spellings (``2023-24``), and its first year."""
+    """Yield pairs of replacement and original for other spellings of a season.
+
+    Example: for the season ``2023/24``, the pairs cover ``2023-24`` and the single year ``2023``.
+
+    Args:
+        output: The season in the sanitized text.
+        original: The season of the user's text, which ``output`` replaces.
+    """
     yield from (SurrogatePair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
     yield SurrogatePair(output[:4], original[:4])
 
@@ -333,7 +363,12 @@ def _iterate_context_pairs(
 
 
 def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
-    """Yield the pair for the whole date that begins at an index, if several mentions form a date."""
+    """Yield the pair of replacement and original for a whole date at an index, if several entities form a date.
+
+    Args:
+        elements: Parts of the sanitized text.
+        index: Index of a part.
+    """
     for length in (5, 3):
         date_elements = elements[index : index + length]
         entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)

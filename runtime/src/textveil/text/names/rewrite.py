@@ -1,7 +1,8 @@
-"""Rewriter of documents: random choice of their surrogates, and writing of their texts with them.
+"""Rewriter of documents: chooses random surrogates (replacements), and writes the texts with them.
 
 A *draw* is the random choice of a surrogate. It does not read the string that the surrogate replaces. It depends only
-on the types, the layout and the case of the span, and on which spans are equal (docs/proofs/names.md).
+on the type, the layout (public form) and the case of the replaced entity, and on which entities are equal
+(docs/proofs/names.md).
 """
 
 import hmac
@@ -47,7 +48,7 @@ _TagGroup = tuple[str | tuple[str, ...], ...]
 
 
 class SurrogateDeck:
-    """The surrogates of one pool that a document has not used yet.
+    """The surrogates (replacements) of one entity type that a document has not used yet.
 
     Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The method is a partial Fisher-Yates
     shuffle.
@@ -62,7 +63,7 @@ class SurrogateDeck:
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
-        """Remove one of the remaining surrogates and return its index in the pool.
+        """Remove one of the remaining surrogates, and return its index in the list of all surrogates of the type.
 
         Args:
             index: A random number below the number of remaining surrogates.
@@ -74,13 +75,13 @@ class SurrogateDeck:
 
 
 class DocumentDraws:
-    """The draws (random choices of surrogates) that one document needs. Equal mentions can share a draw.
+    """The draws (random choices of replacements) that one document needs. Equal entities can share a draw.
 
     Args:
         texts: The texts of the document, as a ``NamesReader`` returns them.
-        style: Options for the replacement of spans.
-        surrogates: The surrogate pools.
-        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
+        style: Options for the replacement of entities, such as surrogates or tags.
+        surrogates: The surrogate pools (possible replacements) of all entity types.
+        key: Secret key, with which equal entities in all documents get equal surrogates; or ``None``.
     """
 
     def __init__(
@@ -105,11 +106,11 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
-        """Plan the output of a mention.
+        """Plan the replacement of a detected entity.
 
         Returns:
-            A tag or an empty string, which need no draw; or the index of the draw for each part of the mention
-            (``_draw_part``); or ``None`` for a word that the option ``randomize`` randomizes.
+            A tag or an empty string, which need no draw (random choice); or the index of the draw for each part of the
+            entity (``_draw_part``); or ``None`` for a word that the option ``randomize`` randomizes.
         """
         pool, style = mention.parts[0][:2], self._style
         if pool == RANDOMIZED_POOL:
@@ -142,11 +143,12 @@ class DocumentDraws:
         return tag
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Plan a draw for a part of a mention, and return the index of the draw.
+        """Plan a draw (random choice of a replacement) for a part of an entity, and return the index of the draw.
 
-        The result is ``None`` if all surrogates of its pool are in use, or if the document has reached
-        ``consistent_cap``. With a key there is no draw, since the surrogate is a function of the string. The result is
-        then ``-1 - index``, where ``index`` is the position of the surrogate in its pool.
+        The result is ``None`` if all replacements of the type are in use, or if the document has as many distinct
+        strings as the option ``consistent_cap`` permits. With a key there is no draw: the replacement is a keyed
+        function of the text. The result is then ``-1 - index``, where ``index`` is the position of the replacement in
+        the list of its type.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -168,13 +170,13 @@ class DocumentDraws:
         return number
 
     def _plan_deal(self, pool: tuple[str, str], size: int) -> int | None:
-        """Plan a draw of a surrogate that no other draw of the document chooses, and return its index.
+        """Plan a random choice of a replacement that the document has not used yet, and return the index of the choice.
 
-        The result is ``None`` if all surrogates of the pool are in use.
+        The result is ``None`` if all replacements of the pool are in use.
 
         Args:
-            pool: Entity type and layout, which select the pool.
-            size: Number of surrogates of the pool.
+            pool: Entity type and layout (public form), which select the pool of possible replacements.
+            size: Number of replacements of the pool.
         """
         deck = self._decks.get(pool)
         if deck is None:
@@ -193,17 +195,18 @@ class DocumentDraws:
     def write_texts(
         self, samples: Sequence[int], words: Iterator[str]
     ) -> tuple[list[str], Callable[[], Iterable[SurrogatePair]], list[SpanOutline | None]]:
-        """Write the texts with their surrogates.
+        """Write the texts of the document with their surrogates (replacements).
 
         Args:
-            samples: For each draw, a random number below the draw's entry in the attribute ``bounds``.
+            samples: For each draw (random choice), a random number below the draw's entry in the attribute ``bounds``.
             words: The randomized output of each word of the attribute ``randomized_words``. Outputs for other documents
                 may follow.
 
         Returns:
-            Three values. The texts. A function that returns the pairs of surrogate and original: most results are never
-            restored, so their pairs are computed only when they are needed. And the outline of each text; it is
-            ``None`` for a text in which escaping moves the replaced parts.
+            Three values. First, the texts. Second, a function that returns the pairs of surrogate and original: they
+            are computed only when they are needed, because most replies are never restored. Third, the outline of each
+            text (the positions of its replaced parts). The outline is ``None`` if positions changed, because text that
+            looks like a tag was escaped.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -228,13 +231,13 @@ _CountedDocument = tuple[DocumentDraws, int, int]
 
 
 class NamesRewriter:
-    """Rewrites the documents of one call: replaces their names and other spans by surrogates.
+    """Rewrites the documents of one call: replaces their names and other entities.
 
     Args:
         reading: Tokenizer, classifier and rules that read the texts.
-        surrogates: The surrogate pools.
-        style: Options for the replacement of spans.
-        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
+        surrogates: The surrogate pools (possible replacements) of all entity types.
+        style: Options for the replacement of entities, such as surrogates or tags.
+        key: Secret key, with which equal entities in all documents get equal surrogates; or ``None``.
         randomizer: Randomizer for the words of the option ``randomize``, or ``None``.
         detector: Detector that hides further parts of the output, or ``None``.
 
@@ -256,10 +259,12 @@ class NamesRewriter:
         self._key, self._randomizer, self._detector = key, randomizer, detector
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each document with its surrogates, its mapping and its counts of kept and replaced words.
+        """Replace the names and other entities of each document, and yield the sanitized documents.
+
+        Each result also has the pairs with which replies are restored, and counts of unchanged and replaced words.
 
         Privacy:
-            This is the release itself. It uses the entropy of the operating system.
+            This method computes the noisy output, with random numbers of the operating system.
         """
         reader = NamesReader(self._reading)
         batch: list[_CountedDocument] = []
@@ -304,12 +309,12 @@ class NamesRewriter:
 
 
 class _SurrogateSpellings:
-    """Writes the surrogates of a document in the case and form of their originals.
+    """Writes the surrogates (replacements) of a document in the case and form of their originals.
 
     Args:
-        surrogates: The surrogate pools.
-        indices: For each draw of the document, the index of its surrogate.
-        keeps_originals: Whether outlines contain the originals.
+        surrogates: The surrogate pools (possible replacements) of all entity types.
+        indices: For each draw (random choice) of the document, the index of the chosen surrogate.
+        keeps_originals: Whether outlines (positions of replaced parts) contain the originals.
     """
 
     __slots__ = ("_indices", "_keeps_originals", "_surrogates")
@@ -320,17 +325,17 @@ class _SurrogateSpellings:
     def write_text(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> tuple[str, SpanOutline | None]:
-        """Return a text with its surrogates, and the outline of its replaced parts.
+        """Return a text with its surrogates (replacements), and the outline (positions) of its replaced parts.
 
-        The outline is ``None`` if escaping moves the replaced parts.
+        The outline is ``None`` if positions changed, because text that looks like a tag was escaped.
 
         Args:
-            elements: Kept texts and mentions of the text, in order.
-            draws: Planned output of each mention (see ``DocumentDraws._plan_mention``).
-            words: Outputs of randomized words.
+            elements: Unchanged parts and entities of the text, in order.
+            draws: Planned replacement of each entity (see ``DocumentDraws._plan_mention``).
+            words: Outputs of the words that the option ``randomize`` randomizes.
 
         Privacy:
-            The outline has an entry for each mention, even if its output equals the original.
+            The outline has an entry for each entity, even if its replacement happens to equal the original.
         """
         for draw in draws:
             if isinstance(draw, str):
@@ -350,7 +355,13 @@ class _SurrogateSpellings:
     def _write_with_tags(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> tuple[str, SpanOutline | None]:
-        """Return the result of ``write_text`` for a text with tags or removed spans."""
+        """Return the result of ``write_text`` for a text with tags such as ``[city 1]``, or with removed entities.
+
+        Args:
+            elements: Unchanged parts and entities of the text, in order.
+            draws: Planned replacement of each entity.
+            words: Outputs of the words that the option ``randomize`` randomizes.
+        """
         written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
         outline = outline_elements(written, PUBLIC_TYPE_NAMES, keeps_originals=self._keeps_originals)
         has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
@@ -360,9 +371,13 @@ class _SurrogateSpellings:
     def _spell_mentions(
         self, elements: Iterable[str | EntityMention], draws: Iterable[_PlannedOutput]
     ) -> Iterator[str]:
-        """Return the surrogate of each mention that is not randomized.
+        """Return the surrogate (replacement) of each entity, except for words of the option ``randomize``.
 
-        The pools spell all parts of the text in one call, before any mention is written.
+        To be fast, the method looks up all surrogates of the text in one call.
+
+        Args:
+            elements: Unchanged parts and entities of the text, in order.
+            draws: Planned replacement of each entity.
         """
         mentions = [element for element in elements if not isinstance(element, str)]
         drawn = [(mention, cast("list[int]", draw)) for mention, draw in zip(mentions, draws, strict=True) if draw]
@@ -385,12 +400,12 @@ class _SurrogateSpellings:
         draws: Iterable[Sequence[_PlannedOutput]],
         words: Iterable[str],
     ) -> Iterable[SurrogatePair]:
-        """Return the pairs of surrogate and original that restore replies to some texts.
+        """Return the pairs of surrogate (replacement) and original that restore replies to some texts.
 
         Args:
-            texts: The elements of each text.
-            draws: Planned outputs of the mentions of each text.
-            words: Outputs of randomized words, for all texts.
+            texts: The unchanged parts and entities of each text.
+            draws: Planned replacements of the entities of each text.
+            words: Outputs of the words that the option ``randomize`` randomizes, for all texts.
         """
         pairs: dict[SurrogatePair, None] = {}
         words = iter(words)
@@ -402,14 +417,14 @@ class _SurrogateSpellings:
     def iterate_elements(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
-        """Yield the elements of a text with their outputs.
+        """Yield the parts of a text, each with its output text.
 
-        The element of a randomized word has no mention, because such a word is never restored.
+        For a word of the option ``randomize``, the result lacks the original, because such a word is never restored.
 
         Args:
-            elements: Kept texts and mentions of the text, in order.
-            draws: Planned output of each mention.
-            words: Outputs of randomized words.
+            elements: Unchanged parts and entities of the text, in order.
+            draws: Planned replacement of each entity.
+            words: Outputs of the randomized words.
         """
         rest = iter(draws)
         for element in elements:
@@ -430,21 +445,25 @@ class _SurrogateSpellings:
 
 
 def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
-    """Return a mention with its surrogate, as an element of the output.
+    """Return the part of the output for a detected entity, with its surrogate (replacement).
 
     Args:
-        surrogates: The surrogate pools.
-        mention: The mention.
-        indices: Index of the surrogate of each part of the mention.
+        surrogates: The surrogate pools (possible replacements) of all entity types.
+        mention: The entity.
+        indices: Index of the surrogate of each part of the entity.
     """
     cases = [mention.case] * len(mention.parts)
     return join_surrogates(mention, surrogates.spell_surrogates(mention.parts, indices, cases))
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
-    """Return a mention with its surrogate, which consists of the surrogates of its parts.
+    """Join the surrogates (replacements) of an entity's parts, and return the part of the output.
 
     A dot follows each initial except the last part. The parts of a listed person have the order of the listed spelling.
+
+    Args:
+        mention: The entity.
+        surrogates: The surrogate of each part of the entity.
     """
     if mention.span.entity_type == KNOWN_PERSON:
         from textveil.text.names.known_persons import join_known_surrogates  # lazy: most texts list no persons
@@ -459,7 +478,7 @@ def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> Rewr
 
 
 def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
-    """Return a key that is equal for mentions with the same tag.
+    """Return a key that is equal for two entities if the same tag (such as ``[city 1]``) must replace both.
 
     A JSON number never shares a tag with the same digits in text.
     """
@@ -467,9 +486,12 @@ def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
 
 
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
-    """Join the outputs of a text with tags, and escape kept text that looks like a tag.
+    """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
 
-    Otherwise restoring would replace the kept text.
+    Without the escape, restoring would replace the user's text.
+
+    Args:
+        elements: Parts of the sanitized text, in order.
     """
     parts, last = list[str](), 0
     for element in elements:
@@ -481,10 +503,14 @@ def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
 
 
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
-    """Return a keyed hash of a part of a mention, which selects its surrogate.
+    """Return a keyed hash of a part of an entity, which selects its surrogate (replacement).
 
-    Modulo the size of the pool, the hash is the index of the surrogate. It is the first 128 bits of HMAC-SHA256 of
-    type, layout and folded string. The reduction has a bias below 2^-60.
+    The hash is the first 128 bits of HMAC-SHA256 of type, layout and normalized text. The hash modulo the number of
+    possible surrogates is the index of the surrogate. This reduction has a bias below 2^-60.
+
+    Args:
+        key: The secret key.
+        part: The part of the entity.
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

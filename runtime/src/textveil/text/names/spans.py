@@ -1,11 +1,11 @@
-"""Finder of spans: decides which words are kept, and which tokens form one span (pass 2 of ``names``).
+"""Finder of spans: decides which words stay unchanged, and which tokens together form one entity.
 
-It reads classes, case patterns and gaps, and the keys of kept words only. It never reads a string that is replaced. So
-its decisions stay the same if other strings of the same classes replace the strings of one span or of all spans
-(docs/proofs/names.md).
+This is pass 2 of the mode ``names``. It reads the classes and case patterns of tokens, the gaps, and the spelling of
+unchanged words only. It never reads a text that is replaced. So its decisions stay the same if the text has other names
+of the same classes in place of its names (docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
-decide that it is replaced.
+decide that the word is replaced.
 """
 
 from array import array
@@ -75,17 +75,17 @@ _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, ""
 
 
 class SpanFinder:
-    """Finds the spans of one text. It holds the words and gaps of a few lines at a time.
+    """Finds the spans (tokens of one entity) of one text. It holds the words and gaps of a few lines at a time.
 
     Args:
-        windows: Tokens of the text.
-        lexicon: The lexicon.
+        windows: Tokens of the text, a few lines at a time.
+        lexicon: The classifier of words by public lists.
         has_breaks: Whether the text has a line break.
         has_capitals: Whether any text of the document has a capital letter. If not, words that may be names are
             replaced.
 
     Attributes:
-        kept_count: Number of kept words. It is final after the last block of ``iterate_blocks``.
+        kept_count: Number of unchanged words. The number is final after the last block of ``iterate_blocks``.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class SpanFinder:
         self.kept_count: int = 0
 
     def iterate_blocks(self) -> Iterator[list[TextElement]]:
-        """Yield kept texts and spans in turn, in short lists: all at once would need much memory."""
+        """Yield unchanged texts and spans (tokens of one entity) in turn, in short lists, to save memory."""
         remaining = self._iterate_elements()
         while block := [*islice(remaining, _BLOCK_ELEMENTS)]:
             yield block
@@ -119,7 +119,7 @@ class SpanFinder:
         yield "".join(self._kept)
 
     def _load_window(self, window: TokenWindow) -> None:
-        """Load the next lines. The last word of the previous lines stays, with its class and the gap after it."""
+        """Load the tokens of the next lines. The last word of the previous lines stays, since decisions may need it."""
         words, spellings, self._special_indices = window
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
@@ -195,13 +195,13 @@ class SpanFinder:
             yield from elements
 
     def _free_words(self) -> None:
-        """Free the tokens that no later decision reads. All tokens of a long line would need much memory."""
+        """Free the tokens that no later decision reads, since all tokens of a long line would need much memory."""
         stop = max(self._freed_words, self._after_last_span - 1)  # the word before a span may affect it
         self._words[self._freed_words : stop] = [_FREED_WORD] * (stop - self._freed_words)
         self._freed_words = stop
 
     def _take_kept(self, index: int) -> str:
-        """Return and consume the kept text between the last span and the span at ``index``."""
+        """Return and consume the unchanged text between the last span and the span at ``index``."""
         text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
         if self._kept:
             text = "".join((*self._kept, text))
@@ -209,7 +209,12 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` is kept in its context."""
+        """Return whether the word at ``index`` stays unchanged in its context.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token = self._words[index]
         if token.token_class == KEPT:
             return self._find_address_end(index, end) == index
@@ -220,15 +225,20 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a word is listed and kept. Only then may a decision depend on the word itself."""
+        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word with an entity type is only a common word in its context.
+        """Return whether a word that can be a title, an office or a clitic is only a common word here.
 
-        This holds for a title or an office without a name after it, and for a clitic after an apostrophe and a stray
-        blank (``it' s``).
+        This holds for a title or an office (such as *president*) without a name after it, and for an ending after an
+        apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -239,10 +249,10 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the end of the part of an address that begins at a kept word; ``index`` if no such part begins.
+        """Return the end of a place or part of an address that begins with a common word; else ``index``.
 
-        In ``suite 7`` the word is replaced. In a text without a capital letter, ``new york`` and ``port said`` are
-        replaced too.
+        Example: in ``suite 7``, *suite* is replaced too. In a text without a capital letter, ``new york`` and ``port
+        said`` are replaced too.
         """
         words, after = self._words, index + 1
         if not words[index].flags or after == end:
@@ -261,7 +271,12 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether a word that may begin a sentence, such as ``Hope``, is a first name here."""
+        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here.
+
+        Args:
+            index: Index of the word.
+            end: Index after the last word of the line.
+        """
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -269,7 +284,7 @@ class SpanFinder:
         return not (precedes_word and self._has_readable_key(after, end))
 
     def _follows_break(self, index: int) -> bool:
-        """Return whether the word at ``index`` is the first one, or follows a mark or a line break."""
+        """Return whether the word at ``index`` is the first word of the text, or follows a mark or a line break."""
         if index == 0 or (_OPENING_MARKS.isdisjoint(self._gaps[index]) and " - " not in self._gaps[index]):
             return index == 0
         if self._words[index].flags & NAME_AFTER_TITLE and self._words[index - 1].entity_type == "title":
@@ -294,7 +309,7 @@ class SpanFinder:
         )
 
     def _is_lower(self, token: NamesToken) -> bool:
-        """Return whether a token is a lower-case word that shows that its line is not a headline."""
+        """Return whether a token is a lower-case word because of which its line cannot be a headline."""
         if token.case != LOWER:
             return False
         if token.token_class == KEPT:
@@ -306,8 +321,8 @@ class SpanFinder:
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
-        The method changes the class of these particles to ``CAPITALIZED``, and all other particles to unlisted words.
-        So the other words of a run form the same spans, whether or not a particle precedes them.
+        The method changes the class of these particles to ``CAPITALIZED``. All other particles become unlisted words.
+        So the words of a name form the same span, whether or not a particle precedes them.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -325,7 +340,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Move the full stop after a legal form (``Inc.``) into its token, unless the stop ends a sentence."""
+        """Add the full stop after a legal form (``Inc.``) to the token of this word, unless it ends a sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -334,7 +349,12 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], end: int) -> None:
-        """Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them."""
+        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen.
+
+        Args:
+            capitalized: Indices of the capitalized words of the line.
+            end: Index after the last word of the line.
+        """
         words = self._words
         title_case_words = 1 if self._has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -361,9 +381,13 @@ class SpanFinder:
         self._hide_group(group, end)
 
     def _hide_surnames(self, capitalized: Sequence[int], end: int) -> None:
-        """Mark common words that are family names before a comma and a name: ``Hope, Daniel``.
+        """Mark for replacement common words that are family names before a comma and a name: ``Hope, Daniel``.
 
-        The word must open a line, a sentence or an entry. Behind the comma there must be a replaced word or a title.
+        The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
+
+        Args:
+            capitalized: Indices of the capitalized words of the line.
+            end: Index after the last word of the line.
         """
         for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
             if (
@@ -375,7 +399,7 @@ class SpanFinder:
                 self._hidden[place] = True
 
     def _follows_particle_or_initials(self, index: int) -> bool:
-        """Return whether a word follows a particle (``van``) or initials, so that it is a name in any line."""
+        """Return whether a word follows a particle (``van``) or initials, so that the word is a name in any line."""
         if index == 0:
             return False
         before, gap = self._words[index - 1], self._gaps[index]
@@ -389,9 +413,13 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark the words that are replaced in a group of adjacent capitalized words, outside of headlines.
+        """Mark the words to replace in a group of adjacent capitalized words that is not in a headline.
 
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
+
+        Args:
+            indices: Indices of the capitalized words of the group.
+            end: Index after the last word of the line.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end) or self._is_whole_name(indices, end):
@@ -414,15 +442,22 @@ class SpanFinder:
         return not self._has_lower or (gaps[indices[0]][-1:] in _QUOTES and gaps[after][:1] in _QUOTES)
 
     def _follows_title(self, index: int) -> bool:
-        """Return whether a word follows a title, so that even a common noun is a name: ``Frau Freund``."""
+        """Return whether a title precedes a word, so that even a common noun is a name: ``Frau Freund``."""
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the run (name) whose last word is at ``index``."""
+        """Return whether the word at ``after`` continues the name whose last word is at ``index``.
+
+        Args:
+            first: Index of the first word of the name.
+            index: Index of the last word of the name so far.
+            after: Index of the next word.
+            end: Index after the last word of the line.
+        """
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
-        """Return whether the gap before the word at ``after`` joins it to the run (name) that begins at ``first``.
+        """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
 
         Blanks and hyphens join words. Other marks join only initials, some short forms (``St. Louis``), and legal
         forms.
@@ -436,13 +471,19 @@ class SpanFinder:
         return bool(follows_short_form or (gap in _LEGAL_FORM_JOINS and self._words[after].flags & LEGAL_FORM))
 
     def _find_member_end(self, index: int, end: int) -> int:
-        """Return the index after a word of a run (name) and after lower-case words that hyphens join to it."""
+        """Return the index after a word of a name and after lower-case words that hyphens join to the word."""
         if self._gaps[index + 1] != "-":
             return index + 1
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the run (name) that begins at ``start``, and return the index after its end."""
+        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name.
+
+        Args:
+            start: Index of the first word of the name.
+            end: Index after the last word of the line.
+            elements: List of unchanged texts and spans.
+        """
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -465,7 +506,13 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the index of the next word of the run (name) whose last word so far ends before ``index``."""
+        """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended.
+
+        Args:
+            start: Index of the first word of the name, or of its part after words such as *of*.
+            index: Index after the last word of the name so far.
+            end: Index after the last word of the line.
+        """
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None
@@ -477,7 +524,14 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the digits at ``index``, and return the index after its end."""
+        """Append the span of the number at ``index`` to ``elements``, and return the index after the number.
+
+        Args:
+            index: Index of the first digits.
+            start: Index of the first word of the line.
+            end: Index after the last word of the line.
+            elements: List of unchanged texts and spans.
+        """
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)

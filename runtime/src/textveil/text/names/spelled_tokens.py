@@ -1,9 +1,9 @@
 """Merging of spelled numbers and names into single tokens, before spans are found.
 
-``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``. The words and letters
-that are merged are *elements*, and each has one of a few element classes, such as "scale" (*hundred*). The module reads
-the classes of tokens, the gaps, and the element classes. Any other word of the same element class leads to the same
-merged tokens (docs/proofs/names.md).
+``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``. The module merges their
+words and letters, called *elements*. Each element has one of a few element classes, such as "scale" (*hundred*). The
+module reads only the classes of tokens, the gaps, and the element classes. So any other word of the same element class
+leads to the same merged tokens (docs/proofs/names.md).
 """
 
 from array import array
@@ -51,14 +51,14 @@ _NAME_JOINS, _INITIAL_JOINS = frozenset(_GAPS["joins"]), frozenset(_GAPS["joins_
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _SpelledSpan:
-    """A sequence of tokens to merge: a number in words, or a name in single letters.
+    """A sequence of tokens to merge: a number in words, or a name in single letters (``K o v a c``).
 
     Attributes:
         entity_type: ``SPELLED_NUMBER`` or ``SPELLED_LETTERS``.
         start: Index of the first token.
         stop: Index after the last token.
         indices: Indices of the number words, digits or letters among these tokens.
-        classes: For a number, the element class of each of ``indices``.
+        classes: For a number, the class of each of ``indices``, such as ``SCALE`` for *hundred*.
     """
 
     entity_type: str
@@ -69,16 +69,16 @@ class _SpelledSpan:
 
 
 def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices: "array[int]", rules: Rules) -> None:
-    """Merge each spelled number or name of a text into one token, in place.
+    """Merge each number in words, and each name in single letters, into one token, in place.
 
-    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
-    times the memory of the text.
+    The merged token replaces the first of its words or letters, and later tokens move up. No list is copied, since the
+    lists need many times the memory of the text.
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
-        special_indices: Indices of the tokens that are not kept in every context.
-        rules: Rules of the language.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
+        special_indices: Indices of the tokens that do not stay unchanged in every context.
+        rules: Rules of the language, such as number words and date formats.
     """
     has_numbers = any(words[at].flags & NUMBER_WORD for at in special_indices)
     has_letters = any(is_letter(words[at]) for at in special_indices)
@@ -111,13 +111,13 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
 
 def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: int, rules: Rules) -> bool:
-    """Return whether a spelled number or name may continue over the gap before a token.
+    """Return whether a number in words, or a name in single letters, may continue over the gap before a token.
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and the token's text, in turn.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn.
         index: Index of the token.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
     """
 
     def may_be_of_one(token: NamesToken) -> bool:
@@ -129,7 +129,7 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
 
 class _SpelledSpanFinder:
-    """Finds spelled numbers and spelled names among the tokens of a text."""
+    """Finds numbers in words, and names in single letters, among the tokens of a text."""
 
     def __init__(self, words: Sequence[NamesToken], spellings: Sequence[str], rules: Rules) -> None:
         self._words, self._spellings, self._rules = words, spellings, rules
@@ -137,10 +137,10 @@ class _SpelledSpanFinder:
     def iterate_spans(
         self, special_indices: Sequence[int], *, has_numbers: bool, has_letters: bool
     ) -> Iterator[_SpelledSpan]:
-        """Yield the spans to merge, from left to right. Numbers have precedence over letters.
+        """Yield the numbers in words and names in single letters, from left to right. Numbers have precedence.
 
         Args:
-            special_indices: Indices of the tokens that are not kept in every context.
+            special_indices: Indices of the tokens that do not stay unchanged in every context.
             has_numbers: Whether the text has number words.
             has_letters: Whether the text has single letters.
         """
@@ -158,7 +158,11 @@ class _SpelledSpanFinder:
                 position = span.stop
 
     def merge_span(self, span: _SpelledSpan) -> Iterator[tuple[int, int, NamesToken]]:
-        """Yield the merged tokens of a span: first index, index after the last, and the token."""
+        """Merge a number in words, or a name in single letters, and yield the merged tokens.
+
+        Yields:
+            Index of the first merged token, index after the last one, and the new token.
+        """
         for first in range(0, len(span.indices), MAX_SPELLED):
             after = first + MAX_SPELLED
             indices = span.indices[first:after]
@@ -177,7 +181,7 @@ class _SpelledSpanFinder:
     # --- numbers
 
     def _classify_element(self, index: int) -> str:
-        """Return the element class of a token, such as ``SCALE``; empty if no spelled number can contain it."""
+        """Return the class of a number word, such as ``SCALE`` for *hundred*; empty for all other words."""
         token = self._words[index]
         if token.flags & NUMBER_WORD:
             return (
@@ -190,7 +194,7 @@ class _SpelledSpanFinder:
         return ONES if token.key in self._rules.number_letters and is_letter(token) else ""
 
     def _is_digits(self, index: int) -> bool:
-        """Return whether a token consists of digits without a unit directly after them."""
+        """Return whether a token consists of digits, and no unit directly follows it."""
         after = index + 1
         return self._words[index].token_class == DIGITS and (
             after == len(self._words) or self._spellings[2 * after] != ""
@@ -200,7 +204,7 @@ class _SpelledSpanFinder:
         return self._is_digits(index) and self._spellings[2 * index][-1:] == "("
 
     def _find_number(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Find a spelled number that begins at ``start``.
+        """Find a number in words that begins at ``start``.
 
         Returns:
             The span of the number, or ``None``; and the index at which the search ended.
@@ -243,7 +247,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_NUMBER, start=start, stop=last, indices=counted, classes=classes), stop
 
     def _is_connector(self, index: int) -> bool:
-        """Return whether a word such as *and* connects two parts of a spelled number."""
+        """Return whether a word such as *and* connects two parts of a number in words."""
         token, after = self._words[index], index + 1
         if token.token_class != KEPT or token.case != LOWER or after == len(self._words):
             return False
@@ -256,7 +260,7 @@ class _SpelledSpanFinder:
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
         """Return the index of the first letter in the sequence of single letters that contains ``index``.
 
-        ``special_indices`` does not have the index if this letter is *a*, which is kept in every context.
+        ``special_indices`` lacks this index if the letter is *a*, because *a* stays unchanged in every context.
 
         Args:
             index: Index of one letter of the sequence.
@@ -277,8 +281,8 @@ class _SpelledSpanFinder:
     def _find_letters(self, start: int) -> tuple[_SpelledSpan | None, int]:
         """Find a name that is spelled letter by letter and begins at ``start``.
 
-        It must have at least ``MIN_SPELLED`` letters. The last letters do not count if they are the initials of another
-        name that follows them.
+        The name must have at least ``MIN_SPELLED`` letters. The last letters do not count if they are the initials of
+        another name that follows them.
 
         Returns:
             The span of the name, or ``None``; and the index after the letters.
@@ -305,7 +309,7 @@ class _SpelledSpanFinder:
     def _precedes_name(self, index: int) -> bool:
         """Return whether a name, or a particle of a name, begins at ``index``.
 
-        If so, initials directly before ``index`` belong to that name.
+        Then initials directly before ``index`` belong to that name.
         """
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
@@ -345,7 +349,7 @@ class _SpelledSpanFinder:
     def _case_of(self, tokens: Sequence[NamesToken]) -> int:
         """Return the case pattern of a number in words.
 
-        It is ``UPPER`` if all words are in capitals, otherwise ``LOWER`` or ``TITLE`` like the first word.
+        The result is ``UPPER`` if all words are in capitals, otherwise ``LOWER`` or ``TITLE`` like the first word.
         """
         connectors = self._rules.number_connectors
         words = [

@@ -1,9 +1,9 @@
-"""Strict rules, which hide all words that are kept only because of their context.
+"""Strict rules, which replace also those words that only their context leaves unchanged.
 
-They apply to texts that a model wrote and another party changed. The usual rules keep ``<3``, ``&#79;`` or a common
-word at the start of a sentence because of its context. An attacker who writes a surrogate into such a context could
-learn the entity type of the original from the result. Under the strict rules, only the string of a word decides whether
-the word is kept.
+They apply to texts that a model wrote and another party changed. The usual rules leave ``<3``, ``&#79;`` or a common
+word at the start of a sentence unchanged because of its context. An attacker who writes a surrogate (replacement) into
+such a context could learn the entity type of the original from the result. Under the strict rules, only the word itself
+decides whether it stays unchanged.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,10 +20,15 @@ _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}+
 
 
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
-    """Yield the elements of a text, and hide every number and every word that is not kept in all contexts.
+    """Yield the parts of a text, and mark for replacement every word that not all contexts leave unchanged.
+
+    Args:
+        elements: Unchanged parts and entities of the text, in order.
+        lexicon: The classifier of words by public lists.
 
     Privacy:
-        The result is a function of the text and of public lists. It hides all that ``NamesReader`` hides.
+        The result is a function of the text and of public lists. It marks all words that ``NamesReader`` marks, and
+        further ones, such as all numbers.
     """
     for element in elements:
         if not isinstance(element, str):

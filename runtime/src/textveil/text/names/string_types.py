@@ -1,7 +1,8 @@
-"""Entity types of strings: the tokens of the mode ``names`` that contain more than letters.
+"""Entity types of tokens that contain more than letters, such as email addresses and numbers.
 
-Each string has exactly one type, which is a function of the string. Check digits do not affect the type: if only valid
-card numbers had the type of cards, the type would reveal that a number is valid.
+In the mode ``names`` such a token is called a *string*. Each string has exactly one type, which is a function of the
+string. Check digits do not affect the type: if only valid card numbers had the type of cards, the type would reveal
+that a number is valid.
 """
 
 import re
@@ -21,15 +22,15 @@ _MIN_KEY_LENGTH = 12
 
 
 def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the entity type and the layout of a string, such as ``("email", "")``.
+    """Return the entity type and the layout of a token such as an email address: ``("email", "")``.
 
     Args:
-        string: A chunk without the marks at its ends, which does not consist of letters only.
-        patterns: Patterns of the language.
+        string: A text without blanks and without marks at its ends, which does not consist of letters only.
+        patterns: Regular expressions of the language.
 
     Returns:
-        The type, and the layout: the public part of the string's form, such as its number of digits. It is empty for
-        most types.
+        The type, and the layout: the part of the token's form that the output reveals, such as the number of digits.
+        The layout is empty for most types.
     """
     if not string.isascii():
         return _classify_non_ascii(string, patterns)
@@ -63,10 +64,14 @@ def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
-    """Return the layout of a time or time range: ``0`` for each digit, and ``pm`` for *am* and *pm*.
+    """Return the public form of a time or time range: ``0`` for each digit, and ``pm`` for *am* and *pm*.
 
-    An ending whose last letter is a capital becomes ``PM``. An hour without minutes becomes one zero, so that ``7pm``
-    and ``11pm`` have the same layout.
+    ``AM`` and ``PM`` become ``PM``. An hour without minutes becomes one zero, so that ``7pm`` and ``11pm`` have the
+    same result.
+
+    Args:
+        string: The time or time range.
+        patterns: Regular expressions of the language.
     """
     if (dash := patterns.dash.search(string)) is not None:
         parts = string[: dash.start()], string[dash.end() :]
@@ -78,7 +83,7 @@ def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
 
 
 def find_group_flags(string: str, patterns: Patterns = ENGLISH) -> int:
-    """Return flags of a string that may be one group of a postal code (``SW1A 1AA``) or of an IBAN.
+    """Return flags for a text that may be one group of a postal code (``SW1A 1AA``) or of an IBAN.
 
     Returns:
         ``OUTWARD`` or ``INWARD`` for the first or second half of a British postal code, and ``IBAN_HEAD`` or
@@ -93,7 +98,12 @@ def find_group_flags(string: str, patterns: Patterns = ENGLISH) -> int:
 
 
 def split_unit(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str] | None:
-    """Split a number and the unit directly after it, as in ``5kg``; return ``None`` if there is no unit."""
+    """Split a number and the unit directly after it, as in ``5kg``; return ``None`` if there is no unit.
+
+    Args:
+        string: The number with its unit.
+        patterns: Regular expressions of the language.
+    """
     # A unit has ASCII letters only, no characters that look like them.
     match = patterns.number_with_unit.fullmatch(string) if string.isascii() else None
     if match is None or patterns.time.fullmatch(string) or patterns.decade.fullmatch(string):

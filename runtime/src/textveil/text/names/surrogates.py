@@ -1,8 +1,8 @@
-"""Surrogate pools: the surrogates of each entity type and layout, with an index for each.
+"""Surrogate pools: the possible replacements (*surrogates*) of each entity type and layout.
 
-All surrogates of a pool have the same probability. The *layout* is the public part of a string's form, such as the
-number of digits. This module never receives the original string of a span. For most types of strings the rules of the
-language have a template, which generates the surrogates.
+An index selects a surrogate of a pool, and all have the same probability. The *layout* is the part of an original's
+form that the output reveals, such as the number of digits. This module never receives the original text. For most types
+of numbers and addresses, the rules of the language have a pattern that generates the surrogates.
 
 Surrogates of identifiers come from ranges that belong to nobody. In English these ranges are:
 
@@ -10,8 +10,8 @@ Surrogates of identifiers come from ranges that belong to nobody. In English the
 - addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606);
 - area 000 of social security numbers, and postal codes of an area XX.
 
-The check digit of card numbers is wrong (ISO/IEC 7812). Unlisted symbols become emoji of animals, food, plants and
-vehicles.
+The check digit of card numbers is wrong (ISO/IEC 7812). Symbols that are on no public list become emoji of animals,
+food, plants and vehicles.
 """
 
 import re
@@ -42,11 +42,11 @@ _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
 class SurrogatePools:
-    """The surrogate pools of all entity types of a bundle.
+    """The surrogate pools (possible replacements) of all entity types of a bundle (folder of lists and settings).
 
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
-        rules: Rules of the language.
+        rules: Rules of the language, such as number words and date formats.
 
     Attributes:
         rules: The argument ``rules``.
@@ -67,13 +67,16 @@ class SurrogatePools:
 
     @property
     def entity_types(self) -> frozenset[str]:
-        """Names of all entity types that have surrogates."""
+        """Names of all entity types that have surrogates (replacements)."""
         lists = frozenset(name for name in self._pools if not name.startswith(_LAYOUT_PREFIXES))
         generated = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
         return lists.union(self._generated_sizes, generated)
 
     def get_size(self, entity_type: str, layout: str) -> int:
-        """Return the number of surrogates of a type and layout, below ``2**62``."""
+        """Return the number of surrogates (replacements) of an entity type and layout, below ``2**62``.
+
+        The layout is the part of the original's form that the output reveals, such as the number of digits.
+        """
         name = _name_pool(entity_type, layout)
         if name in self._pools:
             return len(self._pools[name])
@@ -92,7 +95,7 @@ class SurrogatePools:
         return self._generated_sizes[entity_type]
 
     def is_consistent(self, entity_type: str, layout: str) -> bool:
-        """Return whether equal strings of a type and layout get equal surrogates."""
+        """Return whether equal entities of a type and layout (public form) get equal surrogates (replacements)."""
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
@@ -104,7 +107,7 @@ class SurrogatePools:
 
     @cached_property
     def cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Results of ``get_size_and_consistency`` by type and layout, except for types with many layouts."""
+        """Results of ``get_size_and_consistency`` by type and layout (public form); not for types with many layouts."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
             for name in (*self._pools, *self._generated_sizes)
@@ -112,18 +115,18 @@ class SurrogatePools:
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether mentions of a type and layout always become tags: never for the types of a bundle."""
+        """Return ``False``: no entity type of a bundle needs tags. The class of the user's own types overrides this."""
         return False
 
     def spell_surrogates(
         self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], cases: Iterable[int]
     ) -> tuple[str, ...]:
-        """Return the surrogate of each part of some mentions as text (see ``spell_surrogate``).
+        """Return the surrogate (replacement) of each part of some entities as text (see ``spell_surrogate``).
 
         Args:
-            parts: Parts of the mentions. Only the type and the layout of each part are read, never its strings.
+            parts: Parts of the entities. The method reads only the type and the layout of each part, never its text.
             indices: Index of the surrogate of each part.
-            cases: For each part, the case pattern of its mention.
+            cases: For each part, the case pattern of its entity.
         """
         spell = self.spell_surrogate
         return tuple(
@@ -131,13 +134,14 @@ class SurrogatePools:
         )
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. If it replaces a JSON number, it is a valid JSON number.
+        """Return a surrogate (replacement) as text. For a JSON number, the surrogate is a valid JSON number.
 
         Args:
             entity_type: Type of the surrogate.
-            layout: Public layout of a number, or the public ending of a word.
+            layout: Public form of the original: for a number its number of digits and its marks, for a word its ending.
             index: Index of the surrogate, below ``get_size``.
-            case: The case pattern of the span.
+            case: The case pattern of the original: ``LOWER``, ``TITLE`` or ``UPPER``; ``JSON_NUMBER_CASE`` for a JSON
+                number.
         """
         if case == JSON_NUMBER_CASE:
             return _write_json_number(self.spell_surrogate(entity_type, layout, index, LOWER))
@@ -180,7 +184,7 @@ class SurrogatePools:
 
     @cached_property
     def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
-        """Surrogates for the words of a spelled number, by the class of the word, such as tens."""
+        """Possible replacements for the words of a number in words, by the class of the word, such as tens."""
         return {**self.rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property
@@ -205,13 +209,13 @@ class SurrogatePools:
 
 
 class Template:
-    """Template of surrogates: fixed text, and fields with several values each.
+    """Pattern that generates surrogates (replacements): fixed text, and fields with several values each.
 
-    The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field. The last digit
+    Each digit of a surrogate's index, written as a mixed-radix number, selects the value of one field. The last digit
     belongs to the last field.
 
     Args:
-        template: The template, in the syntax of ``rules.json``.
+        template: The pattern, in the syntax of ``rules.json``.
         choices: Values of the named fields.
     """
 
@@ -222,7 +226,7 @@ class Template:
         self.size: int = prod(len(values) if field.name else field.count for field, values in self._fields)
 
     def write(self, index: int) -> str:
-        """Return the surrogate with the given index, which must be below ``size``."""
+        """Return the surrogate (replacement) with the given index, which must be below ``size``."""
         found: list[str] = []
         for field, values in reversed(self._fields):
             if field.name:
@@ -255,7 +259,7 @@ _INTEGER_PARTS = {
 
 
 def _write_json_number(surrogate: str) -> str:
-    """Convert a surrogate to a valid JSON number: remove leading zeros, and marks between groups of digits."""
+    """Convert a replacement number to valid JSON: remove leading zeros, and marks between groups of digits."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", surrogate):
         return surrogate if surrogate[0] != "." else f"0{surrogate}"
     return re.sub(r"[^0-9]", "", surrogate).lstrip("0") or "0"
@@ -266,9 +270,9 @@ def _name_pool(entity_type: str, layout: str) -> str:
 
 
 def _remove_accents(name: str) -> str:
-    """Convert a name to lower case and, if possible, to ASCII, as in an email address.
+    """Convert a name to lower case and remove its accents, as in an email address: ``José`` to ``jose``.
 
-    A name with letters of other scripts keeps them.
+    Letters of other scripts, such as Greek ones, stay.
     """
     name = name.lower()
     if name.isascii():
@@ -316,7 +320,10 @@ def _count_digits(layout: str) -> int:
 
 
 def _format_digits(layout: str, index: int) -> str:
-    """Return the surrogate of a layout of digits. No group of digits begins with a zero."""
+    """Return the replacement number that ``index`` selects, for a layout such as ``00-000``.
+
+    No group of its digits begins with a zero.
+    """
 
     def write_group(group: "re.Match[str]") -> str:
         nonlocal index
@@ -332,15 +339,20 @@ def _format_digits(layout: str, index: int) -> str:
 
 
 def _format_year_range(layout: str, index: int) -> str:
-    """Return a range of two years, the earlier one first, with the mark of the layout between them."""
+    """Return a range of two years, such as ``1987-2004``, with the dash of the original between them.
+
+    Args:
+        layout: The dash of the original range.
+        index: Selects one of the possible ranges.
+    """
     start, years = divmod(index, _MAX_YEAR_RANGE)
     return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
 
 
 def _count_times(layout: str) -> int:
-    """Return the number of different clock times that are surrogates of a layout.
+    """Return the number of clock times that can replace a time with the given layout (public form).
 
-    They are five minutes apart, or one second apart if the layout has seconds.
+    These times are five minutes apart, or one second apart if the layout has seconds.
     """
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         return _count_times(times[1]) * _count_times(times[3])
@@ -349,15 +361,18 @@ def _count_times(layout: str) -> int:
 
 
 def _find_last_hour(layout: str) -> int:
-    """Return the last hour of the surrogates of a layout.
+    """Return the largest hour of the clock times that can replace a time with the given layout.
 
-    It is 9 if the layout has minutes and one digit for the hour, else 12.
+    The result is 9 if the layout has minutes and one digit for the hour, else 12.
     """
     return 9 if layout.startswith(("0:", "0.", "0h0", "0H0")) else 12
 
 
 def _format_time(layout: str, index: int) -> str:
-    """Return the clock time with an index. It is valid on a 12-hour and on a 24-hour clock."""
+    """Return the clock time with the given index among the possible replacements of a time.
+
+    The time is valid on a 12-hour and on a 24-hour clock.
+    """
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         second, first = divmod(index, _count_times(times[1]))
         return _format_time(times[1], first) + times[2] + _format_time(times[3], second)
@@ -377,9 +392,9 @@ def _format_time(layout: str, index: int) -> str:
 
 
 def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
-    """Yield one entry of each list, as ``index`` selects them.
+    """Yield one entry of each list: the digits of ``index`` select the entries.
 
-    The index is a mixed-radix number: its least significant digit selects from the first list.
+    The least significant digit of ``index``, written as a mixed-radix number, selects from the first list.
     """
     for entries in of_each:
         index, chosen = divmod(index, len(entries))
@@ -387,7 +402,7 @@ def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[st
 
 
 def _format_card(index: int) -> str:
-    """Return a 16-digit card number whose check digit is wrong."""
+    """Return the replacement card number that ``index`` selects: 16 digits with a wrong check digit."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)

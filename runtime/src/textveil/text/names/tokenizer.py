@@ -1,8 +1,9 @@
-"""Tokenizer of chunks, the texts between two blanks (pass 1 of the mode ``names``).
+"""Tokenizer of the mode ``names`` for chunks, the texts between two blanks.
 
-Each chunk is read alone, so no token depends on another chunk. The marks at both ends of a chunk are gaps. The *core*
-is the text between them. If it has only letters with single marks between them, it is split at the marks. Any other
-core is one string. A string is replaced as a whole, so that the output does not reveal where its parts end.
+Each chunk is read alone, so no token depends on another chunk. This is pass 1 of the mode. The marks at both ends of a
+chunk are gaps. The *core* is the text between these marks. If the core has only letters, with single marks between
+them, it is split at the marks. Any other core, such as an email address, is one token, called a *string*. A string is
+replaced as a whole, so that the output does not reveal where its parts end.
 """
 
 import re
@@ -85,10 +86,10 @@ _AMPERSAND_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+"
 
 
 class ChunkTokenizer:
-    """Splits chunks into tokens.
+    """Splits chunks (texts between blanks) into tokens: words, numbers, addresses and gaps.
 
     Args:
-        lexicon: The lexicon, which classifies each word.
+        lexicon: The classifier of words by public lists.
 
     Privacy:
         The object stores no text of the user.
@@ -121,7 +122,7 @@ class ChunkTokenizer:
         return pack_tokens("", all_tokens, "")
 
     def tokenize(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk. Their texts, joined, are the chunk."""
+        """Return the tokens of a chunk (text between blanks). The texts of the tokens, joined, are the chunk."""
         if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
             return self.lexicon.classify_word(chunk)
         return self._tokenize_with_entities(chunk)
@@ -149,9 +150,9 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(rest)]
 
     def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk that contains no HTML entity such as ``&amp;``.
+        """Return the tokens of a chunk (text between blanks) without HTML character references such as ``&amp;``.
 
-        The marks at its ends become tokens of gaps.
+        The punctuation marks at the ends of the chunk become tokens of gaps.
         """
         if not chunk:
             return ()
@@ -179,9 +180,9 @@ class ChunkTokenizer:
         ]
 
     def _find_core(self, chunk: str) -> tuple[int, int]:
-        """Return the start and the end of the core of a chunk: the chunk without the marks at its ends.
+        """Return where the core of a chunk starts and ends: the text without the punctuation marks at its ends.
 
-        Both are equal if the chunk consists of marks only.
+        Both indices are equal if the chunk consists of marks only.
         """
         if chunk.isascii():  # ASCII punctuation is marks, and no other ASCII is
             start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
@@ -195,7 +196,7 @@ class ChunkTokenizer:
         return start, tail.start() if tail else len(chunk)
 
     def _tokenize_core(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of a core: a chunk without the marks at its ends."""
+        """Return the tokens of a core: a text between blanks, without the punctuation marks at its ends."""
         if len(core) > MAX_WORD_LENGTH:
             return (NamesToken(REPLACED, core, fold_word(core), LOWER, "other"),)
         if self._patterns.plain_number.fullmatch(core):
@@ -236,7 +237,7 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of text with separators, such as ``user=name``: the separators, and the parts between."""
+        """Return the tokens of a text with separators, such as ``user=name``: the parts and the separators."""
         tokens: list[NamesToken] = []
         while match := _SEPARATED.fullmatch(core):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
@@ -244,9 +245,9 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(core)]
 
     def _tokenize_dotted(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of words with full stops between them, if all of the words are kept.
+        """Return the tokens of a text such as ``please.call``, if all of its words stay unchanged.
 
-        Otherwise the result is empty, and the caller treats the text as one string.
+        Otherwise the result is empty, and the caller treats the text as one token, which is replaced as a whole.
         """
         if classify_string(core, self._patterns)[0] in ("url", "file"):
             return ()
@@ -286,10 +287,10 @@ class ChunkTokenizer:
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
         """Yield pieces of source code, and split a call such as ``xs.add(`` if its method is a common word.
 
-        Of the text before the dot, the decision depends only on its form.
+        For the text before the dot, only its form counts (such as letters and digits), not the text itself.
 
         Args:
-            pieces: Consecutive pieces of a chunk, split at the marks of source code.
+            pieces: Consecutive pieces of a text between blanks, split at the marks of source code.
         """
         for piece, following in pairwise([*pieces, ""]):
             method = _METHOD.fullmatch(piece) if following[:1] == "(" else None
@@ -323,7 +324,7 @@ def _is_code(parts: Sequence[str]) -> bool:
 
 
 def make_gap_token(text: str) -> NamesToken:
-    """Create the token of a gap."""
+    """Create the token of a gap (blanks and punctuation marks between words)."""
     return create_tuple(NamesToken, (GAP, text, text, LOWER, "", "", 0))
 
 
@@ -343,11 +344,11 @@ def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
 
 
 def _count_prefix_marks(chunk: str, start: int) -> int:
-    """Return how many marks before the core of a chunk belong to it, such as the ``@`` of a handle.
+    """Return how many marks before a token belong to the token, such as the ``@`` of ``@name``.
 
     Args:
-        chunk: The chunk.
-        start: Start of the core.
+        chunk: A text between two blanks.
+        start: Start of the core (the text without the marks at its ends).
     """
     before, first = chunk[:start], chunk[start]
     if before.endswith(("@", "＠", "\\")) or (before.endswith("#") and not first.isdigit()):
@@ -358,10 +359,10 @@ def _count_prefix_marks(chunk: str, start: int) -> int:
 
 
 def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
-    """Split a chunk of source code at its punctuation marks.
+    """Split a text between blanks at the punctuation marks of source code.
 
     The decision depends only on the marks, and on which parts are addresses, file names or conversions such as ``%d``.
-    The result is ``None`` if the chunk has no marks of source code, or is an address, a path or a file name.
+    The result is ``None`` if the text has no marks of source code, or is an address, a path or a file name.
     """
     if _BRACKETS.isdisjoint(core):
         return None
@@ -376,16 +377,17 @@ def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
 
 
 def _is_format(chunk: str) -> bool:
-    """Return whether a chunk consists of conversions of format strings, such as ``%d``, and marks."""
+    """Return whether a text consists of format specifiers, such as ``%d``, and punctuation marks."""
     may_match = ("%" in chunk or "{" in chunk) and len(chunk) <= _MAX_FORMATS_LENGTH
     return may_match and _FORMATS.fullmatch(chunk) is not None
 
 
 def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
-    """Split a chunk at its emoji sequences.
+    """Split a text between blanks at its emoji.
 
     Returns:
-        A token for each sequence, and the texts before, between and after them. Empty if the chunk has no sequence.
+        A token for each emoji sequence (an emoji with its skin tone and joiners), and the texts before, between and
+        after them. Empty if the text has no emoji.
     """
     parts: list[str | NamesToken] = []
     position = 0
@@ -408,7 +410,7 @@ def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
 
 
 def _split_words_and_marks(core: str) -> list[str] | None:
-    """Split a core into words and marks, which alternate; ``None`` if it contains anything else."""
+    """Split a text into words and single marks, which alternate; ``None`` if the text contains anything else."""
     parts = _WORD_OR_MARKS.findall(core)
     if any(mark and not _JOINER.fullmatch(mark) for _, mark in parts) or (parts and parts[-1][1]):
         return None

@@ -1,8 +1,8 @@
 """Tokens and spans of the mode ``names``: the data that its three passes exchange.
 
-Pass 1 (``tokenizer``) classifies a token by its own string and the options. Pass 2 (``spans``) reads classes, case
-patterns and gaps, and the keys of kept words. So its decisions are the same for all strings of a class. Pass 3
-(``entity_types``) assigns entity types.
+Pass 1 (``tokenizer``) classifies a token by its own text and the options. Pass 2 (``spans``) finds the spans (tokens of
+one entity). It reads only the classes and case patterns of tokens, the gaps, and the spelling of unchanged words. So
+its decisions are the same for all texts of a class. Pass 3 (``entity_types``) assigns entity types.
 """
 
 from array import array
@@ -61,19 +61,19 @@ create_tuple: Callable[..., Any] = tuple.__new__  # creates a named tuple in a t
 
 @final
 class NamesToken(NamedTuple):
-    """A token of the mode ``names``.
+    """A token of the mode ``names``: a word, a number, another string such as an address, or a gap.
 
     Attributes:
         token_class: One of the classes ``GAP`` to ``INITIAL``.
         text: The token as spelled.
-        key: Its lookup key. Pass 2 (``spans``) may read it only for kept words.
-        case: Its case pattern.
-        entity_type: For ``REPLACED`` and ``DIGITS`` the entity type. For ``KEPT`` the role after a name (``NOUN_ROLE``,
-            ``NAME_ROLE`` or empty).
-        layout: Public layout of a number, or the public ending of a word.
-        flags: Sum of flags of this module, such as ``KEPT_AT_START``. For ``CAPITALIZED`` and ``REPLACED`` they name
-            the contexts in which the token is kept. For ``KEPT`` and ``CAPITALIZED`` they name the spans that it may
-            begin.
+        key: Its normalized spelling. The finder of spans (``spans``) may read this value only for unchanged words.
+        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
+        entity_type: For tokens of the class ``REPLACED`` or ``DIGITS`` the entity type. For the class ``KEPT``
+            (unchanged) the role after a name: ``NOUN_ROLE``, ``NAME_ROLE`` or empty.
+        layout: The form of a number, or the ending of a word, that the output reveals.
+        flags: Sum of flags of this module, such as ``KEPT_AT_START``. For the classes ``CAPITALIZED`` and ``REPLACED``,
+            flags state in which contexts the token stays unchanged. For ``KEPT`` and ``CAPITALIZED``, flags state which
+            spans the token may begin.
     """
 
     token_class: int
@@ -96,9 +96,9 @@ class TokenWindow(NamedTuple):
 
     Attributes:
         words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one.
-            The reading of the beginning of a line may depend on that token.
-        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
-        special_indices: Indices of the tokens that are not kept in every context.
+            How the beginning of a line is read may depend on that token.
+        spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
+        special_indices: Indices of the tokens that do not stay unchanged in every context.
     """
 
     words: list[NamesToken]
@@ -126,14 +126,14 @@ class EntitySpan(NamedTuple):
 
     Attributes:
         entity_type: Entity type; ``CAPITALIZED_RUN`` for a run.
-        case: Case pattern.
-        layout: Public layout of a number, or the public ending of a word.
+        case: Case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
+        layout: The form of a number, or the ending of a word, that the output reveals.
         tokens: Tokens of the span.
         text: The span as spelled.
-        preceding_word: For a run, the lookup key of a kept word that precedes it, with a single blank between them;
-            ``AFTER_TITLE`` after a title.
-        title_case_words: Number of words of a run in Title case. It is public, and above 0 only in lines without a
-            lower-case word.
+        preceding_word: For a run, the normalized spelling of an unchanged word directly before it, after which comes a
+            single blank; ``AFTER_TITLE`` after a title.
+        title_case_words: Number of words of a run in Title case. The output reveals this number, which is above 0 only
+            in lines without a lower-case word.
         escaped_text: Original spelling, if JSON escapes make it differ from ``text``; otherwise empty.
     """
 
@@ -151,10 +151,10 @@ TextElement = str | EntitySpan
 
 
 class RandomizedSpans(dict[NamesToken, EntitySpan]):
-    """Cache of the spans of randomized words, by token. A lookup creates a missing span."""
+    """Cache with a span (``EntitySpan``) for each randomized word, by token. A lookup creates a missing span."""
 
     def __missing__(self, token: NamesToken) -> EntitySpan:
-        """Create and store the span of a token."""
+        """Create and store the span (``EntitySpan``) of a randomized word, at its first look-up."""
         span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
         return span
 
@@ -162,21 +162,21 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
 def find_connectors_end(
     words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, connectors: Collection[str]
 ) -> int:
-    """Return the index after the connectors with which a run may continue (``of`` in ``Bank of America``).
+    """Return the index after words such as *of* with which a name may continue, as in ``Bank of America``.
 
-    A word in Title case for a group of people may precede the connectors: *Chilena* in ``Sociedad Chilena de
-    Ostrander`` is a part of the name. A blank must follow each connector, but the next word directly follows an elision
-    (``d'``).
+    These words are called connectors. A word in Title case for a group of people may precede them: *Chilena* in
+    ``Sociedad Chilena de Ostrander`` is a part of the name. A blank must follow each connector, except for an elision
+    such as ``d'``.
 
     Args:
         words: Tokens of the text.
-        gaps: The gap before each word.
-        index: Index of the word after the run; a blank precedes it.
+        gaps: The gap (blanks and marks) before each word.
+        index: Index of the word after the capitalized words of the name; a blank precedes it.
         end: Index after the last word of the line.
-        connectors: Lookup keys of the connectors of the language.
+        connectors: The connectors of the language, in lower case.
 
     Returns:
-        The index; ``index`` itself if there are no connectors, or if the gap after the last one ends the run.
+        The index; ``index`` itself if there are no connectors, or if the gap after the last one ends the name.
     """
     first = index + (
         words[index].token_class == REPLACED and words[index].entity_type == "group" and words[index].case == TITLE
@@ -192,15 +192,15 @@ def find_connectors_end(
 
 
 def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
-    """Return which capitalized words of a headline are replaced, surnames that are common words included.
+    """Return which capitalized words of a headline must be replaced, including surnames that are common words.
 
-    In a headline, common words that may begin a sentence are kept. But a list of persons is a headline too (``To: Anna
-    Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it follows a
-    replaced word and ends the sequence of joined words.
+    In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
+    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it
+    follows a replaced word and ends the sequence of joined words.
 
     Args:
-        is_replaced: For each capitalized word, whether it is replaced whatever the other words are.
-        is_joined: For each of these words but the first, whether a blank or hyphen joins it to the previous one.
+        is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
+        is_joined: For each word except the first, whether a blank or hyphen joins the word to the previous one.
     """
     joins = [False, *is_joined, False]
     replaced = [False, *is_replaced, False]
@@ -217,10 +217,10 @@ def find_member_end(
 
     Args:
         words: The tokens of a text.
-        gaps: The gap before each token.
+        gaps: The gap (blanks and marks) before each token.
         index: Index of the word.
         end: Index after the last word of its line.
-        suffixes: Words that a hyphen joins to a name without making them a part of it, such as *based*.
+        suffixes: Words such as *based* (``Leeds-based``), which are no part of the name in spite of the hyphen.
     """
     index += 1
     while (

@@ -1,8 +1,8 @@
 """Randomized words of the mode ``names``, from the public list of the option ``randomize``.
 
-The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
-per word bounds what the output reveals about which word it was. This holds because in every text the possible inputs
-and the possible outputs are the words of the list (docs/proofs/names.md).
+The staircase mechanism (a mechanism of local differential privacy) samples the output word. The output reveals that
+some word of the list was at this position. The epsilon per word bounds what the output reveals about which word it was.
+The reason: both the possible inputs and the possible outputs are the words of the list (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,11 +36,11 @@ _MAX_REPORTED = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordListRandomizer:
-    """The words of a list, and the mechanism that randomizes them.
+    """The words of the option ``randomize``, and the mechanism that randomizes them.
 
     Attributes:
-        ids: Id of each word as an input of the mechanism. A word outside the bundle's vocabulary has the id of
-            ``<unk>``.
+        ids: Id of each word as an input of the mechanism. A word that is not in the vocabulary of the mechanism has the
+            id of ``<unk>``.
         staircase: Mechanism whose outputs are the words of the list that are in the vocabulary.
         vocabulary: Words of the vocabulary by id.
     """
@@ -53,13 +53,13 @@ class WordListRandomizer:
     def from_bundle(
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "WordListRandomizer":
-        """Restrict the staircase mechanism of a bundle to the words of a list that are not denied.
+        """Restrict the staircase mechanism of a bundle to the words of a list, without those of the option ``deny``.
 
         Args:
-            bundle: A bundle with a staircase mechanism.
+            bundle: A bundle (opened folder of tables and settings) with a staircase mechanism.
             entries: The words of the list.
-            denied: Lookup keys of the words of the option ``deny``.
-            level: Level of the mechanism.
+            denied: Words of the option ``deny``, normalized.
+            level: The epsilon per word, as the bundle names it.
 
         Raises:
             OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The
@@ -83,8 +83,12 @@ class WordListRandomizer:
     def randomize_words(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
         """Sample an output for each word, independently. All words must be on the list.
 
+        Args:
+            words: Words of the list, in lower case.
+            random_uint64: Function that returns the given number of random 64-bit integers.
+
         Privacy:
-            This is the release itself.
+            This method computes the noisy output.
         """
         inputs = np.array([self.ids[word] for word in words], dtype=np.int64)
         return [self.vocabulary[id] for id in self.staircase.draw_symbols(inputs, random_uint64)] if words else []

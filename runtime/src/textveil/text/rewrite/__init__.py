@@ -1,7 +1,7 @@
 """Sanitizing of texts with mechanisms that randomize words.
 
-A rule classifies each token as kept, replaced or randomized. The mechanism samples the outputs of randomized tokens.
-Then the outputs are written between the original gaps.
+A rule classifies each token: unchanged, replaced by another entity of its type, or randomized. The mechanism samples
+the outputs of randomized tokens. The outputs are written between the original gaps (blanks and punctuation).
 """
 
 from typing import TYPE_CHECKING

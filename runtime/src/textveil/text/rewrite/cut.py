@@ -1,7 +1,7 @@
 """Conversion of texts to arrays of integers.
 
-Each distinct segment of a call gets an integer id, so that it is classified only once. A *segment* is a token or a gap
-(see ``textveil.text.segmentation``). The classes here live for one call of the sanitizer.
+Each distinct segment of a call gets an integer id, so that the segment is classified only once. A *segment* is a token
+or a gap (see ``textveil.text.segmentation``). The classes here live for one call of the sanitizer.
 """
 
 from array import array
@@ -49,9 +49,10 @@ ROW_LENGTH = 5
 
 
 class SegmentTable:
-    """The distinct segments of a call, each with an id, and the decisions on their tokens.
+    """The distinct segments (tokens and gaps) of a call, each with an id, and the decisions on their tokens.
 
-    Each decision is a row of integers (``TokenRow``) in ``rows``. Each segment has an *entry*, an integer:
+    A decision states whether a token stays unchanged, is replaced, or is randomized. Each decision is a row of integers
+    (``TokenRow``) in ``rows``. Each segment has an *entry*, an integer:
 
     - An entry of 0 or more is the index of a row: the decision on the segment's only token. The first rows mean "copy
       the segment unchanged".
@@ -59,7 +60,7 @@ class SegmentTable:
       starts a sentence. ``ranges`` has the rows of its tokens.
 
     Args:
-        plan: The plan, whose rule decides on tokens.
+        plan: The checked options of the call, whose rule decides on tokens.
 
     Attributes:
         numbers: Id of each segment. A lookup in this mapping adds a new segment; ``add_entries`` then adds its entry.
@@ -67,7 +68,7 @@ class SegmentTable:
         ranges: Rows of the tokens of special segments, as pairs (first row, end). Entry ``-1 - k`` has two pairs:
             ``ranges[2 * k]`` inside a sentence, and ``ranges[2 * k + 1]`` at the start of a sentence.
         gaps: Whether each special segment is a gap.
-        kept_texts: Printed form of kept tokens that are not copied unchanged.
+        kept_texts: Printed form of unchanged tokens whose spelling is normalized.
         identities: Id of each identity (a set of equal tokens), by a key that its tokens share.
         spellings: First spelling of each identity.
         rows: The rows of all tokens, ``ROW_LENGTH`` integers each.
@@ -92,7 +93,7 @@ class SegmentTable:
         self.spellings: list[str] = []
 
     def add_entries(self) -> None:
-        """Classify the segments that were added since the last call, and store their entries."""
+        """Classify the segments (tokens and gaps) that were added since the last call, and store the decisions."""
         ids, unknown, find_identity = (
             self._plan.bundle.symbol_ids,
             self._unknown,
@@ -148,12 +149,14 @@ class SegmentTable:
         rows.fromlist(pending_rows)
 
     def _make_capitalized_entry(self, key: str, word: str, case: int) -> int:
-        """Return the entry of a plain function word with a capital letter: kept, or randomized as unknown.
+        """Decide on a function word with a capital letter: it stays unchanged, or is randomized as an unknown word.
+
+        The method returns the entry for the table (see ``SegmentTable``).
 
         Args:
-            key: Lookup key of the word.
+            key: Normalized spelling of the word.
             word: The word.
-            case: Its case pattern.
+            case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         is_title_case, keeps_capital = word[1:] == key[1:], self._plan.rule.keeps_capital
         if is_title_case and keeps_capital(key, starts_sentence=False):
@@ -189,14 +192,16 @@ class SegmentTable:
         return self._add_special([[self._make_row(mark) for mark in mark_tokens]], gap=True)
 
     def _add_rows(self, rows: list[TokenRow]) -> int:
-        """Append rows to the table, and return the index of the first one."""
+        """Append rows (decisions on tokens) to the table, and return the index of the first one."""
         first = len(self.rows) // ROW_LENGTH
         for row in rows:
             self.rows.extend(row)
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
-        """Append the rows of a special segment, and return its entry.
+        """Append the decisions on a special segment, and return the entry (integer) that refers to them.
+
+        A special segment has several tokens or none, or its tokens depend on whether it starts a sentence.
 
         Args:
             alternatives: One or two lists of rows: for the tokens inside a sentence; and for the tokens at the start of
@@ -212,7 +217,7 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the row of a token. A token without a spelling gets the identity -1: it equals no other token."""
+        """Return the row of integers for a token. Without ``spelling``, the token equals no other one (identity -1)."""
         if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
@@ -223,10 +228,10 @@ class SegmentTable:
         return role, index, token.case, identity, token.is_whole
 
     def _find_identity(self, role: int, index: int, spelling: str) -> int:
-        """Return the id of a token's identity, which is the same for equal tokens.
+        """Return an id that is the same for equal tokens, and differs for all others.
 
-        Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
-        entity of one type.
+        Two tokens are equal if they are the same word of the vocabulary, the same unknown word, or the same entity of
+        one type.
 
         Args:
             role: ``RANDOMIZED`` or ``REPLACED``.
@@ -243,13 +248,13 @@ class SegmentTable:
         return identity
 
     def _print_kept(self, token: ClassifiedToken) -> str:
-        """Return the text of a kept token, made from its lookup key and its case."""
+        """Return the output text of an unchanged token, made from its normalized spelling and its case."""
         key = token.key or ""
         return apply_case(key, token.case) if self._keeps_case else key
 
 
 class NumberedSegments(NamedTuple):
-    """The segments of several documents as one array of ids.
+    """The segments (tokens and gaps) of several documents as one array of ids.
 
     Attributes:
         numbers: Ids of the segments of all documents, one document after the other, shape ``(segments,)``.
@@ -261,7 +266,7 @@ class NumberedSegments(NamedTuple):
 
 
 class SegmentReader:
-    """Splits texts into segments, and returns the ids of the segments.
+    """Splits texts into segments (tokens and gaps), and returns the ids of the segments.
 
     To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
     as an email address), or the text between two spaces outside of strings. The segments are those of
@@ -269,7 +274,7 @@ class SegmentReader:
     are the same.
 
     Args:
-        plan: The plan of the call.
+        plan: The checked options of the call.
 
     Privacy:
         An instance contains the user's text and must not outlive the call.
@@ -287,7 +292,7 @@ class SegmentReader:
         self._chunk_starts = array("q", [0])  # start of each chunk in ``_chunk_segments``, and the end of the last
 
     def read_texts(self, texts: Iterable[str]) -> NumberedSegments:
-        """Split texts into segments, and return the ids of the segments. Each text is a document."""
+        """Split texts into segments (tokens and gaps), and return their ids. Each text is a document of its own."""
         self._clear_if_large()
         chunks, ends = array("q"), array("q")
         chunks_before_join = array("q")  # number of chunks up to the end of each part
@@ -305,7 +310,7 @@ class SegmentReader:
         return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
     def _split_new_chunks(self) -> None:
-        """Split the chunks that were added since the last call, and store the ids of their segments."""
+        """Split the chunks (texts between blanks) that are new since the last call, and store their segment ids."""
         find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._chunk_segments, self._chunk_starts
         for piece in islice(self._chunk_numbers, len(starts) - 1, None):
@@ -322,9 +327,10 @@ class SegmentReader:
         self.segments.add_entries()
 
     def _join_chunks(self, chunks: Integers, chunks_before_join: Integers, ends: Integers) -> NumberedSegments:
-        """Return the segment ids of all texts, with a space between two chunks of the same part of a text.
+        """Return the segment ids of all texts; a space separates two chunks of the same part of a text.
 
-        A part is a string, or the text between two strings.
+        A part is a string (a token such as an email address), or the text between two strings. A chunk is a string, or
+        the text between two spaces.
 
         Args:
             chunks: Ids of the chunks of all texts.
@@ -340,7 +346,7 @@ class SegmentReader:
         return NumberedSegments(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Iterable[str]]) -> NumberedSegments:
-        """Return the segment ids of documents that the caller has already split into segments."""
+        """Return the ids of segments (tokens and gaps) for documents that the caller has already split."""
         self._clear_if_large()
         numbers, ends = array("q"), array("q")
         for document in documents:
@@ -356,5 +362,5 @@ class SegmentReader:
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the key of an unknown word, or its SHA-256 if the key is very long."""
+    """Return the normalized spelling of an unknown word, or the SHA-256 of this spelling if it is very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

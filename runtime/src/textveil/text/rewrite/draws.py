@@ -1,12 +1,12 @@
-"""Sampling and writing of outputs, for the tokens of texts as arrays.
+"""Random sampling and writing of output words, for the tokens of many texts as arrays.
 
-A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so that
-they get the same output.
+A *draw* is one random choice of an output. With the option ``consistent``, equal tokens of a document share a draw, so
+that they get the same output.
 
-The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type, sampled
+The mechanism samples the outputs of randomized tokens. A replaced token becomes another entity of its type, sampled
 uniformly and independently of the token. The outputs are written between the original gaps. The output of a token is a
-function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never printed, not even
-if a word is randomized to itself.
+function of its vocabulary word or entity type, its case and fresh randomness. So the user's spelling is never printed,
+not even if a word is randomized to itself.
 """
 
 from collections import defaultdict
@@ -43,11 +43,11 @@ Strings = NDArray[np.object_]
 
 @dataclass(frozen=True)
 class EarlierDraws:
-    """Draws in the earlier chunks of a document with consistent outputs.
+    """Random outputs in the earlier chunks of a long document whose equal words get equal outputs.
 
     Attributes:
-        counted: Number of tokens of the document so far that count toward ``consistent_cap``.
-        values: Output of each draw, by a key that is the same for all tokens that share the draw. Private.
+        counted: Number of tokens of the document so far that count toward the option ``consistent_cap``.
+        values: The outputs so far, by a key that is the same for equal tokens. Private.
     """
 
     counted: int = 0
@@ -56,14 +56,14 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """State of the chunks before a chunk of a long document, which the sanitizing of the chunk needs.
+    """State of a long document before one of its chunks, which the sanitizing of the chunk needs.
 
-    The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided depends on private words. Thanks to this state, that position affects neither the output distribution nor
-    the spend.
+    A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
+    state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
+    nothing.
 
     Attributes:
-        before: Gap before the first segment; ``None`` at the start of a text.
+        before: Gap (blanks and punctuation) before the first segment; ``None`` at the start of a text.
         earlier: Outputs of equal tokens in earlier chunks.
     """
 
@@ -75,7 +75,7 @@ NO_CARRIED_STATE = CarriedState()
 
 
 class DrawIndex(NamedTuple):
-    """The randomized and replaced tokens of texts, and the draw that each of them uses.
+    """The randomized and replaced tokens of texts, and the draw (random choice) that each of them uses.
 
     Each draw has an index. The draws of earlier chunks come first, then the new ones in text order.
 
@@ -93,10 +93,10 @@ class DrawIndex(NamedTuple):
 
 
 class TokenArrays:
-    """The tokens of several texts as arrays. First come tokens that are alone in their segment.
+    """The tokens of several texts as arrays. Tokens that are alone in their segment come first.
 
     Args:
-        plan: The plan.
+        plan: The checked options of the call.
         cut: The texts, as segment ids.
         known: The table of these segments.
         carried: State of the document before these texts, if they are a chunk of a document.
@@ -107,9 +107,9 @@ class TokenArrays:
         segment_table: The argument ``known``.
         segments: Id of each segment of all texts, one text after the other.
         ends: End of each text in ``segments``.
-        roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
+        roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT`` (unchanged), shape ``(tokens,)``.
         indices: For a randomized token, its id as an input of the mechanism. For a replaced token, the index of its
-            entity type. For a kept token, its index in ``segment_table.kept_texts``.
+            entity type. For an unchanged token, its index in ``segment_table.kept_texts``.
         cases: Case in which the output of each token is written.
         identities: An integer that is the same for equal tokens; -1 for a token that is not equal to any other.
         part_of: Index in ``segments`` of the segment of each token.
@@ -151,7 +151,7 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return the tokens of special segments (see ``SegmentTable``) in text order.
+        """Return the tokens of special segments (those with several tokens or varying ones) in text order.
 
         The result has two arrays of shape ``(tokens,)``: for each token, the index of its segment, and its row in the
         table.
@@ -167,7 +167,7 @@ class TokenArrays:
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
     def _find_sentence_starts(self, parts: Integers) -> NDArray[np.bool_]:
-        """Return for each special segment whether it starts a sentence.
+        """Return for each special segment (one with several tokens or varying ones) whether it starts a sentence.
 
         Args:
             parts: Indices of the special segments in ``segments``.
@@ -183,7 +183,7 @@ class TokenArrays:
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Value of ``ClassifiedToken.is_whole`` of each token, shape ``(tokens,)``."""
+        """Whether each token is a word, a stem or a clitic (``ClassifiedToken.is_whole``), shape ``(tokens,)``."""
         return self._table_rows[self._rows, -1] != 0
 
     @cached_property
@@ -193,16 +193,15 @@ class TokenArrays:
 
     @property
     def text_of_segments(self) -> Integers:
-        """Index of the text that contains each segment, shape ``(segments,)``."""
+        """For each segment (token or gap), the index of the text that contains it, shape ``(segments,)``."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property
     def draws(self) -> DrawIndex:
-        """The randomized and replaced tokens, and the draw of each.
+        """The randomized and replaced tokens, and the draw (random choice of an output) that each uses.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-                ``consistent_cap``.
+            DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
         """
         order = self.in_text_order
         tokens = order[(self.roles[order] == RANDOMIZED) | (self.roles[order] == REPLACED)]
@@ -225,9 +224,9 @@ class TokenArrays:
         return DrawIndex(tokens, copies, first, np.fromiter(earlier.values(), dtype=np.int64, count=len(earlier)))
 
     def _check_cap(self, tokens: NDArray[np.intp]) -> None:
-        """Raise an error if a document has more tokens than ``consistent_cap``.
+        """Raise an error if a document has more tokens than the option ``consistent_cap`` permits.
 
-        Tokens without an identity, such as punctuation marks, do not count.
+        Tokens that are never treated as equal, such as punctuation marks, do not count.
 
         Raises:
             DocumentTooLong: A document has too many tokens.
@@ -240,7 +239,7 @@ class TokenArrays:
             )
 
     def list_earlier_draws(self, values: Integers) -> EarlierDraws:
-        """Return the draws so far. If outputs are consistent, equal tokens in later chunks repeat these outputs.
+        """Return the outputs so far, which equal tokens in later chunks of the document must repeat.
 
         Args:
             values: Output of each of ``draws.tokens``.
@@ -268,10 +267,10 @@ def _find_last_before(parts: Integers, places: Integers) -> Integers:
 def read_segments(
     plan: SanitizingPlan, segments: Iterable[str], carried: CarriedState = NO_CARRIED_STATE
 ) -> TokenArrays:
-    """Classify the tokens of a text, or of a chunk of a text, from its segments.
+    """Classify the tokens of a text, or of a chunk of a text, that was split into segments (tokens and gaps).
 
     Args:
-        plan: The plan.
+        plan: The checked options of the call.
         segments: Segments of the text or chunk.
         carried: State of the document before these segments.
     """
@@ -280,7 +279,9 @@ def read_segments(
 
 
 class DrawSlots(NamedTuple):
-    """The new draws of randomized tokens, in the form that a mechanism reads (``mechanisms.protocol.Slots``).
+    """The new draws (random choices) of randomized tokens, in the form that a mechanism reads.
+
+    The interface is ``mechanisms.protocol.Slots``.
 
     Attributes:
         tokens: The tokens of the texts.
@@ -295,28 +296,27 @@ class DrawSlots(NamedTuple):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """Value of ``ClassifiedToken.is_whole`` of the token of each draw (``Slots.is_whole``)."""
+        """For each draw (random choice), whether its token is a word, a stem or a clitic (``Slots.is_whole``)."""
         return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 
 def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
-    """Sample the output of every token, with the operating system's entropy.
+    """Sample the random output of every token, with the operating system's entropy.
 
     Args:
         tokens: The tokens.
-        lower: For each new draw, whether its output is written in lower case at every place. If omitted, it is computed
-            from ``tokens``. For a chunk of a document the caller must pass it, because ``tokens`` lacks the other
-            chunks.
+        lower: For each new draw (random choice that equal tokens may share), whether its output is written in lower
+            case at every place. If omitted, the function computes this from ``tokens``. For a chunk of a document the
+            caller must pass the value, because ``tokens`` lacks the other chunks.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.
 
     Raises:
-        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-            ``consistent_cap``.
+        DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
 
     Privacy:
-        This is the release.
+        This function computes the noisy output.
     """
     plan, draws = tokens.plan, tokens.draws
     if lower is None:
@@ -337,7 +337,7 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
 
 
 def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each draw whether its output is written in lower case at every place.
+    """Return for each draw (random choice of an output) whether all its places are written in lower case.
 
     The result depends only on letter case and on which tokens are equal, never on a word.
 
@@ -359,10 +359,10 @@ class RewrittenTexts(NamedTuple):
 
     Attributes:
         texts: The output texts. A document of several texts has an entry for each text.
-        tokens: Number of tokens that count toward the spend: all randomized tokens, or the distinct ones if outputs are
-            consistent.
-        pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original spelling.
-            Empty unless outputs are consistent. Private.
+        tokens: Number of tokens whose privacy loss counts: all randomized tokens, or the distinct ones if equal words
+            get equal outputs.
+        pairs: For every distinct replaced or randomized token: its output, normalized, and the original spelling. Empty
+            unless equal words get equal outputs. Private.
     """
 
     texts: list[str]
@@ -371,11 +371,11 @@ class RewrittenTexts(NamedTuple):
 
 
 def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
-    """Write the texts, with the sampled outputs between the original gaps.
+    """Write the sanitized texts, with the sampled outputs between the original blanks and punctuation marks.
 
     Args:
         tokens: The tokens.
-        outputs: Output of each token, an index of the plan's ``words``; ignored for ``KEPT`` tokens.
+        outputs: Output of each token, an index of the plan's ``words``; ignored for unchanged (``KEPT``) tokens.
     """
     words = tokens.plan.words.print_words(outputs, tokens.cases)
     shown = np.flatnonzero(tokens.roles == KEPT)
@@ -391,7 +391,7 @@ def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
 
 
 def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
-    """Return all segments of the texts, with the outputs in place of the tokens.
+    """Return all segments (tokens and gaps) of the texts, with the outputs in place of the tokens.
 
     Args:
         tokens: The tokens.
@@ -411,20 +411,24 @@ def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
 
 
 def list_spellings(tokens: TokenArrays) -> Strings:
-    """Return the segments of the texts in their original spelling. The result is private."""
+    """Return the segments (tokens and gaps) of the texts in their original spelling. The result is private."""
     return _make_string_array(tokens.segment_table.numbers)[tokens.segments]
 
 
 def _count_charged(tokens: TokenArrays) -> list[int]:
-    """Return for each document the number of tokens that count toward the spend."""
+    """Return for each document the number of tokens whose privacy loss counts."""
     first = tokens.draws.first
     return np.bincount(tokens.document[first[tokens.roles[first] == RANDOMIZED]], minlength=tokens.documents).tolist()
 
 
 def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]]:
-    """Return for each document the pairs of output and original of its distinct tokens with new draws.
+    """Return for each document the pairs of output and original of its distinct, newly sampled tokens.
 
-    An output is represented by its lookup key, an original by the spelling of its first occurrence.
+    An output is normalized (lower case). An original has the spelling of its first occurrence.
+
+    Args:
+        read: The tokens of the texts.
+        words: Output of each token as text.
     """
     pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
     tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]

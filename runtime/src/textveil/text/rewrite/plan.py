@@ -1,4 +1,4 @@
-"""``SanitizingPlan``: the rule, mechanism, printable words and privacy terms of a call."""
+"""``SanitizingPlan``: the checked options of a call, with the rule, mechanism and words that they select."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class PrintableWords(NamedTuple):
-    """All words that an output may contain: first the vocabulary, then the surrogates of each entity type.
+    """All words that an output may contain: the vocabulary, then the possible replacements of each entity type.
 
     Attributes:
-        lower: All words in lower case. The id of a symbol is the index of its word.
-        starts: Index of the first surrogate of each type.
-        counts: Number of surrogates of each type.
+        lower: All words in lower case. The index of a vocabulary word is its id.
+        starts: Index of the first replacement of each type.
+        counts: Number of replacements of each type.
     """
 
     lower: NDArray[np.object_]
@@ -36,17 +36,17 @@ class PrintableWords(NamedTuple):
 
     @classmethod
     def from_vocabulary(cls, vocabulary: Sequence[str], entity_types: Sequence[EntityType]) -> "PrintableWords":
-        """Collect the words of a vocabulary and the surrogates of entity types."""
+        """Collect the words of a vocabulary and the possible replacements of entity types."""
         counts = np.array([len(kind.surrogates) for kind in entity_types], dtype=np.int64)
         all_words = chain(vocabulary, *(kind.surrogates for kind in entity_types))
         lower = np.fromiter(all_words, dtype=object, count=len(vocabulary) + int(counts.sum()))
         return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
 
     def print_words(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
-        """Return the words with the given indices, each in the given case.
+        """Return words in a given case, such as Title case, for output.
 
         Args:
-            words: Indices in ``lower``, shape ``(n,)``.
+            words: Indices of the words in ``lower``, shape ``(n,)``.
             cases: Case of each word: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         printed_words = self.lower[words]
@@ -62,11 +62,11 @@ class SanitizingPlan:
     """The objects that sanitize texts under one set of options. All calls with these options share them.
 
     Attributes:
-        bundle: The bundle, with its vocabulary.
-        rule: Classifies tokens as kept, replaced or randomized.
+        bundle: The bundle (opened folder of lists and tables), with its vocabulary.
+        rule: Classifies tokens as unchanged (*kept*), replaced or randomized.
         mechanism: Samples the outputs of randomized tokens.
         words: The words that an output may contain.
-        terms: Privacy terms, for statements.
+        terms: Mechanism, guarantee and options, as privacy statements describe them.
 
     >>> from textveil.text import Sanitizer, make_plan
     >>> make_plan(Sanitizer.load().bundle, protect="words").preview("the doctor")
@@ -86,12 +86,12 @@ class SanitizingPlan:
 
     @cached_property
     def symbol_count(self) -> int:
-        """Number of symbols of the vocabulary. ``<unk>``, the input for unknown words, has this number as its id."""
+        """Number of words of the vocabulary. This number is also the id of ``<unk>``, the input for unknown words."""
         return self.bundle.symbol_count
 
     @cached_property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank, such as ``'re`` in ``they 're``, is one token with its apostrophe.
+        """Whether an ending after a blank, such as ``'re`` in ``they 're``, is one token with its apostrophe.
 
         If punctuation is sanitized, the value is false, because then each mark is a token of its own.
         """
@@ -102,7 +102,7 @@ class SanitizingPlan:
         return self.symbol_count if token.key is None else self.bundle.symbol_ids.get(token.key, self.symbol_count)
 
     def is_sentence_start(self, gap: str | None) -> bool:
-        """Return whether a token starts a sentence.
+        """Return whether the token after a gap starts a sentence.
 
         If punctuation is sanitized, only the first token of a text starts a sentence: otherwise the treatment of a word
         would reveal the punctuation before it.
@@ -113,11 +113,11 @@ class SanitizingPlan:
         return gap is None if self.terms.sanitize_punctuation else begins_sentence(gap)
 
     def distribution(self, word: str) -> "OutputDistribution":
-        """Return the exact output distribution of a word that does not start a sentence.
+        """Return the exact output distribution of a word inside a sentence.
 
         Raises:
-            OptionError: ``word`` is more than one token, the rule keeps it, or the mechanism has no exact weights
-                (``fbdd``).
+            OptionError: ``word`` is more than one token, the rule leaves the word unchanged, or the mechanism has no
+                exact weights (``fbdd``).
         """
         from textveil.mechanisms.distribution import OutputDistribution
 

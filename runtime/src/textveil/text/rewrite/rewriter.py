@@ -1,8 +1,8 @@
-"""Sanitizing of documents under one plan, for all mechanisms that randomize words.
+"""Sanitizing of documents under one plan (the checked options of a call), with mechanisms that randomize words.
 
 A very long document is sanitized in chunks, to limit the memory. Each chunk gets the state of the chunks before it
-(``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
-document's template alone. Only the order in which the random numbers are used differs.
+(``CarriedState``), so the output distribution and the privacy loss are the same as without chunks. Only the order in
+which the random numbers are used differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,11 +38,11 @@ BLOCK_SEGMENTS = 1 << 15
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RandomizingPlan(SanitizingPlan):
-    """Plan of a mechanism that randomizes words."""
+    """Plan (the checked options of a call) of a mechanism that randomizes words."""
 
     @property
     def rewriter(self) -> "DocumentRewriter":
-        """A new rewriter, for the documents of one call."""
+        """A new object that sanitizes the documents of one call."""
         return DocumentRewriter(self)
 
 
@@ -50,7 +50,7 @@ class DocumentRewriter:
     """Sanitizes the documents of one call.
 
     Args:
-        plan: The plan.
+        plan: The checked options of the call.
 
     Privacy:
         An instance contains the user's text and must not outlive the call.
@@ -60,16 +60,15 @@ class DocumentRewriter:
         self._plan = plan
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield the sanitized form of each document.
+        """Sanitize each document, and yield the results.
 
         A document has any number of texts. The first word of each text starts a sentence.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
-                ``consistent_cap``.
+            DocumentTooLong: A document has more words, names and numbers than the option ``consistent_cap`` permits.
 
         Privacy:
-            This is the release, sampled with the operating system's entropy.
+            This method computes the noisy output, with the operating system's entropy.
         """
         for batch in _iterate_batches(documents):
             if len(batch) == 1 and _is_long(batch[0]):
@@ -128,16 +127,16 @@ def _is_long(texts: Sequence[str]) -> bool:
 class LongDocumentRewriter:
     """Sanitizes one long document, chunk by chunk.
 
-    If outputs are consistent, the constructor reads all texts before any sampling.
+    If equal words get equal outputs, the constructor reads all texts before any sampling.
 
     Args:
-        plan: The plan.
+        plan: The checked options of the call.
         texts: Texts of the document. The first word of each text starts a sentence.
 
     Attributes:
-        tokens: Number of tokens so far that count toward the spend.
-        mapping: Originals of the outputs so far; empty unless outputs are consistent. An original may have the case of
-            a later occurrence of the word, unlike in a document without chunks.
+        tokens: Number of tokens so far whose privacy loss counts.
+        mapping: Originals of the outputs so far; empty unless equal words get equal outputs. An original may have the
+            case of a later occurrence of the word, unlike in a document without chunks.
 
     Raises:
         DocumentTooLong: See ``sample_outputs``.
@@ -153,10 +152,10 @@ class LongDocumentRewriter:
         self.mapping: Restorer = Restorer()
 
     def rewrite(self) -> list[str]:
-        """Return the sanitized texts. Call this method only once.
+        """Sanitize the document, and return its texts. Call this method only once.
 
         Privacy:
-            This is the release, sampled with the operating system's entropy.
+            This method computes the noisy output, with the operating system's entropy.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
         return [join_long_text(self._iterate_parts(text), blank) for text in self._texts]
@@ -178,9 +177,13 @@ class LongDocumentRewriter:
 
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Return for each draw of a document whether its output is in lower case at every place.
+    """Return for each draw (random choice of an output) of a document whether all its places are in lower case.
 
     The result has the shape ``(draws,)``.
+
+    Args:
+        plan: The checked options of the call.
+        texts: The texts of the document.
     """
     capitals, earlier = bytearray(), EarlierDraws()
     for text in texts:
@@ -196,7 +199,7 @@ def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArra
 
 
 def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str], str | None]]:
-    """Yield the segments of a text in chunks.
+    """Split a text into segments (tokens and gaps), and yield them in chunks.
 
     Yields:
         A list of segments, and the state of the gap before it: ``None`` before the first word of the text, otherwise
@@ -212,10 +215,10 @@ def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str]
 
 
 def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
-    """Return whether the gap at the end of some segments ends a sentence, for the next chunk.
+    """Return whether the gap at the end of a chunk ends a sentence, so that the next chunk starts one.
 
     Args:
-        segments: The segments.
+        segments: The segments (tokens and gaps) of the chunk.
         before: The state of the gap before them; ``None`` before the first word of the text.
 
     Returns:
@@ -231,7 +234,7 @@ def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
 
 
 def join_long_text(parts: Iterable[str], blank: str = "") -> str:
-    """Concatenate the parts of a long text, with ``blank`` between them, in little memory.
+    """Concatenate the parts of a long text, with ``blank`` between them. Use little memory.
 
     ``str.join`` would hold all parts and the result in memory at once. Here the result grows while parts are freed.
     """

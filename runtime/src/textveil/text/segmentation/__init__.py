@@ -1,4 +1,4 @@
-"""Tokenizer of the modes that randomize words.
+"""Tokenizer of the modes that randomize words (``protect="words"`` and ``"all"``).
 
 docs/format-staircase.md has the definitions. The mode ``names`` has its own tokenizer,
 ``textveil.text.names.tokenizer``. Terms:

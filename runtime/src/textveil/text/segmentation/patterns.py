@@ -55,7 +55,11 @@ ASCII_CLASSES = CharacterClasses(
 
 
 def make_two_letter_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for two letters. Accents may follow the first letter."""
+    """Return a regular expression for two letters. Combining accents may follow the first letter.
+
+    Args:
+        c: Sets of characters, in the syntax of one regular expression library.
+    """
     return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
 
 
@@ -64,8 +68,11 @@ def make_word_pattern(c: CharacterClasses) -> str:
 
     The rules are WB4 to WB7 of UAX #29, except that the dots of a domain name do not count as such marks. The first
     alternative matches a word without marks, the most frequent case. The second alternative adds one character at a
-    time, up to the first position where a word may end. It has no repeated group, since CPython 3.11.0 to 3.11.4 match
-    some repeated groups incorrectly.
+    time, up to the first position where a word may end. The pattern has no repeated group, since CPython 3.11.0 to
+    3.11.4 match some repeated groups incorrectly.
+
+    Args:
+        c: Sets of characters, in the syntax of one regular expression library.
     """
     solid = f"{c.letter}{c.attached}"
     goes_on = rf"(?!(?!\.{make_two_letter_pattern(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
@@ -85,9 +92,12 @@ DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
 
 
 def _make_bracketed_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for a bracketed word, as in ``name(at)host``, after its opening bracket.
+    """Return a regular expression for ``at)`` in ``name(at)host``: a bracketed word after its opening bracket.
 
-    No blank may be on either side of the brackets.
+    The pattern does not match if a blank is directly before or after the brackets.
+
+    Args:
+        c: Sets of characters, in the syntax of one regular expression library.
     """
     solid = rf"[^{c.blank}{HARD_BREAKS}{SOFT_BREAKS}{TRIM_PATTERN}]"
     return rf"(?<={solid}[(\[{{]){make_word_pattern(c)}[)\]}}](?={solid})"
@@ -97,17 +107,25 @@ def _make_emoticon_pattern(c: CharacterClasses) -> str:
     """Return a regular expression for the mouth of an emoticon, after its eyes (``:`` or ``;``).
 
     A mouth consists of marks, or is any word. A blank or the end of the text must follow, possibly after sentence
-    marks. If ``:D`` were an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
+    marks. Any word counts for privacy: otherwise the output would reveal whether the word after ``:`` is like ``D`` in
+    ``:D`` or like ``Cat`` in ``:Cat``.
+
+    Args:
+        c: Sets of characters, in the syntax of one regular expression library.
     """
     mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{make_word_pattern(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
 
 
 def _make_trigger_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for a trigger: a character that may make the text around it a string.
+    """Return a regular expression for characters because of which the text around them is no ordinary word.
 
-    It matches a possible first character, and then tests a condition. The search is fast because most characters fail
-    the first test.
+    Examples are the ``@`` of an email address and a digit. Such a character is called a trigger, and the text around it
+    a string. The pattern first matches a possible character, and then tests a condition. The search is fast because
+    most characters fail the first test.
+
+    Args:
+        c: Sets of characters, in the syntax of one regular expression library.
     """
     letter, solid = f"[{c.letter}]", f"[{c.letter}{c.attached}]"
     odd = f"^{c.blank}{c.mark}{c.letter}{c.attached}"
@@ -127,7 +145,7 @@ def _make_trigger_pattern(c: CharacterClasses) -> str:
 
 
 class StringPatterns:
-    """The compiled patterns of the tokenizer, for one regular expression library."""
+    """The compiled patterns of the tokenizer, for one regular expression library (``re`` or ``regex``)."""
 
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
         lone_clitics = sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"])

@@ -1,4 +1,4 @@
-r"""Segmentation of text into gaps, words and strings.
+"""Segmentation of text into gaps, words and strings (other tokens, such as numbers and addresses).
 
 The sanitizer copies gaps unchanged, but never words and strings. Terms (docs/format-staircase.md, "Segments"):
 
@@ -83,11 +83,12 @@ _BRACKETED = LazyPattern(regex.compile, lambda: rf"[(\[{{]{make_word_pattern(UNI
 
 
 def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
-    """Find the strings of a text, as the first step of its segmentation.
+    """Find the strings of a text (tokens that are no plain words, such as ``a@b.org``): the first step of splitting.
 
     Args:
         text: Any text.
-        lone_clitics: Whether a clitic after a blank, as in ``they 're``, is one segment with its apostrophe.
+        lone_clitics: Whether an ending after a blank, such as ``'re`` in ``they 're``, is one segment with its
+            apostrophe.
 
     Returns:
         The strings and the parts between them, in order. Each has a start, an end, and whether it is a single segment
@@ -113,26 +114,27 @@ def _iterate_parts(text: str, strings: Iterable[TextSpan]) -> Iterator[tuple[int
 
 
 def split_words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
-    """Split a part between two strings into words and gaps.
+    """Split a text into words and gaps (blanks and punctuation).
 
     Args:
-        part: The part.
-        marks_apart: Whether each punctuation mark is a segment, and blanks are omitted.
+        part: The text between two strings (tokens such as email addresses).
+        marks_apart: Whether each punctuation mark is a separate segment, and blanks are omitted.
     """
     return _get_pattern(part, marks_apart).findall(part)
 
 
 def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
-    """Split ``text`` into segments. Joined, the segments are the text.
+    """Split ``text`` into segments: words, other tokens and gaps. Joined, the segments are the text.
 
     Args:
-        text: Any text, including lone surrogates and control characters.
+        text: Any text, including lone UTF-16 surrogates and control characters.
         marks_apart: Whether each punctuation mark is a segment, and blanks are omitted. Use it if punctuation is
             sanitized: the number of segments then does not depend on spacing.
         lone_clitics: See ``split_at_strings``.
 
     Returns:
-        Gaps, words and strings in order. A segment is either a gap (``is_gap``) or contains no part of a gap.
+        Gaps (blanks and punctuation), words and strings (other tokens) in order. A segment is either a gap (``is_gap``)
+        or contains no part of a gap.
 
     >>> split_text("Order 4-711, please.")
     ['Order', ' ', '4-711', ', ', 'please', '.']
@@ -146,13 +148,19 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
 
 
 def split_entry(entry: str) -> tuple[str, list[str]]:
-    """Strip blanks and a byte order mark from an entry of a user's list, and list its words and strings."""
+    """Strip blanks and a byte order mark from an entry of a user's list, and return the text and its tokens."""
     stripped = entry.removeprefix(BYTE_ORDER_MARK).strip()
     return stripped, [segment for segment in split_text(stripped) if not is_gap(segment)]
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yield the segments of ``split_text`` one by one, for texts that are too long for a list."""
+    """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list.
+
+    Args:
+        text: See ``split_text``.
+        marks_apart: See ``split_text``.
+        lone_clitics: See ``split_text``.
+    """
     words = _get_pattern(text, marks_apart).finditer
     for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         if is_one:
@@ -193,7 +201,7 @@ def is_letters(text: str) -> bool:
 
 
 def is_solid(text: str) -> bool:
-    """Return whether a fast test shows that a text is one string.
+    """Return whether a fast test suffices to see that a text is one string (a token such as ``a@b.org``).
 
     The test requires a digit or an at sign, no blank or separating mark inside, and no mark at the ends. If the result
     is false, the text may still be one string.
@@ -202,7 +210,10 @@ def is_solid(text: str) -> bool:
 
 
 def is_emoticon(segment: str) -> bool:
-    """Return whether a segment is an emoticon, which is a string even if it is punctuation."""
+    """Return whether a segment is an emoticon, such as ``:-)``.
+
+    An emoticon is a token, although it may consist of punctuation only: other punctuation is a gap.
+    """
     return segment[:1] in (":", ";") and get_patterns(segment).emoticon.fullmatch(segment) is not None
 
 
@@ -216,7 +227,7 @@ def is_gap(segment: str) -> bool:
 
 
 def begins_sentence(gap: str | None) -> bool:
-    """Return whether a token starts a sentence.
+    """Return whether the token after a gap (blanks and punctuation) starts a sentence.
 
     Args:
         gap: The whole gap before the token; ``None`` for the first token of a text.
@@ -225,7 +236,7 @@ def begins_sentence(gap: str | None) -> bool:
 
 
 def classify_shape(string: str) -> str:
-    """Return the shape of a string, one of ``SHAPES``.
+    """Return the shape (one of ``SHAPES``) of a string, a token that is no plain word.
 
     >>> classify_shape("$49.99"), classify_shape("a@b.org")
     ('number', 'email')
@@ -249,7 +260,7 @@ def classify_shape(string: str) -> str:
 
 
 def _classify_numeric_shape(string: str) -> str:
-    """Return the shape of a number or of numbers in groups: year, date, phone or number."""
+    """Return which kind of number a text is, such as ``0171 123 456``: year, date, phone or number."""
     if _ENGLISH.year.fullmatch(string):
         return "year"
     digits = _write_ascii_digits(string)
@@ -265,14 +276,14 @@ def _classify_numeric_shape(string: str) -> str:
 
 
 def _write_ascii_digits(string: str) -> str:
-    """Replace each digit of other scripts by a zero. The patterns of dates and times accept any digits."""
+    """Replace each digit of other scripts by a zero, so that ASCII patterns of dates and times match."""
     return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
 def is_numeric(string: str) -> bool:
-    """Return whether a string is a number, or consists of numbers in groups.
+    """Return whether a token is a number, or consists of numbers in groups, such as ``0171 123 456``.
 
-    Such a string has only digits, signs, currency symbols, joiners, spaces and round brackets.
+    Such a token has only digits, signs, currency symbols, joiners, spaces and round brackets.
     """
     return _GROUPED.fullmatch(string) is not None
 
@@ -280,7 +291,7 @@ def is_numeric(string: str) -> bool:
 def is_url(string: str) -> bool:
     """Return whether a string is a URL or a domain name.
 
-    Unlike other strings, a URL may contain brackets, and continues to the next blank or quotation mark.
+    Unlike other tokens, a URL may contain brackets, and continues to the next blank or quotation mark.
     """
     if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
@@ -297,7 +308,10 @@ def _contains_host(run: str) -> bool:
 
 
 def find_strings(text: str) -> Iterable[TextSpan]:
-    """Return the start and the end of every string of ``text``, in order. No two strings touch."""
+    """Return the start and the end of every string (token that is no plain word) of ``text``, in order.
+
+    Examples of strings are numbers, email addresses and emoticons. Between two strings there is at least one character.
+    """
     compiled = get_patterns(text)
     first = compiled.trigger.search(text)
     return () if first is None else _iterate_strings(text, compiled, first)
@@ -323,7 +337,15 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 
 
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
-    """Yield the start and the end of each string of a text. The caller then joins adjacent numbers."""
+    """Yield the start and the end of each string (token such as ``a@b.org`` or a number) of a text.
+
+    The caller then joins adjacent numbers.
+
+    Args:
+        text: The text.
+        compiled: The patterns for the text.
+        match: The first character, such as ``@`` or a digit, because of which a string may begin.
+    """
     position = 0
     while match is not None:
         trigger = match.start()
@@ -348,7 +370,7 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the end of the text around ``position`` that has no blank or separating mark.
+    """Return the index of the next blank or separating mark at or after ``position``.
 
     Args:
         part: Pattern that matches the next step through the text (``StringPatterns.run``).
@@ -361,11 +383,14 @@ def _find_run_end(part: Any, text: str, position: int) -> int:
 
 
 def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
-    """Return whether a part of a text without blanks and separating marks is a string.
+    """Return whether a part of a text is a string, that is a token such as ``a@b.org`` and no plain word.
+
+    The part must have no blanks and separating marks.
 
     Args:
         compiled: The patterns.
-        match: The trigger by which the part was found. Punctuation alone may match, but is not a string.
+        match: The character, such as ``@``, by which the part was found. Punctuation alone may match, but is not a
+            string.
         text: The whole text.
         start: Start of the part, without the marks at its ends.
         end: End of the part.
@@ -377,7 +402,7 @@ def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: in
 
 
 def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
-    """Return the span ``(start, end)`` without ``marks`` at its end and ``TRIMMED_MARKS`` at its start."""
+    """Shorten the span ``(start, end)`` of a text: remove ``marks`` at its end and ``TRIMMED_MARKS`` at its start."""
     while start < end and text[start] in TRIMMED_MARKS:
         start += 1
     while end > start and text[end - 1] in marks:
@@ -386,11 +411,13 @@ def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
 
 
 class NumberGroup:
-    """Numbers with only blanks and brackets between them. The group determines the strings that they form.
+    """A group of numbers with only blanks and brackets between them, such as ``+49 (30) 1234``.
+
+    The class decides which of the numbers together form one token (string).
 
     Args:
         text: The whole text.
-        after: End of the string before the numbers.
+        after: End of the token before the numbers.
         first: Start and end of the first number.
 
     Attributes:
@@ -407,7 +434,7 @@ class NumberGroup:
         return _SEPARATORS.fullmatch(self._text, self.end, start) is not None
 
     def add_number(self, number: TextSpan) -> Iterator[TextSpan]:
-        """Add the next number, and yield the strings that are now complete."""
+        """Add the next number, and yield the tokens (of one number or several) that are now complete."""
         self.end = number[1]
         if self._joiner is None:
             index = self._first[0]
@@ -418,14 +445,14 @@ class NumberGroup:
         yield from self._joiner.read_number(number)
 
     def close_group(self) -> Iterable[TextSpan]:
-        """End the open group of numbers, since no number follows, and return its strings."""
+        """End the group, since no number follows, and return its last tokens (of one number or several)."""
         return (self._first,) if self._joiner is None else self._joiner.release_pending()
 
 
 class _NumberJoiner:
-    """Joins numbers to strings from left to right, by the grammar in the module's docstring.
+    """Joins numbers to tokens from left to right, by the grammar in the module's docstring.
 
-    It stores only positions, in arrays, so that an open bracket or an incomplete string takes only a few bytes.
+    The class stores only positions, in arrays, so that an open bracket or an incomplete token takes only a few bytes.
     """
 
     def __init__(self, text: str, index: int) -> None:
@@ -435,7 +462,7 @@ class _NumberJoiner:
         self._clear_pending()
 
     def read_number(self, number: TextSpan) -> Iterator[TextSpan]:
-        """Read the text up to the end of a number, and yield the strings that are now complete."""
+        """Read the text up to the end of a number, and yield the tokens that are now complete."""
         for index in range(self._position, number[0]):
             yield from self._read_mark(index)
         if not self._open and not self._starts:
@@ -449,7 +476,7 @@ class _NumberJoiner:
         self._position, self._blank = number[1], False
 
     def release_pending(self) -> Iterable[TextSpan]:
-        """Return the pending strings, which no later number can extend, and forget them."""
+        """Return and forget the tokens that were held back; call this when no later number can extend them."""
         found = zip(self._starts, self._ends, strict=True)
         self._clear_pending()
         return found
@@ -460,7 +487,7 @@ class _NumberJoiner:
         self._blank = False  # whether the last character was a blank
 
     def _read_mark(self, index: int) -> Iterable[TextSpan]:
-        """Read a bracket or a blank, and return the strings that end before it."""
+        """Read a bracket or a blank, and return the tokens that end before it."""
         mark = self._text[index]
         waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
         if mark == "(":
@@ -480,10 +507,9 @@ class _NumberJoiner:
 
 
 def _would_touch(text: str, index: int) -> bool:
-    """Return whether the text up to ``index`` would touch a number after it.
+    """Return whether a word or other token would directly precede a number at ``index``.
 
-    This is so if the text ends with a word or string. After the word or string there may also be marks, or a word in
-    brackets.
+    Between that token and the number there may also be marks, or a word in brackets.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

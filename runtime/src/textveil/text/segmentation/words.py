@@ -1,4 +1,4 @@
-"""Lookup keys of words, clitics and case patterns.
+"""Lookup keys (normalized spellings) of words, clitics such as ``'s``, and case patterns.
 
 The definitions are in docs/format-staircase.md, "Keys and case".
 """
@@ -14,7 +14,10 @@ from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
-    """Return a regular expression for a key that ends with a clitic. Its groups are the stem and the clitic."""
+    """Return a regular expression for words with a clitic at the end, such as ``'s``.
+
+    It matches lookup keys (words in lower case). Its groups are the stem and the clitic.
+    """
     return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics)))})", re.DOTALL)
 
 
@@ -33,7 +36,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def fold_word(word: str) -> str:
-    r"""Return the lookup key of a word: NFKC, lower case, apostrophes as U+0027.
+    r"""Normalize a word for look-ups in lists (its *lookup key*): NFKC, lower case, apostrophes as U+0027.
 
     A word of more than ``MAX_WORD_LENGTH`` characters is returned unchanged.
 
@@ -47,15 +50,15 @@ def fold_word(word: str) -> str:
 
 
 def is_folded(text: str) -> bool:
-    """Return whether every word of a text is its own lookup key."""
+    """Return whether every word of a text is normalized already (equal to its ``fold_word``)."""
     return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 
 def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, str] | None:
-    """Split the lookup key of a word into its stem and its clitic.
+    """Split a normalized word into its stem and its clitic (an ending such as ``'s``).
 
     Args:
-        key: Lookup key of a word.
+        key: The result of ``fold_word`` for a word.
         pattern: Clitics of the language (``clitic_pattern``).
 
     Returns:
@@ -71,7 +74,7 @@ def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, s
 
 
 def find_case_pattern(word: str) -> int:
-    """Return the case pattern of a word.
+    """Return the case pattern of a word: ``UPPER``, ``TITLE`` or ``LOWER``.
 
     Returns:
         ``UPPER`` if the word has two or more characters and all of its letters are upper case, ``TITLE`` if its first

@@ -1,4 +1,4 @@
-"""Rules that classify each token as kept, replaced by a surrogate of its type, or randomized.
+"""Rules that classify each token: unchanged (*kept*), replaced by another entity of its type, or randomized.
 
 ``EveryWordRule`` is imported at first access, because the staircase mechanism does not need it.
 """

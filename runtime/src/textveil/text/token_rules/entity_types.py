@@ -3,8 +3,8 @@
 The output reveals the type of an entity and nothing else about it.
 
 A type applies either to the words of a public list, or to the strings of a *shape*, such as email or date
-(``textveil.text.segmentation.segments.classify_shape``). The surrogates of a type are sampled from a public list,
-independently of the token.
+(``textveil.text.segmentation.segments.classify_shape``). The replacements (*surrogates*) of a type are sampled from a
+public list, independently of the token.
 """
 
 from array import array
@@ -34,13 +34,13 @@ _CHECKED_ENTRIES = 1 << 8
 
 
 class EntityType(NamedTuple):
-    """One entity type. It applies either to the words of a list, or to the strings of a shape.
+    """One entity type. It applies either to the words of a list, or to tokens of a shape such as email or date.
 
     Attributes:
         name: Its name, as printed.
-        shape: For a type of strings, a name of ``SHAPES``; ``None`` for a type of listed words.
-        lines: Bytes of the list file: lookup keys of words, each followed by its flags. Empty for a type of strings.
-        surrogates: Lookup keys of the surrogates. All have the same probability.
+        shape: A name of ``SHAPES``, such as ``email``; ``None`` for a type of listed words.
+        lines: Bytes of the list file: normalized words, each followed by its flags. Empty for a type with a shape.
+        surrogates: The possible replacements, in lower case. All have the same probability.
     """
 
     name: str
@@ -50,13 +50,14 @@ class EntityType(NamedTuple):
 
 
 class EntityTypes:
-    r"""Entity types of a bundle, in their public order.
+    r"""Entity types of a bundle (a folder of word lists and settings), in their public order.
 
     If several types list a word, the first one applies.
 
     Args:
         entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise strings with a type and strings without one would affect adjacent tokens differently.
+            Otherwise the tokens next to a date, if dates have a type, would be treated differently from those next to
+            an email address, if email addresses have none.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
@@ -80,11 +81,12 @@ class EntityTypes:
         self._word_index = ListedWordIndex([kind.lines for kind in entity_types])
 
     def find_word_type(self, key: str, case: int) -> int | None:
-        """Return the index of the first type that lists a word; ``None`` if no type lists it.
+        """Return the index of the first entity type that lists a word; ``None`` if no type lists the word.
 
         Args:
-            key: Lookup key of the word.
-            case: Case pattern of the word. Some entries apply only to capitalized words.
+            key: Normalized spelling (lower case, NFKC) of the word.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``. Some entries apply only to capitalized
+                words.
         """
         return self._word_index.find_list(key, case)
 
@@ -92,25 +94,25 @@ class EntityTypes:
         """Return the result of ``find_word_type`` for each of many words, in one fast pass.
 
         Args:
-            keys: Lookup keys of the words.
-            cases: Case patterns of the words.
+            keys: Normalized spellings (lower case, NFKC) of the words.
+            cases: Case patterns of the words, each ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         return self._word_index.find_lists(keys, cases)
 
 
 def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
-    r"""Parse the lists of an entity type.
+    r"""Parse the files that list the words or the replacements of an entity type.
 
     Args:
         name: Name of the type.
-        shape: Its shape; ``None`` for a type of listed words.
+        shape: Its shape, such as ``email``; ``None`` for a type of listed words.
         utf_8: Lines of all files: one entry per line, optionally followed by a tab and its flags.
         is_checked: Whether the entries were checked before, so that this function skips their checks. This is so for
             the built-in bundle, whose content hash identifies it.
 
     Raises:
-        BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown flag; or the
-            shape is unknown.
+        BundleDamaged: The file has no surrogate (possible replacement), repeats an entry, or has an invalid entry or an
+            unknown flag; or the shape is unknown.
 
     >>> parse_entity_type("color", None, b"red\nblue\tmember-only\n").surrogates
     ('red',)
@@ -141,14 +143,14 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
 
 
 def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:
-    """Return the index of the first invalid entry; ``None`` if all entries are valid.
+    """Return the index of the first invalid entry of a list; ``None`` if all entries are valid.
 
-    A surrogate must be a single word, since only the mode ``names`` recognizes phrases.
+    A surrogate (possible replacement) must be a single word, since only the mode ``names`` recognizes phrases.
 
     Args:
         lines: Lines of the lists of a type.
         entries: The entry of each line.
-        shape: The shape that the entries must have; ``None`` for lists of words.
+        shape: The shape that the entries must have, such as ``email``; ``None`` for lists of words.
     """
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_surrogate(entry, shape)), None)
@@ -162,7 +164,7 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
-    """Return the indices of entries that need a full check: all entries except lookup keys that have only letters."""
+    """Return the indices of entries that need a full check: all except lower-case words of letters only."""
     together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
@@ -171,7 +173,7 @@ def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
 
 
 def _is_listable(entry: str) -> bool:
-    """Return whether an entry is the lookup key of a single word, without a clitic such as ``'s``.
+    """Return whether an entry is a single, normalized word, without a clitic such as ``'s``.
 
     Only such an entry can match a token of a text.
     """
@@ -185,14 +187,14 @@ def _is_listable(entry: str) -> bool:
 
 
 def _is_phrase(entry: str) -> bool:
-    """Return whether an entry consists of lookup keys with single blanks between them."""
+    """Return whether an entry consists of normalized words (lower case, NFKC) with single blanks between them."""
     return all(entry.split(" ")) and segmentation.fold_word(entry) == entry
 
 
 def _is_surrogate(entry: str, shape: str) -> bool:
-    """Return whether an entry can be a surrogate of a shape.
+    """Return whether an entry can be a surrogate (replacement) for tokens of a shape, such as ``email``.
 
-    It must be the lookup key of one string of that shape. Emoticons cannot be surrogates, because the segmentation
+    The entry must be one token of that shape, in lower case. Emoticons cannot be surrogates, because the segmentation
     recognizes them only between blanks.
     """
     if not entry or segmentation.fold_word(entry) != entry:
@@ -207,8 +209,9 @@ def _is_surrogate(entry: str, shape: str) -> bool:
 class ListedWordIndex:
     """Index of the words of several lists, in little memory.
 
-    The index refers to the bytes of the list files, because Python objects would need five times the memory. It sorts
-    the lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
+    The index refers to the bytes of the list files, because Python objects would need five times the memory. The index
+    sorts the lines of all lists by the hash code of their entry. If entries share a hash code, the index compares their
+    bytes.
 
     Args:
         lists: Content of each list in UTF-8, one entry per line, optionally followed by a tab and its flags. The last
@@ -228,8 +231,9 @@ class ListedWordIndex:
         """Return the index of the first list that contains a word; ``None`` if no list contains it.
 
         Args:
-            word: Lookup key of the word.
-            case: Case pattern of the word. Some entries apply only to capitalized words.
+            word: Normalized spelling (lower case, NFKC) of the word.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``. Some entries apply only to capitalized
+                words.
         """
         entry, hashes = word.encode("utf-8", "surrogatepass"), self._hashes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
@@ -252,12 +256,12 @@ class ListedWordIndex:
         return list_numbers
 
     def _find_first_list(self, index: int, entry: bytes, case: int) -> int | None:
-        """Return the result of ``find_list`` for an entry.
+        """Return the index of the first list that contains an entry; ``None`` if no list contains it.
 
         Args:
             index: The first position of the entry's hash code in ``_hashes``.
             entry: The entry in UTF-8.
-            case: Case pattern of the word.
+            case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         hashes, entry_hash = self._hashes, self._hashes[index]
         while index < len(hashes) and hashes[index] == entry_hash:
@@ -271,7 +275,7 @@ class ListedWordIndex:
 
 
 def list_surrogates(lines: bytes) -> tuple[str, ...]:
-    """Return the entries of a list that may be surrogates: those without the flag ``member-only``."""
+    """Return the entries of a list that may be surrogates (replacements): those without the flag ``member-only``."""
     starts, ends = _find_lines(lines)
     letters = np.frombuffer(lines, np.uint8)
     before = letters[ends - np.minimum(ends, len(RECOGNIZED_ONLY) + 1)]

@@ -1,8 +1,8 @@
-"""Rule of the mechanisms that randomize every token, such as SanText. It keeps and replaces no token.
+"""Rule of the mechanisms that randomize every token, such as SanText: no token stays unchanged.
 
-A segment that is not a gap becomes one or more tokens. The rule searches the vocabulary for the lookup key of a word. A
-word outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output (docs/format-santext.md, "From
-words to inputs").
+A segment (part of a split text) that is not a gap becomes one or more tokens. The rule searches the vocabulary for the
+normalized spelling of a word. A word outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output
+(docs/format-santext.md, "From words to inputs").
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from textveil.text.token_rules.rule import RANDOMIZED_BY_KEY, ClassifiedToken, C
 
 @dataclass(frozen=True)
 class EveryWordRule:
-    """Rule that randomizes every word. The input of the mechanism is the word's id in the vocabulary.
+    """Rule that randomizes every word. The input of the randomizing mechanism is the word's id in the vocabulary.
 
     Attributes:
         ids: Id of each word of the vocabulary, by its spelling.
@@ -37,29 +37,29 @@ class EveryWordRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """An empty sequence (``TokenRule.entity_types``), since the rule replaces no token."""
+        """An empty sequence (``TokenRule.entity_types``), since the rule randomizes entities like all other words."""
         return ()
 
     @property
     def keeps_clitics(self) -> bool:
-        """Always ``False`` (``TokenRule.keeps_clitics``): clitics are randomized."""
+        """Always ``False`` (``TokenRule.keeps_clitics``): the rule also randomizes endings such as ``'s``."""
         return False
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Always ``True`` (``TokenRule.joins_lone_clitics``): clitics are words of the vocabulary."""
+        """Always ``True`` (``TokenRule.joins_lone_clitics``): endings such as ``'re`` are words of the vocabulary."""
         return True
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return ``RANDOMIZED_BY_KEY`` for each word (``TokenRule.classify_plain``)."""
+        """Return ``RANDOMIZED_BY_KEY`` for each word: all are randomized (``TokenRule.classify_plain``)."""
         return [RANDOMIZED_BY_KEY] * len(keys)
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return ``False`` (``TokenRule.keeps_capital``), since the rule keeps no word."""
+        """Return ``False``: this rule leaves no capitalized word unchanged (``TokenRule.keeps_capital``)."""
         return False
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the tokens of a segment: one word, or a stem and its clitic (``TokenRule.classify_token``)."""
+        """Return the tokens of a segment: one word, or ``they`` and ``'re`` (``TokenRule.classify_token``)."""
         case = find_case_pattern(segment)
         if is_string(segment):
             return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, is_whole=False))]
@@ -79,11 +79,14 @@ class EveryWordRule:
         ]
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark (``TokenRule.classify_mark``). Its key is the mark."""
+        """Return the token of a punctuation mark, with the mark itself as key (``TokenRule.classify_mark``)."""
         return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs to a text (``TokenRule.join_outputs``), with a space before each output except clitics."""
+        """Join output words to a text (``TokenRule.join_outputs``).
+
+        A space precedes each word, except clitics such as ``'s``.
+        """
         if apart:
             return " ".join(words)
         written = [words[0]]
@@ -92,7 +95,7 @@ class EveryWordRule:
         return "".join(written)
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word (``TokenRule.classify_alone``).
+        """Return the token of one word, as if it were inside a sentence (``TokenRule.classify_alone``).
 
         An entry of the vocabulary counts as one word even if it has blanks or is a punctuation mark.
 
@@ -109,9 +112,9 @@ class EveryWordRule:
         return tokens[0]
 
     def list_keys(self, entry: str) -> list[str | None]:
-        """Return the lookup keys of an entry of the option ``deny``.
+        """Return the normalized words of an entry of the option ``deny``.
 
-        An entry is one spelling of the vocabulary, or a text of any number of words. The key of an unknown word is
+        An entry is one spelling of the vocabulary, or a text of any number of words. For an unknown word the result has
         ``None``.
         """
         entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK)
@@ -132,14 +135,14 @@ class EveryWordRule:
 
 
 def filter_words(segments: Sequence[str]) -> list[str]:
-    """Return the segments that are not gaps."""
+    """Return the segments of a split text that are not gaps (blanks and punctuation)."""
     return [segment for segment in segments if not is_gap(segment)]
 
 
 def _format_after(before: str, token: str) -> str:
-    """Return an output in the form in which it follows another one, with a space before it if needed.
+    """Return an output word as it is written after another one, with a space before it if needed.
 
-    A clitic gets no space. ``n't`` becomes ``not`` with a space, unless ``before`` is an auxiliary.
+    A clitic such as ``'s`` gets no space. ``n't`` becomes ``not`` with a space, unless ``before`` is an auxiliary verb.
     """
     spelled = token.lower()
     if spelled not in CLITICS:

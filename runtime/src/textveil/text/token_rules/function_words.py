@@ -1,14 +1,15 @@
-"""Rule of the staircase mechanism, which classifies the tokens of a text.
+"""Rule of the staircase mechanism (modes ``words`` and ``all``), which classifies the tokens of a text.
 
-The rule keeps function words (or randomizes them too, in the mode ``all``), replaces entities by surrogates of their
-types, and randomizes all other words.
+The rule leaves function words unchanged (or randomizes them too, in the mode ``all``), replaces entities by others of
+their types (*surrogates*), and randomizes all other words.
 
-The release contains the template of a text unchanged, and the guarantee holds between texts with the same template. So
-the guarantee is meaningful only if the rule is
+The *template* of a text has the unchanged words, the gaps, and the case and types of the other tokens. The output
+contains the template, and the guarantee holds between texts with the same template. So the guarantee is meaningful only
+if the rule is
 
 - *local*: the class of a token depends only on its own string and on the gap before it, and
-- *exchangeable*: any other string with the same template entry, put in the token's place, leaves the rest of the
-  template unchanged.
+- *exchangeable*: any other token of the same case and type, put in the token's place, leaves the rest of the template
+  unchanged.
 
 There are three exceptions, which the gaps reveal:
 
@@ -17,8 +18,8 @@ There are three exceptions, which the gaps reveal:
 - If there is no gap between two tokens, the second one is a clitic. The missing gap reveals this. In the mode ``all``,
   which randomizes function words too, the output of the second token may be any clitic.
 
-The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
-So a randomized word at such a position is never a clitic (``CLITICS``), but its output may be.
+The rule leaves a clitic after a blank (``they 're``) unchanged. The blanks and punctuation around it reveal that it is
+a clitic. So a randomized word at such a position is never a clitic (``CLITICS``), but its output may be.
 
 In a bundle without entity types, strings are not exchangeable with words: adjacent numbers are joined, and text that
 touches a string becomes a part of it.
@@ -65,14 +66,15 @@ _LONE_CLITIC_MARKS = "'\u2019"
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateRule:
-    """Rule of the modes ``words`` and ``all``, made from the public lists of a bundle.
+    """Rule of the modes ``words`` and ``all``: decides from public word lists how each token is treated.
 
     Attributes:
-        function_words: Lower-case function words, clitics and their stems. The value is ``True`` for a word that may be
-            a name in Title case, even at the start of a sentence.
+        function_words: Function words, clitics such as ``'s`` and their stems, in lower case. The value is ``True`` for
+            a word such as *will*, which may be a name in Title case, even at the start of a sentence.
         listed_types: The entity types.
-        keeps_function_words: Whether function words are kept. If not, they are randomized.
-        denied: Lookup keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
+        keeps_function_words: Whether function words stay unchanged. If not, they are randomized.
+        denied: Words of the option ``deny``, normalized, which count as unknown words (see ``collect_denied_keys``).
+            Private.
 
     >>> rule = TemplateRule(function_words={"the": False}, listed_types=EntityTypes([]), keeps_function_words=True)
     >>> [token.role.name for _, token in rule.classify_token("the", starts_sentence=False)]
@@ -86,24 +88,27 @@ class TemplateRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """The entity types of the bundle, followed by the type of punctuation marks."""
+        """The entity types of the word lists, followed by the type of punctuation marks."""
         return (*self.listed_types.entity_types, PUNCTUATION_TYPE)
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics are kept (``TokenRule.keeps_clitics``)."""
+        """Whether endings such as ``'s`` stay unchanged (``TokenRule.keeps_clitics``)."""
         return self.keeps_function_words
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): if clitics are kept."""
+        """Whether an ending after a blank, as in ``they 're``, is one token (``TokenRule.joins_lone_clitics``).
+
+        The value is true if the rule leaves such endings unchanged.
+        """
         return self.keeps_clitics
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decision for each plain word (``TokenRule.classify_plain``).
+        """Return for each plain word whether it is unchanged, replaced or randomized (``TokenRule.classify_plain``).
 
-        The decision is ``None`` for denied words, and for all function words that are not kept in lower case. For other
-        plain words it does not depend on the position in the sentence.
+        The decision is ``None`` for words of the option ``deny``, and for function words that do not stay unchanged in
+        lower case. For other plain words the decision does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -118,11 +123,14 @@ class TemplateRule:
         ]
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word is kept in Title case (``TokenRule.keeps_capital``)."""
+        """Return whether a function word in Title case stays unchanged (``TokenRule.keeps_capital``)."""
         return key == "i" or (starts_sentence and not self.function_words[key])
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Return the tokens of a segment, with denied words as unknown words (``TokenRule.classify_token``)."""
+        """Return the tokens of a segment (part of a split text) with decisions (``TokenRule.classify_token``).
+
+        Words of the option ``deny`` count as unknown words.
+        """
         first, *clitics = self.split_and_classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
@@ -143,13 +151,13 @@ class TemplateRule:
         return tokens
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark, equal for all marks (``TokenRule.classify_mark``)."""
+        """Return the token of a punctuation mark: the same for all marks (``TokenRule.classify_mark``)."""
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs to a text (``TokenRule.join_outputs``).
+        """Join output words to a text (``TokenRule.join_outputs``).
 
-        A space precedes each output of a token that is not kept.
+        A space precedes each output of a token that does not stay unchanged.
         """
         written = words[0]
         for word, is_shown in zip(words[1:], kept[1:], strict=True):
@@ -157,10 +165,10 @@ class TemplateRule:
         return written
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word (``TokenRule.classify_alone``).
+        """Return the token of one word, as if it were inside a sentence (``TokenRule.classify_alone``).
 
         Raises:
-            OptionError: The text is not one token; or the rule keeps the word, so that it has no output distribution.
+            OptionError: The text is not one token; or the word stays unchanged, so that it has no output distribution.
         """
         tokens_and_gaps = segmentation.split_text(word)
         pieces = (
@@ -176,10 +184,10 @@ class TemplateRule:
         return token
 
     def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
-        """Split a segment into tokens, and classify them: one token, or a stem and its clitics.
+        """Split a segment into tokens, such as ``they`` and ``'re``, and classify each token.
 
         Args:
-            segment: A word or a string of ``segmentation.split_text``, not a gap.
+            segment: An element of the result of ``segmentation.split_text`` that is not a gap.
             starts_sentence: Whether the segment starts a sentence.
         """
         if len(segment) > MAX_WORD_LENGTH:
@@ -218,8 +226,8 @@ class TemplateRule:
     def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
-        The rule must randomize the word in every case pattern in which it can be printed. So the output has the same
-        template if it is sanitized again.
+        The rule must randomize the word in every case pattern in which it can be printed. So if the output is sanitized
+        again, the same tokens are randomized.
 
         Args:
             symbol: The word, in lower case.
@@ -237,10 +245,10 @@ class TemplateRule:
         return symbol not in CLITICS
 
     def list_template(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
-        """Return the template of a text: its gaps as strings, and the template entry of each token.
+        """Return the template of a text (what the output reveals): its gaps, and the public part of each token.
 
         Args:
-            segments: The segments of the text.
+            segments: The tokens and gaps of the text.
         """
         template: list[str | tuple[object, ...]] = []
         gap: str | None = None  # the first token may follow nothing, a gap, or several segments of a gap
@@ -257,7 +265,7 @@ class TemplateRule:
         return [*template, gap] if gap else template
 
     def _classify_word(self, word: str, starts_sentence: bool) -> ClassifiedToken:
-        """Classify a word without clitics, or the stem of a word with clitics."""
+        """Classify a word without clitics (endings such as ``'s``), or the stem of a word with clitics."""
         key, case = segmentation.fold_word(word), find_case_pattern(word)
         kind = self.listed_types.find_word_type(key, case)
         if kind is not None:
@@ -284,7 +292,7 @@ def parse_function_words(text: str) -> dict[str, bool]:
         For each word, whether it is name-like.
 
     Raises:
-        BundleDamaged: A line is empty, repeats a word, has an unknown flag, or is not the lookup key of one word.
+        BundleDamaged: A line is empty, repeats a word, has an unknown flag, or is not one normalized word.
 
     >>> parse_function_words("the\nwill\tname-like\n")
     {'the': False, 'will': True}
@@ -301,7 +309,7 @@ def parse_function_words(text: str) -> dict[str, bool]:
 
 
 def collect_denied_keys(entries: Collection[str]) -> frozenset[str]:
-    """Return the lookup keys of the option ``deny``: of each whole entry, and of each word in it."""
+    """Return the normalized words of the option ``deny``: each whole entry, and each word of an entry."""
     return frozenset(key for entry in entries for key in _list_keys(entry))
 
 
@@ -319,7 +327,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
-    """Split a word into its stem and its clitics. Here ``n't`` does not count as a clitic."""
+    """Split a word into its stem and its clitics (endings such as ``'s``, but not ``n't``)."""
     clitics: list[str] = []
     end = len(word)
     while (index := _find_apostrophe(word, end)) > 0 and end - index in (2, 3):

@@ -1,8 +1,8 @@
-"""``TokenRule``, the interface of rules that classify each token as kept, replaced or randomized.
+"""``TokenRule``, the interface of rules that classify each token as unchanged, replaced or randomized.
 
-A rule is public, and fixed before a text is read. The *template* of a text consists of the kept tokens, the gaps, and
-the case and type of the other tokens. The release contains the template unchanged, and every guarantee is between texts
-with the same template.
+A rule is public, and fixed before a text is read. The *template* of a text consists of the unchanged (*kept*) tokens,
+the gaps, and the case and type of the other tokens. The output contains the template, and every guarantee is between
+texts with the same template.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(load_data(CHA
 
 
 class TokenRole(Enum):
-    """Treatment of a token: kept, replaced by a random surrogate of its type, or randomized.
+    """Treatment of a token: kept (unchanged), replaced by a random entity of the same type, or randomized.
 
     >>> TokenRole("randomized")
     <TokenRole.RANDOMIZED: 'randomized'>
@@ -29,13 +29,13 @@ class TokenRole(Enum):
 
 
 class ClassifiedToken(NamedTuple):
-    """Decision of a rule on one token.
+    """Decision of a rule on one token: unchanged (*kept*), replaced or randomized.
 
     Attributes:
         role: Whether the token is kept, replaced or randomized.
         case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
-        key: Lookup key of a kept or randomized word. ``None`` for replaced tokens, and for randomized tokens that the
-            mechanism treats as ``<unk>``.
+        key: Normalized spelling of a kept or randomized word. ``None`` for replaced tokens, and for randomized tokens
+            that the mechanism treats as ``<unk>``.
         type_index: Index of the entity type of a replaced token.
         is_whole: ``True`` for a randomized word, stem or clitic. ``False`` for a randomized punctuation mark, and under
             ``EveryWordRule`` for a word or string outside the vocabulary.
@@ -49,7 +49,7 @@ class ClassifiedToken(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """The public part of the token: role, case and type, and the key only if the token is kept."""
+        """What the output reveals of the token: role, case and type, and the word itself only if it stays unchanged."""
         return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.KEPT else None)
 
 
@@ -61,30 +61,33 @@ ClassifiedTokens = Sequence[tuple[str, ClassifiedToken]]
 
 
 class TokenRule(Protocol):
-    """Interface of a rule that classifies tokens. Rules and mechanisms do not depend on each other."""
+    """Interface of a rule that classifies tokens as unchanged (*kept*), replaced or randomized.
+
+    Rules do not depend on the mechanism that randomizes words.
+    """
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """Entity types of replaced tokens, by index."""
+        """The entity types, in the order in which ``ClassifiedToken.type_index`` counts them."""
         ...
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics are always kept, even after a word that is not kept."""
+        """Whether clitics such as ``'s`` always stay unchanged, even after a word that does not."""
         ...
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word that is written in Title case is kept.
+        """Return whether a function word that is written in Title case stays unchanged.
 
         Args:
-            key: Its lookup key, for which ``classify_plain`` returns ``KEPT_AS_KEY``.
+            key: Its normalized spelling, for which ``classify_plain`` returns ``KEPT_AS_KEY``.
             starts_sentence: Whether the word starts a sentence.
         """
         ...
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank, such as ``'re`` in ``they 're``, is one token with its apostrophe."""
+        """Whether an ending after a blank, such as ``'re`` in ``they 're``, is one token with its apostrophe."""
         ...
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
@@ -93,34 +96,35 @@ class TokenRule(Protocol):
         A plain word has only ASCII letters, and at most ``MAX_WORD_LENGTH`` of them.
 
         Args:
-            keys: Lookup keys of the words.
-            cases: Case patterns of the words.
+            keys: Normalized spellings of the words.
+            cases: Case patterns of the words, each ``LOWER``, ``TITLE`` or ``UPPER``.
 
         Returns:
-            For each word one of four values. The index of its entity type: it is replaced. ``RANDOMIZED_BY_KEY``: it is
-            randomized. ``KEPT_AS_KEY``: it is kept if it is spelled like its key. ``None``: the caller must call
-            ``classify_token``.
+            For each word one of four values. The index of its entity type: the word is replaced. ``RANDOMIZED_BY_KEY``:
+            the word is randomized. ``KEPT_AS_KEY``: the word stays unchanged if it is spelled like its key. ``None``:
+            the caller must call ``classify_token``.
         """
         ...
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
+        """Split a segment (part of a split text, no gap) into tokens, and return each with its spelling.
 
-        The value of ``starts_sentence`` may affect only tokens that are randomized as ``<unk>`` inside a sentence.
+        A rule may use ``starts_sentence`` only for tokens that it randomizes as unknown words (``<unk>``) inside a
+        sentence: at the start of a sentence, such a token may be treated differently.
         """
         ...
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark, if punctuation is sanitized."""
+        """Return the token of a punctuation mark; used only if punctuation is sanitized."""
         ...
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join the outputs of the tokens of one segment to a text.
+        """Join the output words of the tokens of one segment, such as ``they`` and ``'re``, to a text.
 
         Args:
-            words: The outputs, as printed.
-            kept: For each output, whether its token is kept.
-            apart: Whether a space must separate all outputs. It must if punctuation is sanitized.
+            words: The output words, in their final case.
+            kept: For each output, whether its token stays unchanged.
+            apart: Whether a space must separate all outputs. The value is true if punctuation is sanitized.
         """
         ...
 

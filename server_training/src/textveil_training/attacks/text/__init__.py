@@ -1,6 +1,7 @@
-"""Attack sanitized text, with the knowledge of the bundle, the mechanism and its options.
+"""Attack sanitized text; the attacker knows the mechanism, its word lists and its options.
 
-The results show what one attacker achieves, and bound nothing. The privacy statement of a release contains the bound.
+The results show how much one attacker achieves. They are no bound for other attackers; the privacy statement of a
+sanitized text contains the bound.
 """
 
 from importlib.util import find_spec

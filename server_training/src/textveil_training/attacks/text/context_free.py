@@ -1,22 +1,23 @@
-"""Attack single tokens without context: nearest word, Bayes' rule, and repeated releases.
+"""Attack single tokens without context: guess the nearest word, apply Bayes' rule, and use repeated outputs.
 
-**Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
-the Zipf-Mandelbrot prior in the statistics of a bundle (``textveil_export.leakage.bayes.make_zipf_prior``).
+**Priors.** An attacker's belief about a token before seeing its output is a distribution over the inputs. The public
+prior is the Zipf-Mandelbrot prior in the statistics of a bundle (folder with word lists and settings)
+(``textveil_export.leakage.bayes.make_zipf_prior``).
 
-**Nearest.** The guess for an output y is y itself, the symbol nearest to it. The list of ten guesses also has the nine
-next nearest symbols. The attack needs only the embedding rows. Yue et al. 2021 and Feyisetan et al. 2020 count
-unchanged words; Song and Raghunathan 2020 also search the neighbors of an output. ``<unk>`` is not a symbol, so the
-attack never guesses a word outside the vocabulary.
+**Nearest.** The guess for an output y is y itself, which is the nearest vocabulary entry. The list of ten guesses also
+has the nine next nearest entries. The attack needs only the word vectors. Yue et al. 2021 and Feyisetan et al. 2020
+count unchanged words; Song and Raghunathan 2020 also search the neighbors of an output. The attack never guesses
+``<unk>``, which stands for words outside the vocabulary.
 
 **Bayes.** An attacker who knows the mechanism and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By Bayes'
 theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
 
     sum_y max_x pi(x) Pr[M(x) = y],
 
-summed over every output, including the probability with which SanText+ keeps common words. The statistics of a bundle
-name it ``bayes_recovery_with_kept_words``. An output shows whether a token is a whole word or a part of a word
-(WordPiece). So if the prior contains parts of words, the sum is computed for whole words and for parts separately. A
-right guess of ``<unk>`` reveals that a word is outside the vocabulary, but not which word it is.
+summed over every output, including the probability with which SanText+ leaves common words unchanged. The statistics of
+a bundle contain this figure as ``bayes_recovery_with_kept_words``. An output shows whether a token is a whole word or a
+part of a word (WordPiece). So if the prior contains parts of words, the sum is computed for whole words and for parts
+separately. A right guess of ``<unk>`` reveals that a word is outside the vocabulary, but not which word it is.
 
 **Repeated.** After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized.
 The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of these
@@ -60,7 +61,7 @@ def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
 
 
 def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
-    """Return the public Zipf prior and the word frequencies of the attacked text, by name in this order.
+    """Return two priors over inputs by name: ``zipf``, the public one, and ``text``, the attacked text's frequencies.
 
     Args:
         tokens: Input ids of the attacked tokens.
@@ -74,9 +75,9 @@ LISTED = 10
 
 
 def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
-    """Rank each token's input among all symbols by its distance from the token's output.
+    """Rank each token's input among all vocabulary entries by its distance from the token's output.
 
-    The rank is the number of symbols that are nearer to the output than the input is. Of two symbols at the same
+    The rank is the number of entries that are nearer to the output than the input is. Of two entries at the same
     distance the one with the smaller id counts as nearer.
 
     Args:
@@ -86,7 +87,8 @@ def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[
         report: Called with the number of finished outputs and the total.
 
     Returns:
-        Ranks from 0, shape ``(n,)``. The rank of the input ``<unk>`` is the number of symbols.
+        Ranks from 0, shape ``(n,)``. The rank of the input ``<unk>`` (a word outside the vocabulary) is the number of
+        entries.
     """
     symbols = len(metric.rows) - 1
     unique, row_of = np.unique(outputs, return_inverse=True)
@@ -112,10 +114,10 @@ def _rank_input(distances: Ids, x: int) -> int:
 
 
 def attack_nearest(metric: WordMetric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
-    """Measure how often the input is the symbol nearest to the output, or among the ten nearest.
+    """Measure how often the original word is the nearest vocabulary entry to the output, or among the ten nearest.
 
     Args:
-        metric: Distances of symbols.
+        metric: Distances of vocabulary entries.
         released: Texts and their outputs.
         report: Called with the numbers of finished and of all tokens.
     """
@@ -135,7 +137,7 @@ def attack_bayes(
     report: Callable[[int, int], None],
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Measure the Bayes attack with the public Zipf prior, and with the attacked text's word frequencies.
+    """Measure how often the most probable word by Bayes' rule is right, with two priors of the attacker.
 
     Args:
         randomizer: The mechanism.
@@ -143,7 +145,7 @@ def attack_bayes(
         seed: Seed of the generator that samples words from the prior. The mechanism randomizes these words with the
             operating system's entropy.
         report: Called with the number of finished outputs and the total.
-        draws: Number of random words in the simulation that checks the closed form.
+        draws: Number of random words in the simulation that checks the exact success rate.
 
     Returns:
         Success rates under the Zipf prior: ``closed_form`` (exact), ``simulated`` on random words with its 95 %
@@ -211,11 +213,13 @@ def attack_repeated(
 
     Returns:
         For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
-        ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism never keeps. All use the
-        Zipf prior; ``text_prior`` has the same figures with the word frequencies of the attacked texts as the prior.
+        ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism never leaves unchanged
+        on purpose. All use the Zipf prior; ``text_prior`` has the same figures with the word frequencies of the
+        attacked texts as the prior.
 
     Privacy:
-        Releases every token of the sample as many times as the largest number in ``releases``.
+        Samples as many outputs of every attacked token as the largest number in ``releases``. Use it only for public
+        texts, or for the caller's own.
     """
     size = max(1, _CELLS // (randomizer.unknown_id + 1))
     chunks = [sample[start : start + size] for start in range(0, len(sample), size)]

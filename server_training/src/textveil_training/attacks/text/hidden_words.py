@@ -1,4 +1,6 @@
-"""Attack the hidden words of the modes ``names``, ``words`` and ``all``, given the template and the other outputs.
+"""Guess the replaced words of a text that was sanitized in the mode 'names', 'words' or 'all'.
+
+The attacker sees the unchanged parts of the text (the *template*) and the replacements of all hidden words.
 
 **Most frequent word.** The trivial baseline. For each type (``person``, ``city``, ``word`` for a randomized word) the
 attacker counts the hidden words of raw texts of the same kind, and guesses the most frequent one for every hidden word
@@ -7,9 +9,9 @@ knows.
 
 **Mask inference** (Yue et al. 2021, section 5.3). [MASK] replaces the output of one hidden word, and a masked language
 model predicts the word from the rest of the sanitized text. The model's likeliest WordPiece is compared with the
-original, as in ``masked_lm_attacks``. In the mode ``names`` a surrogate depends on the type and form of the word alone,
-so masking the output costs the attacker little. In the modes ``words`` and ``all`` the output also depends on the
-original word. The attack ``words`` (package ``attacks.words``) uses this dependence.
+original, as in ``masked_lm_attacks``. In the mode 'names' a replacement depends on the type and form of the word alone,
+so masking the output costs the attacker little. In the modes 'words' and 'all' the output also depends on the original
+word. The attack ``words`` (package ``attacks.words``) uses this dependence.
 """
 
 from collections import Counter
@@ -26,7 +28,7 @@ from textveil_training.token_randomizer import Ids
 
 
 def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
-    """Count the hidden words of texts, separately for each entity type."""
+    """Count how often each word is hidden (replaced in the output), separately for each entity type."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
         for entity_type, word in zip(text.entity_types, text.originals, strict=True):
@@ -35,7 +37,7 @@ def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
 
 
 def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]], *, of_known: bool) -> dict[str, Any]:
-    """Measure an attacker who guesses, for every hidden word, the most frequent word of its entity type.
+    """Measure an attacker who always guesses the most frequent word of the entity type, such as ``person``.
 
     Args:
         released: The texts.
@@ -57,7 +59,7 @@ def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]
 
 
 class HiddenWordInference:
-    """Attack that predicts hidden words of a sample with a masked language model.
+    """Attack that predicts some of the hidden (replaced) words with a masked language model.
 
     Args:
         reader: The masked language model.
@@ -89,14 +91,14 @@ class HiddenWordInference:
         """Store the likeliest WordPiece for each word.
 
         Args:
-            numbers: Positions of the words in the sample.
+            numbers: Positions of the words in ``sample``.
             logits: Logits of all WordPieces for each word.
             clean: Whether the model predicted them from the raw texts; otherwise from the sanitized ones.
         """
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates for the run record, over all words and in ``by_type`` for each type."""
+        """Return the success rates over all words, and in ``by_type`` for each entity type, as values for JSON."""
         words = [*self._released.list_hidden_words()]
         chosen = [words[number] for number in self._sample.tolist()]
         pieces = [self._reader.get_pieces(original) for _, original, _ in chosen]

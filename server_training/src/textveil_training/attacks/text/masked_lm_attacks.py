@@ -1,4 +1,4 @@
-"""Attack sanitized text with a masked language model: mask inference, and contextual Bayes.
+"""Guess the words of sanitized text with a masked language model, alone or combined with Bayes' rule.
 
 **Mask-token inference** (Yue et al. 2021, section 5.3). [MASK] replaces each token of the sanitized text in turn, and
 the model's likeliest WordPiece is compared with the ORIGINAL token. ``top1`` is the share of matches among all tokens,
@@ -23,8 +23,8 @@ A model that reads sanitized text is overconfident. An attacker who knows this g
 texts the tuned rate uses the w that is best on the other half; a real attacker would tune w on their own texts.
 
 The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy rarely guesses rare words. The
-targeted rates belong to an attacker who only guesses words that are never kept, with context (w = 1) and without (w =
-0).
+targeted rates belong to an attacker who only guesses words that the mechanism never leaves unchanged on purpose, with
+context (w = 1) and without (w = 0).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 
 class MaskInference:
-    """Attack that predicts the tokens of a sample with a masked language model (mask-token inference).
+    """Attack that predicts original tokens with a masked language model, from the sanitized text around them.
 
     Args:
         reader: The masked language model.
@@ -62,14 +62,14 @@ class MaskInference:
         """Store the likeliest WordPiece for each token.
 
         Args:
-            numbers: Positions of the tokens in the sample.
+            numbers: Positions of the tokens in ``sample``.
             logits: Logits of all WordPieces for each token.
             clean: Whether the model predicted them from the raw texts; otherwise from the sanitized ones.
         """
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates in the format of the run record."""
+        """Return the success rates as a dictionary for JSON."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}
@@ -91,7 +91,7 @@ _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
 
 
 class WordPrior:
-    """Converter of a language model's WordPiece logits to priors over a bundle's inputs.
+    """Function object that converts WordPiece logits of a language model to probabilities of a vocabulary's words.
 
     Args:
         randomizer: The mechanism with its bundle.
@@ -125,7 +125,7 @@ class WordPrior:
 
 
 class ContextualBayes:
-    """Contextual Bayes attack on the tokens of a sample.
+    """Attack that combines the output's exact probability with a language model's prediction, by Bayes' rule.
 
     Args:
         randomizer: The mechanism.
@@ -155,10 +155,10 @@ class ContextualBayes:
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
     def rank_tokens(self, numbers: Tensor, logits: Tensor) -> None:
-        """Compute the ranks of the true inputs among all guesses, for some tokens of the sample.
+        """Compute the ranks of the original tokens among all guesses, for some of the attacked tokens.
 
         Args:
-            numbers: Positions of the tokens in the sample.
+            numbers: Positions of the tokens in ``sample``.
             logits: The model's logits of all WordPieces for each token.
         """
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
@@ -174,7 +174,7 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Return success rates with the Zipf prior, and in ``text_prior`` with the text's word frequencies."""
+        """Return the success rates with the public Zipf prior, and in ``text_prior`` with the text's frequencies."""
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class ContextualBayes:
         return found | {"tuned_weights": chosen}
 
     def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
-        """Choose the weight of the context for each half of the texts: the best one on the other half.
+        """Choose the weight of the context for each half of the texts: the weight that is best on the other half.
 
         Returns:
             The ranks of the true inputs under these weights, and the weights of both halves.

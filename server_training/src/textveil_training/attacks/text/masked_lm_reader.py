@@ -1,8 +1,8 @@
 """Convert texts to input of a masked language model, with [MASK] in place of one token at a time.
 
-The attacker sees the sanitized text with its gaps and token boundaries. A single [MASK] replaces a token of any number
-of WordPieces, since the attacker does not know how many the original had. A text that is too long is cut around the
-[MASK].
+The attacker sees the sanitized text with token boundaries and gaps (the text between two tokens). A single [MASK]
+replaces a token of any number of WordPieces, since the attacker does not know how many the original had. A text that is
+too long is cut around the [MASK].
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -36,11 +36,11 @@ class MaskedText:
 
 
 class TextWithGaps(Protocol):
-    """Interface of tokenized texts with their gaps, the strings between tokens that sanitizing keeps."""
+    """Interface of tokenized texts with their gaps: the text between two tokens, which sanitizing does not change."""
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Strings before each token and after the last one."""
+        """Return the text before each token and after the last one."""
         ...
 
 
@@ -48,7 +48,8 @@ class MaskedLMReader:
     """A masked language model that predicts the tokens of sanitized texts.
 
     Args:
-        randomizer: The mechanism with its bundle, to attack tokens; ``None`` to attack the hidden words of a template.
+        randomizer: The mechanism that sanitized the texts, to attack single tokens; ``None`` to attack the replaced
+            words of the modes 'names', 'words' and 'all'.
         source: The model: ``minilm``, a folder, or the id of a model on a hub.
         max_tokens: Number of WordPieces to which a text is cut around the [MASK], including [CLS] and [SEP].
 
@@ -121,7 +122,7 @@ class MaskedLMReader:
         return MaskedText(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
 
     def make_variants(self, released: ReleasedTexts, sample: Ids, *, clean: bool) -> list[MaskedText]:
-        """Return one text for each sampled token, in which [MASK] replaces this token.
+        """Return one text for each attacked token, in which [MASK] replaces this token.
 
         Args:
             released: Texts and their outputs.

@@ -1,4 +1,4 @@
-"""Store texts and one output of each, aligned token by token, for the attacks."""
+"""Store texts, each with one sanitized output, aligned token by token, for the attacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,8 @@ class ReleasedTexts:
         example: Index of the example to which the text belongs; tokens of one example are not independent.
         inputs: Input id of each token, the last id for unknown words (``<unk>``).
         outputs: Output id of each token.
-        sensitive: Whether the mechanism never keeps the token (SanText+ keeps common words at random).
+        sensitive: Whether the mechanism never leaves the token unchanged on purpose (SanText+ leaves common words
+            unchanged at random).
     """
 
     texts: tuple[TokenizedText, ...] = field(repr=False)
@@ -54,7 +55,7 @@ def release_texts(randomizer: TokenRandomizer, examples: Sequence[Sequence[str]]
         EmptyData: No text has a token.
 
     Privacy:
-        Each call is a release of every text.
+        Each call samples one more output of every text, and so spends epsilon again if the outputs are published.
     """
     texts = tuple(randomizer.tokenize(text) for example in examples for text in example)
     owner = np.array([number for number, example in enumerate(examples) for _ in example], np.int64)

@@ -45,7 +45,7 @@ _DEFINED: dict[str | None, tuple[str, ...]] = {
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Choose the attacks that are possible for a mechanism.
+    """Choose the attacks that are possible for a mechanism, among those of the settings.
 
     Args:
         settings: The attacks and their settings.
@@ -79,24 +79,24 @@ def choose_attacks(
 
 
 def _explain_undefined(name: str, mode: str | None) -> str:
-    """Return the reason why an attack is not defined for a mode, and the attack to use instead."""
+    """Return why an attack is not defined for a protection mode, and which attack to use instead, as a sentence."""
     if mode is None:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":
         return (
-            "in the mode names the distribution of a surrogate depends only on the type and form of the word "
+            "in the mode 'names' the distribution of a surrogate depends only on the type and form of the word "
             "(use mask or frequent)"
         )
     return (
-        f"it attacks single tokens, but in the mode {mode} the treatment of a word depends on the text around it "
+        f"it attacks single tokens, but in the mode '{mode}' the treatment of a word depends on the text around it "
         "(use words, mask or frequent)"
     )
 
 
 def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism) -> dict[str, Any]:
-    """Return the entries of a run record that do not depend on the data.
+    """Return the entries of the JSON record of a run that do not depend on the data.
 
-    They are the settings, the terms of the release, and the hash of the model's weights.
+    They are the settings, the mechanism with its epsilon, and the hash of the language model's weights.
     """
     terms = subject.terms
     promised = describe_release_terms(terms, subject.bundle)
@@ -140,7 +140,7 @@ def attack_texts(
     device: str = "cpu",
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """Release every text once, and attack the outputs.
+    """Sanitize every text once, and run the chosen attacks on the outputs.
 
     Args:
         subject: The mechanism.
@@ -162,8 +162,8 @@ def attack_texts(
         CheckpointError, EncoderMismatch, DeviceError: The model cannot be used.
 
     Privacy:
-        A release of every text, and several releases of some tokens. Use it only for public texts, or for the caller's
-        own.
+        Samples one output of every text, and several outputs of some tokens. Use it only for public texts, or for the
+        caller's own.
     """
     wanted, skipped = choose_attacks(settings, subject, len(known))
     result: dict[str, Any] = {"skipped": skipped}
@@ -256,7 +256,7 @@ def _run_template_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks on the hidden words of a template, and add their results to ``result``.
+    """Run the attacks for the modes 'names', 'words' and 'all', and add their results to ``result``.
 
     Args:
         subject: The mechanism.
@@ -318,7 +318,7 @@ def _run_model_attacks(
     device: str,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Run mask-token inference and the contextual Bayes attack, and return their results.
+    """Run the two attacks that use a masked language model, ``mask`` and ``contextual``, and return the results.
 
     Both use the model's logits in the sanitized texts, which are computed once.
 
@@ -390,7 +390,7 @@ def run_and_record(
     output: Path | None = None,
     device: str = "cpu",
 ) -> dict[str, Any]:
-    """Attack texts, and write a run record after each attack.
+    """Sanitize texts, attack the outputs, and write the results so far to a JSON file after each attack.
 
     Args:
         subject: The mechanism.
@@ -411,7 +411,7 @@ def run_and_record(
         TextveilError: ``attack_texts`` failed.
 
     Privacy:
-        A release of every text, as by ``attack_texts``. The record contains no text.
+        Samples outputs of every text, like ``attack_texts``. The written record contains figures and no text.
     """
     if output is not None and output.exists():
         raise OutputError("the record exists already: choose another file with -o")

@@ -1,7 +1,7 @@
-"""Read the templates of texts in the modes ``names``, ``words`` and ``all``, with each hidden word and its output.
+"""Find the hidden words of texts in the modes 'names', 'words' and 'all', and the output of each hidden word.
 
-A hidden word is a word of the text that the mode replaces by a surrogate or randomizes. The template is the public part
-of the text: kept words, gaps, and the type of each hidden word.
+A hidden word is a word of the text that the mode replaces or randomizes. The template is the public part of the text:
+unchanged words, the gaps between words, and the type of each hidden word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ _RANDOMIZED = {"randomized": "word", "unknown": "word"}
 
 @dataclass(frozen=True, slots=True)
 class TemplateText:
-    """One text, divided into kept parts and hidden words.
+    """One text, divided into parts that sanitizing leaves unchanged, and hidden words that it replaces.
 
     Attributes:
-        gaps: Kept parts before each hidden word and after the last one: one more than there are hidden words.
+        gaps: Unchanged parts before each hidden word and after the last one: one more than there are hidden words.
         originals: The hidden words, in lower case.
-        entity_types: Public type of each hidden word; ``word`` for a randomized one.
+        entity_types: Public type of each hidden word, such as ``person``; ``word`` for a randomized one.
     """
 
     gaps: tuple[str, ...] = field(repr=False)
@@ -36,7 +36,7 @@ class TemplateText:
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateRelease:
-    """Texts with one sanitized output each, as arrays with one entry per hidden word.
+    """Texts with one sanitized output each, as arrays with one entry per hidden (replaced) word.
 
     The hidden words of all texts are in the order of the texts.
 
@@ -67,7 +67,7 @@ class TemplateRelease:
 
 
 def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
-    """Return the template and the hidden words of a text, without randomizing it.
+    """Divide a text into unchanged parts and hidden words, without sampling replacements.
 
     Args:
         subject: A mechanism of one of the modes.
@@ -85,7 +85,7 @@ def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
 
 
 def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[str]]) -> TemplateRelease:
-    """Sanitize texts with the code that devices run, and align each output with the template of its text.
+    """Sanitize texts with the code that devices run, and find the output of each hidden (replaced) word.
 
     Args:
         subject: A mechanism of one of the modes.
@@ -95,7 +95,7 @@ def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[st
         EmptyData: No text has a hidden word.
 
     Privacy:
-        Each call is a release of every text.
+        Each call samples one more output of every text, and so spends epsilon again if the outputs are published.
     """
     raw = [text for example in examples for text in example]
     owners = [number for number, example in enumerate(examples) for _ in example]
@@ -131,15 +131,15 @@ def _release_names(
 
 
 def align_output(gaps: Sequence[str], output: str) -> tuple[str, ...] | None:
-    """Find the outputs of hidden words between the kept parts of a sanitized text.
+    """Find the outputs of hidden words between the unchanged parts of a sanitized text.
 
     Args:
-        gaps: The kept parts, as in ``TemplateText``.
+        gaps: The unchanged parts, as in ``TemplateText``.
         output: The sanitized text.
 
     Returns:
-        One string for each hidden word, in lower case; ``None`` if the kept parts are not in the output in this order.
-        If only white space separates two hidden words, the first of them ends at the first white space.
+        One string for each hidden word, in lower case; ``None`` if the output does not contain the unchanged parts in
+        this order. If only white space separates two hidden words, the first of them ends at the first white space.
     """
     if len(gaps) == 1:
         return () if output == gaps[0] else None

@@ -1,4 +1,4 @@
-"""Attack released vectors: infer private attributes of a text."""
+"""Attack the noisy vectors that devices send: infer private attributes of a text, such as the author's age group."""
 
 from textveil_training.attacks.vectors.attribute_inference import (
     AttributeAttackSettings,

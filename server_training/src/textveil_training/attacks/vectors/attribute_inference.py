@@ -1,18 +1,18 @@
-"""Infer private attributes of a text from its released vector, as an attacker would.
+"""Infer private attributes of a text from its noisy vector, as an attacker would.
 
 The attacker is that of Coavoux, Narayan and Cohen (2018) and of Lyu, He and Li (2020): a network with a hidden layer of
-512 units and ReLU and one logistic output for each attribute, trained on released vectors of texts whose attributes are
+512 units and ReLU and one logistic output for each attribute, trained on noisy vectors of texts whose attributes are
 known. The attacker here is slightly stronger: it standardizes its inputs, knows the mechanism, trains on fresh noise in
-every epoch, and keeps the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network
+every epoch, and uses the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network
 for each attribute.)
 
-Two more attackers serve for comparison. One sees only the class, released privately at the same epsilon per text; the
-other knows only the frequency of each attribute. A class itself reveals something about the persons in a news text.
-Every useful representation reveals at least as much as the released class.
+Two more attackers serve for comparison. One sees only a class label of the text, randomized at the same epsilon per
+text; the other knows only the frequency of each attribute. A class itself reveals something about the persons in a news
+text. Every useful representation reveals at least as much as the randomized class.
 
 Privacy:
-    Vectors are released by ``textveil.mechanisms``, with the entropy of the operating system, as on a device. The seeds
-    in this module are only for the attacker's training.
+    Noise is sampled by ``textveil.mechanisms``, with the entropy of the operating system, as on a device. The seeds in
+    this module are only for the attacker's training.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ class AttributeAttackSettings:
         num_epochs: Number of passes over the train split.
         batch_size: Number of texts in a step.
         learning_rate: Peak learning rate of Adam, which decreases linearly to 0.
-        draws: Number of releases of each dev and test text on which the attacker is measured.
+        draws: Number of noisy vectors of each dev and test text on which the attacker is measured.
         seed: Seed of the initial weights and of the order of texts.
     """
 
@@ -57,8 +57,8 @@ def infer_attributes(
     """Train the attacker on the train split, tune it on dev, and measure its success on test.
 
     Args:
-        observe: Function that returns the vectors of a split that the attacker sees. For a mechanism every call is a
-            new release; for stored vectors every call returns the same.
+        observe: Function that returns the vectors of a split that the attacker sees. For a mechanism every call samples
+            new noise; for stored vectors every call returns the same.
         present: For each split whether each text has each attribute, shape (texts, attributes).
         settings: Network and training of the attacker.
     """
@@ -80,20 +80,20 @@ def infer_from_label(
     draws: int = 5,
     seed: int = 0,
 ) -> AttributeLeak:
-    """Measure an attacker who sees only a class of each text, released by a private randomizer of classes.
+    """Measure an attacker who sees only a randomized class label of each text.
 
     For a text of class ``yhat`` the attacker sees the class ``o`` with probability ``Q(o|yhat)``, and guesses by the
     frequency of each attribute among train texts with this ``o``. No other guess from ``o`` is better. This attacker
     needs no training.
 
     Args:
-        decisions: Classes to release, by split.
+        decisions: Class of each text before randomization, by split.
         present: Attributes of each text, as in ``infer_attributes``.
         randomizer: Probabilities ``Q(o|yhat)`` of the randomizer, shape (classes, classes): from
             ``make_counts_randomizer`` for randomized response, from ``fit_accuracy_randomizer`` for the most accurate
-            release, or the identity matrix for no randomization.
-        draws: Number of releases of each dev and test text.
-        seed: Seed of the simulated releases. They protect nobody's text, so a seeded generator is sufficient.
+            randomizer, or the identity matrix for no randomization.
+        draws: Number of randomized labels of each dev and test text.
+        seed: Seed of the simulated randomization. It protects nobody's text, so a seeded generator is sufficient.
 
     Returns:
         The attacker's success on each attribute, comparable with the result of ``infer_attributes``.

@@ -1,6 +1,6 @@
-"""Infer private attributes from the vectors that a checkpoint of ``textveil-train dpnr`` releases.
+"""Infer private attributes from the noisy vectors of a model that ``textveil-train dpnr`` trained.
 
-Vectors are released with the code that devices run, with new noise in every draw.
+The code that devices run computes the vectors, with new noise each time.
 """
 
 import warnings
@@ -39,16 +39,17 @@ def attack_checkpoint(
     settings: AttributeAttackSettings,
     randomizers: LabelRandomizers | None = None,
 ) -> dict[str, Any]:
-    """Measure how much released vectors reveal, in comparison with a label at the same epsilon.
+    """Measure how much noisy vectors reveal about private attributes, compared with a label at the same epsilon.
 
     The label is the class that a linear model predicts from the same vectors without noise (``fit_decisions``). It is
     not the true class: a prediction reveals more, since it also depends on the names in a text. It is not the
     prediction of another model either, which would reveal something else.
 
     Args:
-        model: Head and classifier.
+        model: Networks after the encoder: the head, which computes the vector before noise, and the classifier.
         description: Content of ``checkpoint.json`` for these networks.
-        features: Pooled vectors by split, shape (copies, texts, width): copies differ in the words removed.
+        features: Mean output vectors of the encoder, by split, shape (copies, texts, width). With word dropout, the
+            copies come from texts with different words removed.
         task: Data with labels and attributes.
         level: Epsilon per text, a decimal string.
         settings: Settings of the attacker.
@@ -105,7 +106,8 @@ def fit_decisions(
 
     Args:
         model: A trained representation.
-        features: Pooled vectors of each split, shape ``(copies, texts, width)``: copies differ in the words removed.
+        features: Mean output vectors of the encoder, by split, shape ``(copies, texts, width)``. With word dropout, the
+            copies come from texts with different words removed.
         task: Labels of the texts.
     """
     from sklearn.exceptions import ConvergenceWarning

@@ -1,4 +1,4 @@
-"""Read released vectors from the output of ``textveil encode --json``, which a real attacker sees."""
+"""Read noisy vectors from the output of ``textveil encode --json``, which a real attacker sees."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from textveil_training.errors import FileLocation, InvalidJson, WrongColumnCount
 
 
 def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float64], float]:
-    """Read released vectors, one line for each text, in the order of the texts.
+    """Read noisy vectors from a file with one line for each text, in the order of the texts.
 
     Args:
         path: Lines of ``textveil encode --json``.

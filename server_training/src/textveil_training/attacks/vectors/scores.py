@@ -1,4 +1,4 @@
-"""Measure an attacker's success on private attributes, and compare attackers.
+"""Measure how well an attacker infers private attributes of texts, and compare attackers.
 
 Results are stored per text, so that two attackers can be compared on the same texts with a standard error.
 """
@@ -18,7 +18,7 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeLeak:
-    """Success of one attacker on the texts of the test split.
+    """Success of one attacker in inferring private attributes, on the texts of the test split.
 
     ``F`` is ``2 tp / (2 tp + fp + fn)``, with tp true positives, fp false positives and fn false negatives. *Micro* F
     counts these over all attributes together, as in Coavoux, Narayan and Cohen (2018). ``privacy`` is 1 - F with the
@@ -105,8 +105,8 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
     """Measure an attacker's success from its scores and the true attributes.
 
     Args:
-        dev_scores: Scores of the dev texts from 0 to 1, shape (draws, dev texts, attributes), to tune thresholds. A
-            high score means that the attacker expects the attribute.
+        dev_scores: Scores of the dev texts from 0 to 1, shape (repetitions of the noise, dev texts, attributes), to
+            tune thresholds. A high score means that the attacker expects the attribute.
         dev_present: The true attributes, shape (dev texts, attributes).
         scores: Scores of the test texts, shape (draws, texts, attributes).
         present: The true attributes of the test texts, shape (texts, attributes). For each attribute there must be a
@@ -132,7 +132,7 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
 
 @dataclass(frozen=True, kw_only=True)
 class _TextContributions:
-    """Contribution of each text to an attacker's figures.
+    """Contribution of each text to an attacker's success figures, for standard errors over texts.
 
     Attributes:
         counts: True positives, false positives and false negatives at tuned thresholds, means over draws, shape (3,
@@ -186,10 +186,10 @@ class _TextContributions:
 
 
 def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
-    """Count true positives, false positives and false negatives of each text, as means over draws.
+    """Count true positives, false positives and false negatives of each text, as means over repeated noise.
 
     Args:
-        scores: Scores, shape ``(draws, texts, attributes)``.
+        scores: Scores, shape ``(repetitions of the noise, texts, attributes)``.
         present: The true attributes, shape ``(texts, attributes)``.
         thresholds: Threshold of each attribute.
 
@@ -229,7 +229,9 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """Compute ``_TextContributions.placements`` of scores; a tie counts one half.
+    """Compute how often a text's score is on the right side of the scores of other texts, for the ROC area.
+
+    The result is ``_TextContributions.placements``. A tie counts one half.
 
     Args:
         scores: Attacker's scores, shape ``(draws, texts, attributes)``.

@@ -1,4 +1,4 @@
-"""Guess the words of sanitized text, with knowledge of the mechanism and of similar raw texts."""
+"""Guess the words of sanitized text; the attacker knows the mechanism, and has similar raw texts."""
 
 from typing import TYPE_CHECKING
 

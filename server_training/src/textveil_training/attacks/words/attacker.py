@@ -48,10 +48,10 @@ _AT_ONCE = 4_000
 
 
 class WordAttacker:
-    """An attacker with raw texts, a trigram model, and one network for all releases.
+    """An attacker who learns from raw texts: a trigram model, and a neural network that is trained on outputs.
 
     Args:
-        cut: Raw texts that are similar to the attacked ones, split into segments.
+        cut: Raw texts that are similar to the attacked ones, split into segments (words, punctuation marks and gaps).
         prior: Public texts that are similar to the attacked ones, split into segments.
         releases: Mechanisms on whose outputs the network is trained; all use the same ``WordIds``.
         vectors: Words with their initial vectors in the network; ``None`` for random vectors.
@@ -93,13 +93,13 @@ class WordAttacker:
         self.network = denoiser.train_denoiser(Denoiser(table), told)
 
     def read_known(self, release: WordRelease) -> ReadElements:
-        """Convert the attacker's own texts to arrays of words, as the mechanism of a release would read them."""
+        """Convert the attacker's own texts to arrays of words, in the form that the given mechanism processes."""
         if release.rule not in self._read:
             self._read[release.rule] = release.read(self.cut)
         return self._read[release.rule]
 
     def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
-        """Return log probabilities of candidates by name of the attack, each of shape ``(n, RANKED)``.
+        """Compute each attack's log probabilities of candidates; return arrays ``(n, RANKED)`` by name of the attack.
 
         Args:
             reading: The texts as arrays of words.
@@ -114,10 +114,10 @@ class WordAttacker:
         return of
 
     def prepare_release(self, release: WordRelease) -> tuple[CandidateFinder, Ints]:
-        """Fit the combined attack to a mechanism; for the mechanism of the previous call return the stored result.
+        """Fit the attack ``sum`` to a mechanism; calling this again for the same mechanism reuses the result.
 
         Returns:
-            A finder of the candidates for each output, and the weights of the combined attack.
+            A finder of possible originals for each output, and the weights with which ``sum`` adds the other attacks.
         """
         if self._prepared is None or self._prepared[0] is not release:
             read = self.read_known(release)
@@ -133,7 +133,9 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that each randomize one batch of texts; every pass contains each text once.
+    """Plan the training data of the network: return functions that each randomize one batch of texts.
+
+    In every pass over the functions, each text occurs once.
 
     Args:
         releases: For each mechanism the texts, and a finder of candidates.
@@ -153,7 +155,7 @@ def _report_draw(
 
 
 def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
-    """Randomize texts, each by a mechanism that is chosen at random, as training data of the network.
+    """Randomize texts as training data of the network, each text by a randomly chosen mechanism.
 
     Args:
         releases: Mechanisms, each with the texts as arrays and its finder of candidates.
@@ -229,13 +231,13 @@ def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
 
 
 class WordTargets:
-    """Segments of the attacked texts whose words the attacks try to guess.
+    """The words of the attacked texts that the attacks try to guess, in three nested groups.
 
     Attributes:
-        document: Index of the text of each segment.
+        document: Index of the text of each segment (word, punctuation mark or gap between words).
         words: Boolean for each segment: whether it is a word, not a gap. The attacks guess only words.
         content: Boolean for each segment: whether it is a content word, which is a word but no function word.
-        known: Boolean for each segment: whether it is a content word of the vocabulary.
+        known: Boolean for each segment: whether it is a content word in the vocabulary of the mechanism.
     """
 
     def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:
@@ -251,7 +253,7 @@ class WordTargets:
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
     def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
-        """Return a boolean for each segment: whether the attack guessed all of its elements.
+        """Return a boolean for each segment: whether the attack guessed all elements (words) of the segment.
 
         Args:
             reading: The attacked texts as arrays of elements (words and punctuation).
@@ -262,7 +264,10 @@ class WordTargets:
         return found
 
     def compute_shares(self, reading: ReadElements, guess: Ints) -> dict[str, float]:
-        """Return the share of segments with right guesses among words, content words and known words.
+        """Return the success rate of an attack in each of three groups of words.
+
+        The groups are all words; content words, which are no function words; and content words in the vocabulary of the
+        mechanism.
 
         Args:
             reading: The attacked texts as arrays of elements (words and punctuation).
@@ -273,12 +278,12 @@ class WordTargets:
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Boolean arrays over segments by name: ``words``, ``content`` and ``known``."""
+        """Return the three groups of words, by name, as boolean arrays with one entry for each segment."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
 def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
-    """Randomize the texts once, run all attacks, and return the guesses of each attack.
+    """Sanitize the attacked texts once, run all attacks on the output, and return the guesses of each attack.
 
     Args:
         release: The mechanism.
@@ -312,13 +317,13 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Randomize the texts once, run all attacks, and return their success rates.
+    """Sanitize the attacked texts once, run all attacks on the output, and return their success rates.
 
     Args:
         release: The mechanism.
         attacker: The attacker's texts and models.
         target: The attacked texts as arrays of words.
-        asked: Segments whose words the attacks try to guess.
+        asked: The words that the attacks try to guess.
         function_words: Words that are not content words.
 
     Returns:

@@ -1,9 +1,9 @@
 """Find the possible originals of each output, and guess words without context by Bayes' rule.
 
-The attacker knows the mechanism, the rule by which it keeps, replaces or randomizes a word, and raw training texts,
-which give the prior. For each randomized word the candidates are the most probable originals by
-``prior(x) Pr[M(x) = y]``; for a surrogate they are the most frequent words of its entity type. Words that are not in
-the training texts have a small prior.
+The attacker knows the mechanism, and the rule that decides whether a word is left unchanged, replaced or randomized.
+Raw training texts give the prior. For each randomized word the candidates are the most probable originals by ``prior(x)
+Pr[M(x) = y]``. For a replacement of a name or number, they are the most frequent words of the entity type. Words that
+are not in the training texts have a small prior.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _BLOCK = 128
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """Possible originals of each hidden element (word or punctuation mark) of some texts.
+    """Possible originals of each hidden element (replaced or randomized word or punctuation mark) of some texts.
 
     Attributes:
         places: Indices of the hidden elements, shape ``(n,)``.
@@ -41,7 +41,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Return a copy with only the ``count`` most probable candidates of each element."""
+        """Return a copy with only the ``count`` most probable originals of each hidden word."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -51,15 +51,15 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """Id of each hidden element's most probable original, without context."""
+        """Return the id of each hidden word's most probable original, by Bayes' rule without context."""
         return self.words[:, 0]
 
 
 class CandidateFinder:
-    """Finder of the possible originals of a release's outputs.
+    """Finder of the possible originals for the outputs of one mechanism.
 
     Args:
-        release: The release.
+        release: The mechanism.
         train: Raw texts of the attacker as arrays of words, as this mechanism reads them.
     """
 
@@ -86,7 +86,7 @@ class CandidateFinder:
             self._lists[int(kind)] = found[best], np.log(number[best] / number.sum())
 
     def find_candidates(self, reading: ReadElements, outputs: Ints) -> Candidates:
-        """Find the candidates of all hidden elements of some texts.
+        """Find the possible originals of all hidden (replaced or randomized) elements of some texts.
 
         Args:
             reading: The texts as arrays of elements.
@@ -113,7 +113,7 @@ class CandidateFinder:
         return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
 
     def _find_by_output(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
-        """Find the candidates of outputs, and store them, so that later releases reuse them.
+        """Find the possible originals of outputs, and store them, so that later calls reuse them.
 
         Args:
             lower: Whether the outputs are used in lower case only.
@@ -171,10 +171,11 @@ class CandidateFinder:
 
 
 def _list_possible_outputs(randomizer: Randomizer) -> Ints:
-    """Return the ids of symbols that can be outputs, including the words that SanText+ keeps.
+    """Return the ids of vocabulary entries that can be outputs.
 
-    All of them must be possible originals, also a kept word that the attacker's texts do not contain: otherwise its
-    output would have probability 0 under every original, and the weights of the combined attack could not be fitted.
+    They include the common words that SanText+ leaves unchanged at random. All outputs must also be possible originals,
+    even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under every
+    original, and the weights of the attack ``sum`` could not be fitted.
     """
     kept = (
         np.flatnonzero(randomizer.keep_probabilities[: randomizer.symbol_count])

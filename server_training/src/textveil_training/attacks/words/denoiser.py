@@ -1,11 +1,11 @@
 """Train a denoising network, which scores the possible originals of a word by the outputs around it.
 
-The network represents a kept element (word or punctuation mark) by its own vector. It represents a hidden element by
-the vector of its output, through a learned map, plus the mean of its candidates' vectors under the context-free
-posterior, ``E[vector | output]``; so a hidden word is never an input. A stack of convolutions processes the text. Its
-state at a hidden element is mapped to a vector. The scalar products of this vector with the candidates' vectors are
-added to the exact log probability of the output and the prior. The training data are fresh draws of raw texts, of all
-releases at once.
+An element is a word or a punctuation mark. The network represents an unchanged element by its own vector. It represents
+a hidden (replaced or randomized) element by the vector of its output, through a learned map, plus the mean of its
+candidates' vectors under the context-free posterior, ``E[vector | output]``. So a hidden word is never an input. A
+stack of convolutions processes the text. The state of the convolutions at a hidden element is mapped to a vector. The
+scalar products of this vector with the candidates' vectors are added to the exact log probability of the output and the
+prior. The training data are raw texts that are randomized anew in each pass, by all attacked mechanisms.
 """
 
 import gzip
@@ -45,7 +45,7 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def make_word_vectors(words: WordIds, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
-    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is for hidden words.
+    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row stands for every hidden word.
 
     Args:
         words: Table of word ids; the vector of a word is in the row of its id.
@@ -62,15 +62,15 @@ def make_word_vectors(words: WordIds, vectors: Iterable[tuple[str, Any]] | None)
 
 @dataclass(frozen=True, kw_only=True)
 class DenoiserInput:
-    """Input tensors of the network for one release of some texts.
+    """Input tensors of the network for some texts and one output of each.
 
-    An element is a word or a punctuation mark.
+    An element is a word or a punctuation mark; hidden elements are those that were replaced or randomized.
 
     Attributes:
         document: Document of each element of the texts.
         shown: For each element its row in the table of word vectors; hidden elements have the last row; shape
             ``(elements,)``.
-        row_of: Index of each element among the hidden ones, -1 for kept elements, shape ``(elements,)``.
+        row_of: Index of each element among the hidden ones, -1 for unchanged elements, shape ``(elements,)``.
         output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
         words: For each hidden element the rows of its candidates in the table of word vectors, shape
             ``(n, candidates)``.
@@ -89,7 +89,7 @@ class DenoiserInput:
 
     @classmethod
     def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
-        """Build the network's input from one release of texts.
+        """Build the network's input from texts and one output of each.
 
         A word without a vector gets the last row of the table, like a hidden word.
 
@@ -132,7 +132,7 @@ class DenoiserInput:
 
 
 class Convolutions(nn.Module):
-    """A residual stack of convolutions over the elements of a text.
+    """Network: a residual stack of convolutions over the elements (words and punctuation marks) of a text.
 
     Args:
         width: Size of the input vectors.
@@ -162,7 +162,7 @@ class Convolutions(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """Network that scores the candidates of hidden elements.
+    """Network that scores the candidates (possible originals) of hidden elements (replaced or randomized words).
 
     Args:
         vectors: Initial word vectors, which training changes; the last row stands for a hidden word.
@@ -184,7 +184,7 @@ class Denoiser(nn.Module):
         """Compute scores of candidates, shape ``(hidden elements, candidates)``; -inf for padding.
 
         Args:
-            seen: One release of texts.
+            seen: Texts and one output of each, as input tensors.
             texts: Indices of the elements of each text in ``seen``, -1 for padding, shape ``(texts, length)``.
         """
         rows = torch.where(texts < 0, -1, seen.row_of[texts])
@@ -206,7 +206,7 @@ class Denoiser(nn.Module):
 
     @torch.no_grad()
     def score_candidates(self, seen: DenoiserInput) -> NDArray[np.float32]:
-        """Return log probabilities of all candidates of a release."""
+        """Return the log probabilities of all candidates (possible originals) of the hidden words in some texts."""
         self.eval()
         found = torch.full(seen.words.shape, -torch.inf)
         for texts in make_batches(seen.document, seen.row_of >= 0, _BATCH):
@@ -226,12 +226,12 @@ def train_denoiser(
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Train a network by cross entropy on hidden elements whose original is among the candidates.
+    """Train a network by cross entropy to choose the original of each hidden word among the candidates.
 
     Args:
         network: The network, which is changed in place.
-        draws: Functions that each return releases of some texts. They are called one after another, since all releases
-            together would not fit into memory.
+        draws: Functions that each return outputs of some texts as input tensors. They are called one after another,
+            since all tensors together would not fit into memory.
         rate: Peak learning rate.
         batch: Number of elements in a batch, including padding.
 

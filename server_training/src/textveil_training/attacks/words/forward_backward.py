@@ -16,12 +16,14 @@ Floats = NDArray[np.float64]
 
 
 def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candidates) -> Floats:
-    """Compute each candidate's log probability given all outputs of its text, shape ``(n, candidates)``.
+    """Compute the log probability of each possible original word, given all outputs of its text.
+
+    The result has shape ``(n, candidates)`` for ``n`` hidden (replaced or randomized) words.
 
     Args:
         model: Trigram model of raw texts.
         reading: The texts as arrays of elements (words and punctuation).
-        found: Candidates of the hidden elements.
+        found: Candidates (possible originals) of the hidden elements.
     """
     result = np.full(found.words.shape, -np.inf)
     row_of = np.full(len(reading.word), -1)

@@ -127,7 +127,7 @@ class TrigramModel:
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Return the terms of ``P(third | first second)`` for all combinations of three arrays.
+        """Return the parts of ``P(third | first second)`` for all combinations of word ids from three arrays.
 
         The probability is ``g P(third | second) + share``, where ``share`` is 0 if the pair ``(first, second)`` was not
         observed.

@@ -1,4 +1,4 @@
-"""Run all attacks that guess the original words of given texts, by an attacker with similar texts."""
+"""Run all attacks that guess the original words of sanitized texts from similar raw texts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def attack_words(
     draws: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Release texts several times, and attack the words of each release separately.
+    """Sanitize texts several times, and attack the words of each output separately.
 
     Args:
         release: The mechanism.
@@ -39,22 +39,22 @@ def attack_words(
         function_words: Words that are not content words.
         vocabulary: Words of the mechanism's vocabulary.
         vectors: Words with their initial vectors in the network; ``None`` for random vectors.
-        draws: Number of releases of the texts.
+        draws: Number of independent outputs of each text.
         report: Called with the number of finished steps and the total.
 
     Returns:
         Success rates under three keys: ``words`` (all words), ``content`` (content words) and ``known`` (content words
         in ``vocabulary``; the key is unrelated to the argument ``known``). Each has, by attack, the mean success rate
-        with its standard error over texts. Their standard deviations over releases are under ``deviations``. The attack
-        ``unchanged`` guesses that the output is the original. ``known_texts`` and ``prior_texts`` are counts of the
-        arguments ``known`` and ``prior``: ``texts``, their ``words``, and the texts ``left_out``.
+        with its standard error over texts. Their standard deviations over the outputs are under ``deviations``. The
+        attack ``unchanged`` guesses that the output is the original. ``known_texts`` and ``prior_texts`` are counts of
+        the arguments ``known`` and ``prior``: ``texts``, their ``words``, and the texts ``left_out``.
 
     Raises:
         EmptyData: Fewer than ``FEWEST_KNOWN`` known texts remain.
 
     Privacy:
-        Releases every text ``draws`` times, and known texts a few times. Use it only for public texts, or for the
-        caller's own.
+        Samples ``draws`` outputs of every text, and a few outputs of known texts. Use it only for public texts, or for
+        the caller's own.
     """
     cut = [split_text(text) for text in texts]
     of_known, known_counts = exclude_near_texts([split_text(text) for text in known], cut)

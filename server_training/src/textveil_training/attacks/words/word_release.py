@@ -1,8 +1,8 @@
-"""Convert texts to arrays of words, and draw the outputs of a mechanism for them.
+"""Convert texts to arrays of words, and sample the outputs of a mechanism for these arrays.
 
-Template and random draws come from the code that devices run (``SanitizingPlan``). The module does not write the final
-text, so that a corpus of 600,000 words can be released a hundred times. All words are in lower case: no attack uses
-case.
+The code that devices run (``SanitizingPlan``) decides which words are replaced, and samples the outputs. The module
+does not write the final text, so that a corpus of 600,000 words can be randomized a hundred times. All words are in
+lower case: no attack uses case.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ NOTHING = -1
 
 
 class WordIds:
-    """Table that assigns an id to every word of a text or an output."""
+    """Table that assigns an integer id to every word of the texts and outputs."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
@@ -46,8 +46,9 @@ class ReadElements:
         document: Index of the document of each element.
         segment: Index of each element's segment among the segments of all documents. All mechanisms have the same
             segments.
-        role: MARK (punctuation), KEPT, SURROGATE or RANDOMIZED.
-        index: Input id of a randomized element, or entity type index of a surrogate; -1 for others.
+        role: MARK (punctuation), KEPT (unchanged word), SURROGATE (replaced name or number) or RANDOMIZED (randomized
+            word).
+        index: Input id of a randomized element, or entity type index of a replaced one; -1 for others.
         word: Id of the original word in lower case.
         whole_words: Whether the element is a whole word, not a part of one.
         lower: Whether the output would be written in lower case, which limits the words that can be outputs. If equal
@@ -80,7 +81,7 @@ ReadElement = tuple[int, int, int, bool, bool]
 
 @dataclass(kw_only=True)
 class WordRelease:
-    """A mechanism with its options, in a form that works on arrays of words.
+    """A mechanism with its options, as functions that work on arrays of words instead of texts.
 
     Attributes:
         words: Table of the ids of words.
@@ -88,14 +89,15 @@ class WordRelease:
             the elements of a segment. Its arguments are the segment, and whether the segment starts a sentence.
         starts_sentence: Function that returns, for the gap before a segment (``None`` for the first segment), whether
             the segment starts a sentence.
-        draw_words: Function that draws output words for input ids, given ``whole_words`` and whether only lower-case
+        draw_words: Function that samples output words for input ids, given ``whole_words`` and whether only lower-case
             words may be outputs.
         printed: For every symbol of the vocabulary its id in ``words``.
         symbols: Number of symbols.
         randomizers: The output distributions of randomized words, with a capital and in lower case, or ``None``.
-        rule: Name of the template rule. Mechanisms with equal rules divide every text into the same elements and roles.
+        rule: Name of the rule that decides which words are replaced. Mechanisms with equal rules divide every text into
+            the same elements and roles.
         consistent: Whether equal words of a document have the same output.
-        draw_surrogates: Function that draws surrogates for entity type indices.
+        draw_surrogates: Function that samples surrogates (replacements of names and numbers) for entity type indices.
     """
 
     words: WordIds
@@ -111,7 +113,10 @@ class WordRelease:
     _memory: dict[tuple[str, bool], list[ReadElement]] = field(default_factory=dict)
 
     def read(self, cut: SegmentedTexts) -> ReadElements:
-        """Convert documents, each a list of segments, to arrays of elements."""
+        """Convert documents to arrays of elements (words and punctuation marks).
+
+        Each document is a list of segments, which are words, punctuation marks, and gaps between them.
+        """
         rows: list[tuple[int, int, int, int, int, bool, bool]] = []
         number = -1
         for document, segments in enumerate(cut):
@@ -141,7 +146,9 @@ class WordRelease:
         )
 
     def draw(self, reading: ReadElements) -> Ints:
-        """Draw the output of every element: a word id, or ``NOTHING`` for a deleted element.
+        """Sample an output of the mechanism for every element (word or punctuation mark).
+
+        The output is a word id, or ``NOTHING`` for a deleted element.
 
         Args:
             reading: The texts as arrays of elements.
@@ -157,7 +164,7 @@ class WordRelease:
         return outputs
 
     def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
-        """Return a boolean for each randomized element: whether its output is used only in lower case.
+        """Return a boolean for each randomized word: whether its output appears only in lower case in the text.
 
         Args:
             reading: The texts as arrays of elements.
@@ -186,7 +193,7 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return a boolean for each output: whether all elements that receive it are in lower case.
+    """Return a boolean for each output: whether all words that it replaces are in lower case.
 
     Args:
         lower: Whether each element is in lower case.
@@ -258,7 +265,7 @@ def make_constant_release(release: WordRelease, output: int) -> WordRelease:
 
 
 def make_raw_release(release: WordRelease) -> WordRelease:
-    """Return a copy of a mechanism that keeps every word, for comparison."""
+    """Return a copy of a mechanism that leaves every word unchanged, for comparison."""
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         return [(KEPT, -1, word, whole, True) for _, _, word, whole, _ in release.list_elements(segment, starts)]
