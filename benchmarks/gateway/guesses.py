@@ -9,8 +9,9 @@ write. The client restores originals everywhere (``restore_places="all"``), sinc
 tools share the mapping if the model wrote at most 3 strings into the call, and at most 32 strings into all calls of the
 conversation. So a model can test 32 of the 10,000 guesses by tools.
 
-Against the last way there is no protection: a person or a program copies the model's guesses into the user's own
-message. The ways with files need the package mcp.
+Against the last two ways there is no protection: a tool returns the text of the model's reply, such as a transcript or
+a draft, or a person or a program copies the model's guesses into the user's own message. The ways with files need the
+package mcp.
 """
 
 import argparse
@@ -135,6 +136,17 @@ def call_tools(
             game.messages = game.messages[:1]
 
     return run
+
+
+def return_reply(game: Game) -> None:
+    """Play a game in which results of tools repeat the text of the reply that contains the call."""
+    for number, texts in enumerate(list_guesses(game)):
+        written = "Is it one of these? " + ". ".join(texts)
+        call = {"id": f"call_{number}", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+        reply = game.answer({"role": "assistant", "content": written, "tool_calls": [call]})
+        game.messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": reply["content"]})
+        game.observe(written, game.ask()[-1]["content"])
+        game.messages = game.messages[:1]
 
 
 def call_tools_of_anthropic(game: Game) -> None:
@@ -270,6 +282,7 @@ WAYS: dict[str, Callable[[Game], None]] = {
     "MCP files": write_files(str),
     "MCP files that somebody changed": write_files(str, lambda text: text.replace("\n", " \n")),
     "MCP files with HTML entities": write_files(as_entities),
+    "a tool repeats the text of the reply (promised nothing)": return_reply,
     "summarized in the user's message (promised nothing)": send_again(str, role="user"),
 }
 

@@ -125,7 +125,7 @@ def test_a_bad_pattern_has_its_message(here: Any, patterns: list[str], message: 
 def test_other_modes_refuse_both_options(here: Any, people: Path) -> None:
     for options in (("--known", people), ("--pattern", "a1=b")):
         ran = here("sanitize", "--protect", "words", *options, "--text", TEXT)
-        assert f"{options[0]}: only the mode names supports this: use --protect names" in ran.message
+        assert f"{options[0]}: only the mode 'names' supports this: use --protect names" in ran.message
 
 
 def test_the_statement_has_the_names_of_types_alone(here: Any, people: Path) -> None:

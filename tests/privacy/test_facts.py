@@ -51,6 +51,9 @@ HIDDEN = [
     ("My name is Python Docker and my wife is Ocean", "Python Docker Ocean"),
     ("I met Summer Rain in town", "Summer Rain"),
     ("the password:\norder_total", "order_total"),
+    ("call two/four/seven/seven or five_five_oh_one", "two/four/seven/seven five_five_oh_one"),
+    ("it is twoFourSevenNine, or code_one_two_3", "twoFourSevenNine code_one_two_3"),
+    ("see https://zorblax.example/two/four/two", "https://zorblax.example/two/four/two"),
     ('see {"password": "order_total", "tokens": ["order_total"]}', "order_total order_total"),
     ('see {"zorblax": "order_total"}', "order_total"),
     ("Patient Summer was seen. My teacher is Summer Rain", "Summer Rain"),
@@ -208,6 +211,13 @@ def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str)
     for value in LEVELS[LEVELS.index(level) :]:
         hidden = list_hidden(make_plan(sanitizer, value), text).split(" ")
         assert [span for span in spans.split(" ") if span in hidden] == []
+
+
+@pytest.mark.parametrize(("count", "is_kept"), [(1_000, True), (1_100, False)])
+def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count: int, is_kept: bool) -> None:
+    """A pattern that reads a string of megabytes at once would stop all other requests of the gateway."""
+    colors = "|".join(["red"] * count)
+    assert (list_hidden(make_plan(sanitizer, "useful"), f"Choose {colors} today") == "") == is_kept
 
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:

@@ -91,11 +91,11 @@ export const TONE_PLACEHOLDER = "x";
 export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
 /** Error messages that are equal in both packages. */
 export const SHARED_MESSAGES = {
-  noMechanism: "this bundle has only the lists of the mode names: use protect names",
+  noMechanism: "this bundle has only the lists of the mode 'names': use protect names",
   noNames: "this bundle has no lists for the mode names: use the built-in bundle",
-  namesOnly: "{options}: only the mode names supports this: use protect names",
-  notOfNames: "the mode names does not support {options}: omit it",
-  notOfDefault: "the default mode names does not support {options}: omit it, or use protect words or all",
+  namesOnly: "{options}: only the mode 'names' supports this: use protect names",
+  notOfNames: "the mode 'names' does not support {options}: omit it",
+  notOfDefault: "the default mode 'names' does not support {options}: omit it, or use protect words or all",
   noTexts: "expected texts, got one value: put it in a list",
   noDocument: "expected the texts of a document, got one value: put it in a list",
   noDocuments: "expected documents, got one value: put it in a list",

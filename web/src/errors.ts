@@ -10,37 +10,37 @@ export class TextveilError extends Error {
   override readonly name: string = "TextveilError";
   readonly code: string = "textveil";
 }
-/** Base class of the errors for bundles that cannot be used. */
+/** Base class of the errors for bundles (folders with word lists, tables or a model) that cannot be used. */
 export class BundleError extends TextveilError {
   override readonly name: string = "BundleError";
   override readonly code: string = "bundle";
 }
-/** The given folder is missing or does not contain a bundle, or a language pack is not installed. */
+/** The given folder is missing or is not a bundle (data folder), or a language pack is not installed. */
 export class BundleNotFound extends BundleError {
   override readonly name: string = "BundleNotFound";
   override readonly code: string = "bundle-not-found";
 }
-/** A file of the bundle is missing, truncated, altered or malformed. */
+/** A file of a bundle (folder with word lists, tables or a model) is missing, truncated, altered or malformed. */
 export class BundleDamaged extends BundleError {
   override readonly name: string = "BundleDamaged";
   override readonly code: string = "bundle-damaged";
 }
-/** A file of the bundle is too large, or all files together are larger than the limit of the caller. */
+/** A file of a bundle (data folder) is too large, or all files together exceed the limit `max_bytes`. */
 export class BundleTooLarge extends BundleError {
   override readonly name: string = "BundleTooLarge";
   override readonly code: string = "bundle-too-large";
 }
-/** The bundle has a format version that this release does not read. */
+/** The bundle (data folder) has a format version that this version of the package does not read. */
 export class BundleVersion extends BundleError {
   override readonly name: string = "BundleVersion";
   override readonly code: string = "bundle-version";
 }
-/** The type of the bundle (text, vectors or class labels) differs from the type that the caller needs. */
+/** The bundle (data folder) is for another output (text, vectors or class labels) than the caller needs. */
 export class WrongBundle extends BundleError {
   override readonly name: string = "WrongBundle";
   override readonly code: string = "bundle-type";
 }
-/** The content hash of the bundle differs from the expected one. The bundle may still be valid. */
+/** The hash of the bundle (data folder) differs from the expected hash `expect_id`. The bundle may still be valid. */
 export class ContentHashMismatch extends BundleError {
   override readonly name: string = "ContentHashMismatch";
   override readonly code: string = "bundle-content-hash";
@@ -50,12 +50,12 @@ export class OptionError extends TextveilError {
   override readonly name: string = "OptionError";
   override readonly code: string = "option";
 }
-/** The mechanism is unknown, or the bundle does not contain it. */
+/** The mechanism (method of randomizing) is unknown, or the bundle (data folder) lacks its tables. */
 export class UnknownMechanism extends OptionError {
   override readonly name: string = "UnknownMechanism";
   override readonly code: string = "unknown-mechanism";
 }
-/** The bundle does not have the requested privacy level (epsilon). */
+/** The bundle (data folder) has no parameters for the requested epsilon. */
 export class UnknownLevel extends OptionError {
   override readonly name: string = "UnknownLevel";
   override readonly code: string = "unknown-epsilon";
@@ -70,17 +70,17 @@ export class InputError extends TextveilError {
   override readonly name: string = "InputError";
   override readonly code: string = "input";
 }
-/** A document has more randomized words, names and numbers than consistent sampling allows. */
+/** A document has too many words to replace with the option `consistent`. */
 export class DocumentTooLong extends InputError {
   override readonly name: string = "DocumentTooLong";
   override readonly code: string = "document-too-long";
 }
-/** A restored reply object was passed to a JSON encoder. Pass its `.text` or `.to_dict()` instead. */
+/** A result of `restore` was passed to a JSON encoder. Pass the result's `.text` or `.to_dict()` instead. */
 export class RestoredNotJson extends TextveilError {
   override readonly name: string = "RestoredNotJson";
   override readonly code: string = "restored-not-json";
 }
-/** The operating system returned no random bytes, or bytes that are not random. Nothing was released. */
+/** The operating system returned no random bytes, or bytes that are not random. No output was returned. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";
   override readonly code: string = "entropy";

@@ -178,7 +178,10 @@ test("a bundle without a staircase says what to do", async () => {
   for (const options of [{ protect: "words" }, { protect: "all", epsilon: 10 }]) {
     assert.throws(() => sanitizer.sanitize("", options), /^UnknownMechanism: .*: use protect names$/);
   }
-  assert.throws(() => sanitizer.sanitize("", { epsilon: 10 }), /^OptionError: the default mode names does not support/);
+  assert.throws(
+    () => sanitizer.sanitize("", { epsilon: 10 }),
+    /^OptionError: the default mode 'names' does not support/,
+  );
   assert.equal(sanitizer.statement().toJSON().protect, "names");
   const other = await Sanitizer.load(`${golden}words`);
   assert.throws(() => other.sanitize(""), /^UnknownMechanism: this package does not support santext/);

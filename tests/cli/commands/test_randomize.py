@@ -108,7 +108,7 @@ def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, lis
         "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
     )
     assert here("sanitize", "--protect", "words", "--randomize", listed, "--text", TEXT).message == (
-        "textveil: option: --randomize: only the mode names supports this: use --protect names "
+        "textveil: option: --randomize: only the mode 'names' supports this: use --protect names "
         "(see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")

@@ -153,7 +153,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith(
-            f"textveil: option: {option[0]}: only the mode names supports this: use --protect names (see "
+            f"textveil: option: {option[0]}: only the mode 'names' supports this: use --protect names (see "
         )
     for arguments in (["--text", TEXT], ["--protect", "names", "--text", TEXT]):
         ran = here("sanitize", "-b", names, *arguments)
@@ -161,7 +161,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     ran = here("sanitize", "-b", names, "--protect", "words", "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
-        ": this bundle has only the lists of the mode names: use --protect names (see textveil sanitize --help)\n"
+        ": this bundle has only the lists of the mode 'names': use --protect names (see textveil sanitize --help)\n"
     )
     for folder in (bundle, tiny_path):
         ran = here("sanitize", "-b", folder, "--protect", "names", "--text", TEXT)

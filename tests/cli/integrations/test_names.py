@@ -32,7 +32,7 @@ def test_facts_reach_a_rewriter_and_its_pickle(level: str) -> None:
     rewriter = ConfiguredSanitizer(protect="names", facts=level)
     for one in (rewriter, pickle.loads(pickle.dumps(rewriter))):
         assert one.sanitize_texts([TEXT])[0].statement.to_dict()["facts"] == level
-    with pytest.raises(OptionError, match="facts: only the mode names supports this"):
+    with pytest.raises(OptionError, match="facts: only the mode 'names' supports this"):
         ConfiguredSanitizer(protect="words", facts=level)
     with pytest.raises(OptionError, match="facts must be one of none, plain, useful, public"):
         ConfiguredSanitizer(protect="names", facts=SECRET)
@@ -87,7 +87,7 @@ def test_facts_reach_pandas_and_spacy_and_langchain() -> None:
     assert SanitizeFirst(style="tag").invoke(text) == expected
     words = {"protect": "words", "facts": "plain"}
     for make in (lambda: sanitize(pandas.Series([text]), **words), lambda: SanitizeFirst(**words)):  # type: ignore[arg-type]
-        with pytest.raises(OptionError, match="facts: only the mode names supports this"):
+        with pytest.raises(OptionError, match="facts: only the mode 'names' supports this"):
             make()
 
 

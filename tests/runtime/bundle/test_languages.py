@@ -73,7 +73,7 @@ def test_a_pack_of_another_version_is_refused(pack: Path) -> None:
 def test_a_pack_without_a_pool_that_its_rules_name_is_refused(tmp_path: Path) -> None:
     rules = json.dumps(make_rules() | {"endings": {"except": [], "kept": ["zzz"]}})
     folder = write_names(tmp_path / "pack", changed={"rules.json": rules})
-    with pytest.raises(BundleDamaged, match="the list word-zzz of the mode names is missing"):
+    with pytest.raises(BundleDamaged, match="the list word-zzz of the mode 'names' is missing"):
         Sanitizer.load(folder, language="qaa").sanitize(WORDS[0])
 
 

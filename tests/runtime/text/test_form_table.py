@@ -72,6 +72,49 @@ def test_tags_of_a_long_mapping_have_no_form_in_memory(defer: Callable[[bool], N
     assert not table.forms
 
 
+class ObservedForms(dict[str, object]):
+    """Forms that call a function before each look-up of a key and after each assignment, as another thread could."""
+
+    def __init__(self, content: dict[str, object], other_thread: Callable[[], object]) -> None:
+        super().__init__(content)
+        self.other_thread = other_thread
+
+    def __contains__(self, key: object) -> bool:
+        is_contained = super().__contains__(key)
+        self.other_thread()
+        return is_contained
+
+    def __setitem__(self, key: str, value: object) -> None:
+        super().__setitem__(key, value)
+        self.other_thread()
+
+
+def test_threads_that_create_the_same_forms_find_them_all(defer: Callable[[bool], None]) -> None:
+    defer(True)
+    table = make_table(PAIRS)
+    other_results = []
+
+    def create_first() -> None:
+        table._later = dict(table._later)
+        other_results.append(table.get_form("gomez"))
+
+    table._later = ObservedForms(table._later, create_first)  # type: ignore[assignment]
+    form = table.get_form("gomez")
+    assert form is not None
+    assert other_results == [form]
+
+
+def test_no_thread_finds_an_original_of_a_text_with_several_ones(defer: Callable[[bool], None]) -> None:
+    """A text with two originals is also a form, a plural, of a pair with one original."""
+    defer(True)
+    table = make_table([("Zorb", "Ulm"), ("Zorbs", "Graz"), ("Zorbs", "Bern"), ("Zorbel", "Wien")])
+    found = []
+    table.forms = ObservedForms({}, lambda: found.append(dict.get(table.forms, "zorbs")))  # type: ignore[assignment]
+    assert table.get_form("zorb") is not None
+    assert "zorbs" in table.forms
+    assert not any(found)
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from(PAIRS), unique=True),

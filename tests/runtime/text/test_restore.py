@@ -400,3 +400,21 @@ def test_a_bracket_after_a_tag_in_the_next_part_follows_the_outcome_of_the_tag()
         before.close()
         after.follow_stream(before)
         assert (after.feed(second) + after.close()).lstrip() == restored
+
+
+def test_a_thread_that_enters_while_another_one_sorts_the_pairs_finds_them_all() -> None:
+    class SharedRestorer(Restorer):
+        """A restorer that another thread uses whenever an attribute was set."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, value)
+            if self.is_shared and value in ((), tuple):
+                lengths.append(len(self))
+
+        is_shared = False
+
+    lengths: list[int] = []
+    restorer = SharedRestorer([("Don", "Anna")], find_pairs=lambda: [("Gomez", "Novak")])
+    SharedRestorer.is_shared = True
+    assert len(restorer) == 2
+    assert lengths == [2, 2]

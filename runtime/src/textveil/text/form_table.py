@@ -90,6 +90,23 @@ class _ClosedText(NamedTuple):
     is_quoted: bool = False
 
 
+def _close_texts(
+    forms: dict[str, SurrogateForm | None], ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]
+) -> None:
+    """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
+
+    Args:
+        forms: Forms by their text.
+        ambiguous_texts: Texts that have several originals.
+        quoted_texts: Surrogates (replacements) that are restored only where a reply repeats the sanitized text around
+            them. If ``forms`` already has a form with this text, the form stays.
+    """
+    for text in ambiguous_texts:
+        forms[text] = None
+    for text in quoted_texts:
+        forms.setdefault(text, None)
+
+
 class FormTable:
     """Table of the forms of all surrogates, by their text.
 
@@ -129,7 +146,7 @@ class FormTable:
         ambiguous_texts = (next(iterate_forms(pair))[0] for pair in ambiguous)
         if len(pairs) <= _MAX_COMPLETE:
             self.forms = merge_forms(pairs.values(), rules)
-            self._close_texts(ambiguous_texts, quoted_outputs)
+            _close_texts(self.forms, ambiguous_texts, quoted_outputs)
             for text in self.forms:
                 prefix = text[:PREFIX_LENGTH]
                 if prefix in self._texts_by_prefix:
@@ -228,19 +245,6 @@ class FormTable:
         """
         free_in_steps(self.forms, self._texts_by_prefix, self._longest, self.prefixes, self._later)
 
-    def _close_texts(self, ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]) -> None:
-        """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
-
-        Args:
-            ambiguous_texts: Texts that have several originals.
-            quoted_texts: Surrogates (replacements) that are restored only where a reply repeats the sanitized text
-                around them. If ``forms`` already has a form with this text, the form stays.
-        """
-        for text in ambiguous_texts:
-            self.forms[text] = None
-        for text in quoted_texts:
-            self.forms.setdefault(text, None)
-
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
         """Store each surrogate (replacement) with its original under the first characters of its possible spellings.
 
@@ -292,17 +296,21 @@ class FormTable:
     def _make_forms(self, prefix: str) -> None:
         """Create and store the forms (possible spellings of surrogates) that begin with ``prefix``.
 
-        Two threads may create the same forms at the same time: both then read the complete set of forms.
+        Two threads may create the same forms at the same time: both then read the complete set of forms. No thread
+        ever reads a form of a text with several originals, since ``forms`` gets the final forms only.
         """
-        entries = self._later[prefix]
+        entries = self._later.get(prefix)
+        if entries is None:  # another thread has created the forms since the caller saw that they do not exist
+            return
         closed = [entry for entry in entries if isinstance(entry, _ClosedText)]
         forms = merge_forms((entry for entry in entries if isinstance(entry, SurrogatePair)), self._rules, prefix)
-        for text, form in forms.items():
-            self.forms[text] = form
-        self._close_texts(
+        _close_texts(
+            forms,
             (entry.text for entry in closed if not entry.is_quoted),
             (entry.text for entry in closed if entry.is_quoted and self.find_tag(entry.text) is None),
         )
+        for text, form in forms.items():
+            self.forms[text] = form
         self._texts_by_prefix[prefix] = tuple(sort_strings({*forms, *(entry.text for entry in closed)}))
         self._later.pop(prefix, None)
 

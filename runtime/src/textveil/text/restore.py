@@ -84,6 +84,8 @@ class Restorer:
         """
         sorted_pairs: _SortedPairs = {}, {}, {}
         self._sort_pairs(chain(self._unsorted_pairs, self._find_pairs()), *sorted_pairs)
+        # A thread that enters from here on finds the stored pairs, not the empty ones below.
+        sorted_pairs = self.__dict__.setdefault("_sorted_pairs", sorted_pairs)
         self._unsorted_pairs, self._find_pairs = (), tuple
         return sorted_pairs
 

@@ -426,11 +426,11 @@ class PlanFactory:
                 option.
         """
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
-            raise OptionError(f"{', '.join(names_only)}: only the mode names supports this: use protect names")
+            raise OptionError(f"{', '.join(names_only)}: only the mode 'names' supports this: use protect names")
         if not self._bundle.mechanisms and self._bundle.language not in (None, "en"):
             self._bundle.check_mechanism("staircase")  # names the language, and the next step
         if self._detector is not None:
-            raise OptionError("an external detector works only with the mode names: use protect names")
+            raise OptionError("an external detector works only with the mode 'names': use protect names")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
@@ -511,6 +511,7 @@ def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPla
     checked = check_options(options)
     if "protect" in checked and selects_names(bundle, checked):
         raise OptionError(
-            'the mode names randomizes no words, so this operation does not exist for it: use protect="words" or "all"'
+            "the mode 'names' randomizes no words, so this operation does not exist for it: use protect='words' or "
+            "protect='all'"
         )
     return PlanFactory(bundle).make_randomizing_plan(checked)

@@ -149,7 +149,7 @@ def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
     """
     consistent = checked.get("consistent", False)
     if consistent == "corpus":
-        raise OptionError('consistent="corpus" works only with the mode names: use protect names')
+        raise OptionError("consistent='corpus' works only with the mode 'names': use protect names")
     if not consistent and "consistent_cap" in checked:
         raise OptionError("consistent_cap works only with consistent: set consistent, or omit consistent_cap")
     return consistent, checked.get("consistent_cap", CONSISTENT_CAP)

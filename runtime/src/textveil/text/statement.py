@@ -346,8 +346,8 @@ class Result:
         spans = self.spans
         if show_originals and (self.mapping is None or spans is None):
             raise OptionError(
-                "this result has no originals: only results of the mode names have originals, and only in the process "
-                "that created them"
+                "this result has no originals: only results of the mode 'names' have originals, and only in the "
+                "process that created them"
             )
         pieces, position = list[MarkedPiece](), 0
         for start, end, entity_type, original in spans or ():

@@ -74,7 +74,7 @@ class TokenPlanFactory:
 
     def _check_options(self, mechanism: str, checked: Mapping[str, Any]) -> None:
         if not mechanism and "mechanism" not in checked:
-            raise UnknownMechanism("this bundle has only the lists of the mode names: use protect names")
+            raise UnknownMechanism("this bundle has only the lists of the mode 'names': use protect names")
         if mechanism not in self._choosers:
             raise UnknownMechanism(f"unknown mechanism: choose among staircase, {', '.join(self._choosers)}")
         self.bundle.check_mechanism(mechanism)

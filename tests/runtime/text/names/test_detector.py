@@ -87,5 +87,5 @@ def test_in_a_conversation_a_detector_hides_what_the_rung_shows(names: Path) -> 
 
 
 def test_other_rungs_take_no_detector(names: Path) -> None:
-    with pytest.raises(OptionError, match="an external detector works only with the mode names"):
+    with pytest.raises(OptionError, match="an external detector works only with the mode 'names'"):
         sanitizer(names, lambda text: []).sanitize("we", protect="words")

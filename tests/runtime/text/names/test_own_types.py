@@ -130,7 +130,7 @@ def test_the_statement_names_own_types_and_never_their_content(sanitizer: Saniti
 def test_options_are_checked_and_other_modes_refuse_them(sanitizer: Sanitizer) -> None:
     for name, value in (("patterns", {"a1": "b"}), ("known", ["Anna"])):
         for mode in ("words", "all"):
-            with pytest.raises(OptionError, match=f"^{name}: only the mode names supports this"):
+            with pytest.raises(OptionError, match=f"^{name}: only the mode 'names' supports this"):
                 sanitizer.terms(**cast("Any", {"protect": mode, name: value}))
     for value in (["a1=b"], "a1=b", {"a1": 5}, {5: "b"}):
         with pytest.raises(OptionError, match=r"^patterns must be a mapping of names of types to patterns$"):

@@ -42,11 +42,11 @@ def plans(names: Path) -> NamesPlanFactory:
         ({"consistent": "corpus", "key": KEY[1:]}, "key must have at least 16 bytes"),
         (
             {"protect": "names", "epsilon": "8"},
-            "the mode names does not support epsilon without randomize: omit it",
+            "the mode 'names' does not support epsilon without randomize: omit it",
         ),
         (
             {"sanitize_punctuation": True},
-            "the default mode names does not support sanitize_punctuation: omit it, or use protect words or all",
+            "the default mode 'names' does not support sanitize_punctuation: omit it, or use protect words or all",
         ),
     ],
     ids=str,
@@ -90,7 +90,7 @@ def test_without_facts_the_statement_has_only_a_new_key(plans: NamesPlanFactory)
 @pytest.mark.parametrize("level", FACTS)
 def test_other_modes_refuse_facts(options: dict[str, Any], level: str) -> None:
     for call in (Sanitizer.load().sanitize, Sanitizer.load().preview):
-        with pytest.raises(OptionError, match=r"^facts: only the mode names supports this: use protect names$"):
+        with pytest.raises(OptionError, match=r"^facts: only the mode 'names' supports this: use protect names$"):
             call("Anna", **options, facts=level)
 
 
@@ -116,7 +116,7 @@ def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
     found = Sanitizer.load(names).bundle.get_names_lists()
     left = {name: of for name, of in getattr(found, lists).items() if name != "city"}
     bundle: Any = SimpleNamespace(get_names_lists=lambda: replace(found, **{lists: left}))
-    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the list city of the mode names is missing$"):
+    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the list city of the mode 'names' is missing$"):
         NamesPlanFactory(bundle)
 
 

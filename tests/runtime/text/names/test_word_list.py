@@ -73,12 +73,12 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
     "options", [{"epsilon": 8}, {"epsilon": 6}, {"randomize": WORDS, "sanitize_punctuation": True}], ids=str
 )
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="the mode names does not support"):
+    with pytest.raises(OptionError, match="the mode 'names' does not support"):
         ENGLISH.terms(**NAMES, **options)
 
 
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="randomize: only the mode names supports this"):
+    with pytest.raises(OptionError, match="randomize: only the mode 'names' supports this"):
         ENGLISH.sanitize("he", protect="words", randomize=WORDS)
     with pytest.raises(OptionError, match="randomize must be a collection of words"):
         ENGLISH.sanitize("he", randomize="zorblax", **NAMES)  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def test_words_without_a_row_are_drawn_and_never_come_out() -> None:
     assert all(sorted(row.words) == sorted(WORDS) for row in rows.values())
     assert ENGLISH.sanitize("zorblax", randomize=given, **NAMES).text in WORDS
     with pytest.raises(
-        OptionError, match='in the mode names a word has no output distribution: use protect="words" or protect="all'
+        OptionError, match="in the mode 'names' a word has no output distribution: use protect='words' or protect='all"
     ):
         ENGLISH.distribution("other", randomize=given, **NAMES)
 

@@ -98,7 +98,8 @@ export class IdentifierRules {
     if (isBlocked || !this.strings.hasPlainDigits(words)) return undefined;
     const kept = this.#findPathWords(path);
     const keptWords = words.filter((_, index) => kept.has(spans[index]?.[0] ?? -1));
-    if (!keptWords.some((word) => word.length >= MIN_PATH_WORD)) return undefined;
+    if (!keptWords.some((word) => word.length >= MIN_PATH_WORD) || this.strings.hasSpelledNumber(keptWords))
+      return undefined;
     const hidden = spans.filter(([start]) => !kept.has(start) && !beginsWithDigit(path.slice(start)));
     if (hidden.some(([start, end]) => end - start < 2)) return undefined;
     return [...(isPublic ? [host] : ["", makeHost(host)]), ...this.#hideWords(path, hidden)];
@@ -134,7 +135,7 @@ export class IdentifierRules {
   /** Return whether a string is source code, and not an address. */
   #isCode(masked: string): boolean {
     const words = splitIdentifier(masked);
-    if (!this.strings.hasPlainDigits(words)) return false;
+    if (!this.strings.hasPlainDigits(words) || this.strings.hasSpelledNumber(words)) return false;
     const letters = words.filter((word) => !beginsWithDigit(word)).map((word) => word.toLowerCase());
     if (!letters.some((word) => word !== "xxxx" && word.length > 1)) return false;
     if (letters.some((word) => this.#prefixes.has(word)) || !CODE_MARKS.test(masked)) return false;

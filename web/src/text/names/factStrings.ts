@@ -6,7 +6,7 @@ import { FACTS } from "../../constants.js";
 import { splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
-import { CAPITALIZED, type NamesToken } from "./tokens.js";
+import { CAPITALIZED, MIN_SPELLED, type NamesToken } from "./tokens.js";
 
 /** Endings of plurals and the endings of their singulars. */
 const PLURALS = [
@@ -22,7 +22,8 @@ const PLURALS = [
  * elision.
  */
 const [MIN_HEADING, MIN_TERM, MIN_ELIDED] = [4, 3, 3];
-/** Words of a list without blanks, and the marks between them. */
+/** Words of a list without blanks, the marks between them, and the most characters of such a list. */
+const MAX_LIST_CHARACTERS = 1 << 12;
 const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
 const LIST_MARK = /[,;|/]/;
 /** Letters in a row, of which Python's `str.title` capitalizes the first. */
@@ -302,7 +303,7 @@ export class FactStrings {
 
   /** Return whether a long string without blanks consists of common lower-case words with marks between them. */
   isWordList(text: string): boolean {
-    if (!WORD_LIST.test(text)) return false;
+    if (text.length > MAX_LIST_CHARACTERS || !WORD_LIST.test(text)) return false;
     return text.split(LIST_MARK).every((word) => this.lists.commonWords.has(word) && !this.denied.has(word));
   }
 
@@ -407,17 +408,26 @@ export class FactStrings {
 
   /**
    * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
-   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate.
+   * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate,
+   * or may spell a number.
    */
   isPlain(text: string): boolean {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
     const pieces = splitIdentifier(text);
-    if (!this.hasPlainDigits(pieces)) return false;
+    if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
     if (words.length > 1 && words.some((word) => this.words.namePrefixes.has(word))) return false;
     const others = words.filter((word) => !this.isPiece(word));
     if (!words.some((word) => word.length > 1 && !others.includes(word))) return false;
     return others.every((word) => SHARED_PIECES.has(word) && this.isShared(word));
+  }
+
+  /** Return whether pieces of an identifier may spell a number, such as `five_five_oh_one`. */
+  hasSpelledNumber(pieces: readonly string[]): boolean {
+    const { numberWords } = this.lists.rules;
+    return (
+      pieces.filter((piece) => beginsWithDigit(piece) || numberWords.has(piece.toLowerCase())).length >= MIN_SPELLED
+    );
   }
 
   /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */

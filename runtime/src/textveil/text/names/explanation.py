@@ -134,7 +134,7 @@ def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
 
 
 def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
-    """Return the name of the list because of which a text has its entity type; empty if there is none.
+    """Return the name of the list that determines the entity type of a text; empty if no list does.
 
     Args:
         entity_type: The entity type.

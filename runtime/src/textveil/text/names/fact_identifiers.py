@@ -16,6 +16,7 @@ from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
 from textveil.text.names.lexicon import find_ending
+from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
 from textveil.text.segmentation import LOWER, find_case_pattern
 
@@ -130,7 +131,9 @@ class IdentifierRules:
             return None
         kept = self._find_path_words(path)
         public = [text for text, span in zip(texts, words, strict=True) if span in kept]
-        if not any(len(text) >= _MIN_PATH_WORD for text in public):
+        if not any(len(text) >= _MIN_PATH_WORD for text in public) or may_spell_number(
+            public, self._strings.lists.rules
+        ):
             return None
         if not _PROFILE_WORDS.isdisjoint(texts) or not self._prefixes.isdisjoint(texts):
             return None
@@ -175,7 +178,7 @@ class IdentifierRules:
             masked: The string with ``xxxx`` in place of each word to replace.
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
-        if not _has_plain_digits(words):
+        if not _has_plain_digits(words) or may_spell_number(words, self._strings.lists.rules):
             return False
         letters = [word.lower() for word in words if not word[0].isdigit()]
         public = [word for word in letters if word != "xxxx" and len(word) > 1]

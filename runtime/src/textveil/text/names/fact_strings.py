@@ -12,18 +12,17 @@ from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
-#: Fewest letters of a single word in Title case that is kept.
-_MIN_HEADING = 4
-#: Fewest letters of a term in Title case.
-_MIN_TERM = 3
-#: Words of a list without blanks, and the marks between them.
-_WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
+#: Fewest letters of a single word in Title case that is kept, and of a term in Title case.
+_MIN_HEADING, _MIN_TERM = 4, 3
+#: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
+_WORD_LIST = re.compile(r"(?=.{,4096}\Z)[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _LIST_MARK = re.compile("[,;|/]")
 #: Units that are written with a capital.
 _CASED_UNITS = frozenset(
@@ -421,13 +420,13 @@ class FactStrings:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
         The string may also have one number, which must be round or have one or two digits. The result is false for a
-        string that may begin an IBAN or a number plate, such as ``YA25``.
+        string that may begin an IBAN or a number plate, such as ``YA25``, and for a number in words.
         """
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
-        if _FIRST_GROUP.fullmatch(string):
-            return False
         pieces = split_identifier(string)
+        if _FIRST_GROUP.fullmatch(string) or may_spell_number(pieces, self.lists.rules):
+            return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
             return False

@@ -214,7 +214,7 @@ class NamesPlan:
 
             randomizer = make_staircase_randomizer(self.randomizer.staircase)
             return OutputDistribution.from_randomizer(self.randomizer.vocabulary, randomizer, self.randomizer.ids[word])
-        raise OptionError('in the mode names a word has no output distribution: use protect="words" or protect="all"')
+        raise OptionError("in the mode 'names' a word has no output distribution: use protect='words' or protect='all'")
 
 
 class NamesPlanFactory:
@@ -236,7 +236,7 @@ class NamesPlanFactory:
         pools = REQUIRED_POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
         for needed, lists in ((REQUIRED_LISTS, self._lists.members_by_type), (pools, self._lists.surrogate_pools)):
             if missing := sorted(needed - lists.keys()):
-                raise BundleDamaged(f"{MECHANISM_FILE}: the list {missing[0]} of the mode names is missing")
+                raise BundleDamaged(f"{MECHANISM_FILE}: the list {missing[0]} of the mode 'names' is missing")
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
@@ -249,11 +249,11 @@ class NamesPlanFactory:
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported and "protect" not in options:
             raise OptionError(
-                f"the default mode names does not support {', '.join(unsupported)}: omit it, or use protect words "
+                f"the default mode 'names' does not support {', '.join(unsupported)}: omit it, or use protect words "
                 "or all"
             )
         if unsupported:
-            raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
+            raise OptionError(f"the mode 'names' does not support {', '.join(unsupported)}: omit it")
         own_types, surrogates = self._make_own_types(options)
         style = self._make_style(options, frozenset() if own_types is None else own_types.names)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))

@@ -7,7 +7,7 @@ leads to the same merged tokens (docs/proofs/names.md).
 """
 
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -126,6 +126,16 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
     both = may_be_of_one(words[index - 1]) and may_be_of_one(words[index])
     return both and _SpelledSpanFinder(words, spellings, rules).is_joined(index, LETTER_JOINS)
+
+
+def may_spell_number(pieces: Iterable[str], rules: Rules) -> bool:
+    """Return whether the pieces of an identifier may spell a number, such as ``five_five_oh_one``.
+
+    Args:
+        pieces: The words and groups of digits of the identifier.
+        rules: Rules of the language.
+    """
+    return sum(piece[0].isdigit() or piece.lower() in rules.number_words for piece in pieces) >= MIN_SPELLED
 
 
 class _SpelledSpanFinder:
@@ -309,7 +319,7 @@ class _SpelledSpanFinder:
     def _precedes_name(self, index: int) -> bool:
         """Return whether a name, or a particle of a name, begins at ``index``.
 
-        Then initials directly before ``index`` belong to that name.
+        If one begins there, initials directly before ``index`` belong to that name.
         """
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:

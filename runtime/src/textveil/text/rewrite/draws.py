@@ -153,8 +153,8 @@ class TokenArrays:
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
         """Return the tokens of special segments (those with several tokens or varying ones) in text order.
 
-        The result has two arrays of shape ``(tokens,)``: for each token, the index of its segment, and its row in the
-        table.
+        A segment is a token or gap of the split text. The result has two arrays of shape ``(tokens,)``: for each token,
+        the index of its segment, and the index of the decision on the token (row of ``SegmentTable``).
         """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
@@ -286,7 +286,7 @@ class DrawSlots(NamedTuple):
     Attributes:
         tokens: The tokens of the texts.
         randomized: Indices of these draws among all new draws.
-        is_lower: Whether the output of each draw is written in lower case at every place. It depends only on letter
+        is_lower: Whether the output of each draw is always written in lower case. The values depend only on letter
             case, and on which tokens are equal.
     """
 
@@ -337,7 +337,7 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
 
 
 def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each draw (random choice of an output) whether all its places are written in lower case.
+    """Return for each draw (random choice of an output) whether the output is always written in lower case.
 
     The result depends only on letter case and on which tokens are equal, never on a word.
 

@@ -177,7 +177,7 @@ class LongDocumentRewriter:
 
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Return for each draw (random choice of an output) of a document whether all its places are in lower case.
+    """Return for each draw (random choice of an output) whether the output is always written in lower case.
 
     The result has the shape ``(draws,)``.
 
