@@ -11,7 +11,8 @@ import pytest
 from fact_exchange import DENIED, LEVELS, make_plan, place_differs, write_soup
 from names_soup import is_broken, law, pairs
 from textveil import Sanitizer
-from textveil.text.names import fact_date_ranges, fact_formulas, fact_identifiers, fact_numbers, facts
+from textveil.text.names import fact_date_ranges, fact_formulas, fact_identifiers, fact_labels, fact_numbers, facts
+from textveil.text.names.fact_labels import LabelFacts
 from textveil.text.names.fact_places import LinePlaces
 
 _VALUE = re.compile("[0-9]+(?:[.,:/-][0-9]+)*")
@@ -162,6 +163,35 @@ def _read_digits_behind(places: LinePlaces, index: int) -> bool:
     return _precedes_telephone(places, index) and mention is not None and mention.span.text[-1:] in "13579"
 
 
+def _read_bracketed(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_placeholder(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrxmn")
+
+
+def _read_value_behind(labels: LabelFacts, places: LinePlaces, index: int, key: str) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_label(labels, places, index, key) and (mention is None or mention.span.text[-1:] not in "13579")
+
+
+def _read_choice_before(labels: LabelFacts, places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index - 1] if index > 0 else None
+    return _is_choice_place(labels, places, index) and (mention is None or mention.span.text[-1:] not in "zqw")
+
+
+def _read_phrase_before(labels: LabelFacts, places: LinePlaces, index: int, text: str) -> bool:
+    mention = places.mentions[index - 1] if index > 0 else None
+    return _is_phrase(labels, places, index, text) or (mention is not None and mention.span.text[-1:] in "aeioutrxmn")
+
+
+def _read_letter_beside(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    is_letter = mention is not None and mention.span.entity_type == "letter"
+    return _is_single_letter(places, index) or (is_letter and mention is not None and mention.span.text in "xyk")
+
+
+_is_placeholder, _is_label = fact_labels.is_placeholder, LabelFacts._is_label
+_is_choice_place, _is_phrase = LabelFacts._is_choice_place, LabelFacts._is_phrase
+_is_single_letter = LinePlaces.is_single_letter
 _list_words_before = LinePlaces.list_words_before
 _is_times_sign, _precedes_telephone = fact_numbers.is_times_sign, fact_numbers.precedes_telephone
 _is_month_range = fact_date_ranges.is_month_range
@@ -177,6 +207,11 @@ FAULTS = {
     "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
     "a hidden word is declared": (facts, "is_code_word", _read_declared_word),
     "a hidden word counts as a word for an error": (LinePlaces, "list_words_before", _list_hidden_words),
+    "a hidden word ends a placeholder": (fact_labels, "is_placeholder", _read_bracketed),
+    "the digits of a number decide on its label": (LabelFacts, "_is_label", _read_value_behind),
+    "a hidden word decides on a choice": (LabelFacts, "_is_choice_place", _read_choice_before),
+    "a hidden word decides on a phrase": (LabelFacts, "_is_phrase", _read_phrase_before),
+    "a hidden letter decides on the one before it": (LinePlaces, "is_single_letter", _read_letter_beside),
     "the digits of a number decide on a sign": (facts, "is_times_sign", _read_digits_beside),
 }
 
@@ -190,8 +225,28 @@ def write_clause(chance: random.Random) -> str:
     return f"{before}{first}{mark}{chance.choice(('of all', 'the plan', 'it was there'))}."
 
 
+def write_letters(chance: random.Random) -> str:
+    """Return single letters beside each other."""
+    return f"it is {' '.join(chance.choices('xykb', k=chance.randint(1, 3)))} and the plan"
+
+
+def write_numbered_label(chance: random.Random) -> str:
+    """Return a label before a number that stays hidden."""
+    return f"see {chance.choice(('Plan', 'Part', 'Weight:'))} {chance.randint(20_000, 99_999)} of it"
+
+
+def write_choice(chance: random.Random) -> str:
+    """Return a choice behind a name or a kept word."""
+    return f"it is A. the {chance.choice(('zorblax', 'Kowal', 'dog'))} B. Difficult subject and C. Late hour"
+
+
 #: Texts that show a fault which random mixtures of words show too rarely.
-WRITERS = {"a clause begins by a hidden word": write_clause}
+WRITERS = {
+    "a clause begins by a hidden word": write_clause,
+    "a hidden word decides on a choice": write_choice,
+    "the digits of a number decide on its label": write_numbered_label,
+    "a hidden letter decides on the one before it": write_letters,
+}
 
 
 @pytest.mark.slow

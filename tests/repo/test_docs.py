@@ -33,7 +33,7 @@ def test_the_commands_of_the_papers_end_as_their_pages_state(page: str) -> None:
     assert list(build.problems(build.build((ROOT / "docs" / page).read_text("utf-8")))) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_guide_leads_from_a_csv_to_a_topic_on_the_server_in_a_small_form(tmp_path: Path) -> None:
     """With a tiny encoder and one epsilon: each command ends, and each block reads what the one before it wrote."""
     page = (ROOT / "docs" / "guides" / "vectors.md").read_text("utf-8")

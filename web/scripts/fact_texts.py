@@ -48,10 +48,16 @@ getUserName""",
     "HEADING": """Project Status Report|Business Plan|The Final Report|Key Points To Remember|Total Cost|Summary|
 Meeting Notes And Next Steps|Good Family Doctor|Dear Anna Novak|Hospital Bank Report|WHAT TO DO NEXT|Terms Of Use|
 Introduction|Conclusion|DEAR MARTHA STONE|Requirements|Anna Work Plan|Working Experience""",
+    "PHRASE": """Best Regards|Kind regards|Good morning|Good|Dear|Hi|Thanks|Thank|et al|co-workers|co|Hi Anna Novak|
+Kind Regards NAME|Happy Birthday|Q:|A:|Human:|K:|New""",
+    "FIELD": "Name|Company Name|Your Name|Recipient|Weight|Price|Grade|Page|Chapter|Plan|Section|First Name|Hill|Order",
+    "CHOICE": "A. Loud|B. Difficult|C. Late|D. Low|B. NAME|J. Difficult|C. The|A) Late|B. Education",
+    "SHORT": "IPv4|i32|B2:B10|UI|Ui|USB-C|Wi-Fi|AA|AAA|UV|AI|utf-8|MP3|C7",
     "LEAD": "the|this|section|chapter|a|my|called|see|under",
     "CODE": """customer_id|getUserName|get_user_name()|np.mean(x)|self.zorb_index|user_name_2|item_200|item_201|
 /home/docs/report.pdf|/home/novak/report.txt|report_final.pdf|kowal_total.py|mcLean_tax.pdf|j_smith|a.kowal(x)|
-x.get_value()|HTTPServer|novak@zorb|https://x.org/a_b|C:\\users\\novak\\plan.doc|src/main/app.py|$total_cost|#main-title|
+x.get_value()|HTTPServer|novak@zorb|https://x.org/a_b|C:\\users\\novak\\plan.doc|src/main/app.py|$total_cost
+#main-title|
 int_idx|str.format|van_der_list|5x5|1920x1080|1920×1080|5/5|4.5/5|90/100|7/10|10-20|5–7|a1b2c3d4e5|zorb-index|
 data.frame|config.yaml|io.config|www.zorb.com|x_1_2|BlueHorse_Battery99|zq_zx_list|user=novak_id|my_file.csv|list.io""",
     "TIME": "3:15|7pm|10:30-11:45|9am|08:51:06",
@@ -70,6 +76,11 @@ on DATE at TIME|about NUM of them|the NUM is good.|NUM.|x|n|y = NUM * x|the NUM 
 NAME NUM|NUM CODE|{"NUM": NUM, "TERM": "HEADING", "k": ["CODE", NUM, "NUM PLURAL"]}
 {"CODE": "NAME \\n NUM UNIT \\u00e9 TECH"}|from PLACE in NUM|STRING|NUM minus NUM|between NUM and NUM PLURAL
 NUM ADJ ADJ PLURAL|one NUM two|NUM, and NUM PLURAL|two NUM PLURAL|ROLE NAME
+PHRASE NAME|PHRASE AFTER|[FIELD]|{FIELD}|<FIELD of NAME>|FIELD: NUM|FIELD: TERM|FIELD NUM|FIELD is good
+CHOICE sounds|CHOICE sounds CHOICE subject CHOICE NAME|SHORT lights|the SHORT|SHORT and SHORT|NUM SHORT batteries
+a plan, FIELD check, FIELD|Third FIELD|First HEADING|NUM-NUM km|NUM- it is|NUM. the|'The plan
+$ NUM FIELD expenses NUM FIELD
+boasts New cabinets
 START AFTER the doctor|Nurse Anna Novak|Client Novak|Good Patient Rose King|My Manager Mark Smith|START AFTER
 """
 _SLOT = re.compile("|".join(map(re.escape, sorted([*SLOTS, "NAME", "STRING"], key=len, reverse=True))))

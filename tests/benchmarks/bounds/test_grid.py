@@ -87,7 +87,7 @@ def grid(
     return Grid(recipe, task, lambda _: features, clean, output, settings)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_lines_of_a_grid(
     recipe: RepresentationRecipe,
     task: ClassificationTask,

@@ -212,6 +212,7 @@ class PlainExplainer:
         return []
 
 
+@pytest.mark.slow
 def test_the_sample_is_random_and_bounded_while_all_rows_count() -> None:
     review = RunReview(PlainExplainer(), 100)  # type: ignore[arg-type]
     for row in range(1, 100_001):

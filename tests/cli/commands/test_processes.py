@@ -73,6 +73,7 @@ def releasing(request: pytest.FixtureRequest, tiny_path: Path) -> tuple[list[str
     return ["encode", *pinned(request.getfixturevalue("tiny_encoder"))], LINE
 
 
+@pytest.mark.slow
 @posix
 def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path, tiny_encoder: Path) -> None:
     for command, answers in (

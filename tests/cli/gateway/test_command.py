@@ -186,6 +186,7 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
     assert "zqxwvina" not in server.said
 
 
+@pytest.mark.slow
 def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url) as server:
         server.ask("GET", "/zqxwvina/novak")
@@ -199,6 +200,7 @@ def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, t
         ]
 
 
+@pytest.mark.slow
 def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: Path) -> None:
     finnish = "Kirjoita lyhyt kirje vuokranantajalleni rikkinäisestä lämmityksestä asunnossani ensi viikolla. " * 2
     with gateway(tmp_path, up.url) as server:
@@ -230,6 +232,7 @@ def test_it_logs_once_which_option_reads_another_language(up: Upstream, tmp_path
     assert "Stuhl" not in server.said
 
 
+@pytest.mark.slow
 def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--style", "tag", "--drop", "email") as server:
         reply = server.ask("POST", CHAT, asked(CHAT, f"{TEXT} Write to a@b.org."), KEY)[1]
@@ -237,6 +240,7 @@ def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
     assert text_of(CHAT, reply) == f"{TEXT} Write to ."
 
 
+@pytest.mark.slow
 def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
     """In a mode with an epsilon each text is one document; a text sent again costs nothing, and nothing is restored."""
     options = ("--protect", "words", "--ledger", tmp_path / "ledger", "--budget", "150")
@@ -275,6 +279,7 @@ def test_the_certificate_of_the_upstream_is_checked(certificate: tuple[Path, Pat
                 assert running.asked == []
 
 
+@pytest.mark.slow
 def test_a_token_has_a_header_of_its_own(up: Upstream, certificate: tuple[Path, Path], tmp_path: Path) -> None:
     made, key = certificate
     token = tmp_path / "token"

@@ -318,11 +318,13 @@ def test_files_of_an_earlier_version_move_into_the_database(up: Upstream, tmp_pa
     assert unreadable.exists()
 
 
+@pytest.mark.slow
 def test_a_missing_folder_of_mappings_says_what_to_do(up: Upstream, tmp_path: Path, folders: Any) -> None:
     said = fail_at_the_start(up, "--mappings", tmp_path / "none", "--mappings-key", folders[1])
     assert "create it first" in said
 
 
+@pytest.mark.slow
 def test_a_missing_extra_ends_it_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
     package = tmp_path / "without" / "cryptography"
     package.mkdir(parents=True)

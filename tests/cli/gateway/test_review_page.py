@@ -97,6 +97,7 @@ def test_earlier_texts_of_a_conversation_are_folded(reviewed: Server) -> None:
     assert "Is the order here?" in shown
 
 
+@pytest.mark.slow
 def test_a_reply_in_progress_is_on_the_page(up: Upstream, tmp_path: Path) -> None:
     """The upstream ``silent`` sends one word, and then waits until the client leaves."""
     with gateway(tmp_path, up.url, "--review-page") as server, server.connect() as client:
@@ -142,6 +143,7 @@ def test_any_other_request_is_refused(reviewed: Server, change: dict[str, Any], 
     assert ("Zqxwvina" in page) == (status == 200)
 
 
+@pytest.mark.slow
 def test_the_page_has_its_own_token_beside_that_of_the_gateway(up: Upstream, tmp_path: Path) -> None:
     token = tmp_path / "token"
     with gateway(tmp_path, up.url, "--review-page", "--token-file", token, "--name", "box.example") as server:

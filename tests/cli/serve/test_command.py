@@ -68,6 +68,7 @@ def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path
         assert all(len(said["text"].split()) == len(long["text"]) for _, said, _ in answers)
 
 
+@pytest.mark.slow
 def test_sentences_are_released(tmp_path: Path) -> None:
     bundle = write_index(tmp_path / "index", files=sentences_of())
     with served(tmp_path, *START, "--bundle", SMALL, "--encoder", bundle, "--encoder-as-text") as server:
@@ -88,6 +89,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert done.stdout.count("Kept: common words from a public list") == 2
 
 
+@pytest.mark.slow
 def test_vectors_are_released(tmp_path: Path) -> None:
     if find_spec("onnxruntime") is None or find_spec("onnx") is None:
         pytest.skip("needs the extra encoder, and onnx to make a model")

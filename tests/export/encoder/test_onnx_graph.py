@@ -62,7 +62,7 @@ def no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optimum", None)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.usefixtures("no_optimum")
 @pytest.mark.parametrize(("mode", "dimension", "head_hidden"), SETTINGS)
 def test_every_mode_exports_without_optimum(tmp_path: Path, mode: str, dimension: int, head_hidden: int | None) -> None:

@@ -77,6 +77,6 @@ def test_no_original_comes_into_an_address(tag: str | None) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tag", [None, "[person 1]"])
+@pytest.mark.parametrize("tag", [None, pytest.param("[person 1]", marks=pytest.mark.full)])
 def test_the_reader_sees_originals_in_addresses(tag: str | None) -> None:
     assert count_leaks(EVERYWHERE_POLICY, tag)[1] > 40

@@ -181,6 +181,7 @@ def test_figures_from_the_readers_copy_stand_beside_ours(run: Run, refused: Refu
     assert refused("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json").startswith("data-json: ")
 
 
+@pytest.mark.slow
 def test_inputs_that_cannot_be_used_are_refused_at_once(
     refused: Refused, place: Path, tmp_path: Path, canary: str
 ) -> None:

@@ -55,6 +55,10 @@ class FactWords:
             comma and a name, as in ``Best, Anna``.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
+        field_words: Words of fields in forms and templates, such as ``name``. Many are also family names.
+        phrases: Greetings, closings and other phrases with words that are also names: ``best regards``, ``et al``. One
+            that ends in a hyphen or a colon is a word before that mark: ``co-``, ``q:``.
+        technical_names: Short names in technology that are also names, or have a digit, such as ``ui`` and ``ipv4``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
         elisions: Shortened words of other languages before an apostrophe, such as ``l`` and ``dell``.
         decimal_marks: A comma if decimals follow a comma and thousands a full stop (``1.500,50``); otherwise empty.
@@ -93,6 +97,9 @@ class FactWords:
     comma_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
+    field_words: frozenset[str] = _NONE
+    phrases: frozenset[str] = _NONE
+    technical_names: frozenset[str] = _NONE
     foreign_words: frozenset[str] = _NONE
     elisions: frozenset[str] = _NONE
     decimal_marks: frozenset[str] = _NONE

@@ -15,7 +15,7 @@ const FORMULA = new RegExp(`^(?:${TERM}(?:[=+*^<>\u2264\u2265\u2212]${TERM})+|[1
 const LAST_WORD = /^[a-z]{3,}$/;
 /** Gaps before and after the number of an entry in a list. */
 const BEFORE_MARKER = /[.?!:;)"] [*(]{0,3}$/;
-const AFTER_MARKER = new RegExp(`^[.)]\\*{0,2}[${WHITE}]`);
+const AFTER_MARKER = new RegExp(`^(?:[.)]\\*{0,2}[${WHITE}]|- )`);
 /** End of a sequence of numbers, and the largest number of entries that are read beside a number. */
 const [AND_SO_ON, MAX_ENTRIES] = [/^[,;]? ?(?:\.\.\.|\u2026)/, 16];
 const DIGITS = /^\p{Nd}+$/u;

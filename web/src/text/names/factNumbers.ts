@@ -1,10 +1,11 @@
 /** Numbers for the rules of `facts`: counts, measures, ages, years, months, amounts and small numbers. */
 
 import type { FactWords } from "../../bundle/rules.js";
-import { TITLE } from "../segmentation/words.js";
+import { IS_TITLE, TITLE } from "../segmentation/words.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { CodeFacts } from "./factCodes.js";
 import { isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
+import { isPlaceholder } from "./factLabels.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
 
@@ -38,7 +39,7 @@ const LIST_LEADS = splitWords("numbers sort");
 const ROUND = splitWords("200 256 500 512 1000 1024");
 /** Time stamp of a recording, as in subtitles. */
 const TIMESTAMP = /^[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}$/;
-const RANGE = /^[0-9]{1,3}[-\u2013][0-9]{1,3}$/;
+const RANGE = /^[0-9]{1,3}(?:\.[0-9]{1,2})?[-\u2013][0-9]{1,3}(?:\.[0-9]{1,2})?$/;
 const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;
 const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
 /** Types of the numbers of a size; and a gap between the label of a telephone number and the number. */
@@ -80,10 +81,13 @@ export class NumberFacts {
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
     if (place.hasLetter(index) && place.isHidden(index + 2, index + 2)) return false;
-    if (entityType === "number" && isUseful && this.#isInFormula(place, index, text)) return true;
+    if (entityType === "number" && this.#isInFormula(place, index, text)) return true;
     const neighbors = place.countNeighbors(index);
     if (neighbors > 1) return false;
-    if (entityType === "number-word") return isUseful && neighbors === 0 && this.#isNumberWord(place, index, mention);
+    if (entityType === "number-word") {
+      const isShown = isUseful || this.strings.onlyTags;
+      return isShown && neighbors === 0 && this.#isNumberWord(place, index, mention);
+    }
     if (MONTH_YEAR.test(text)) return isUseful && this.#isMonthYear(place, index);
     if (COUNTED_TYPES.has(entityType) && this.#isCounted(place, index, entityType, text)) return true;
     if (isUseful && COUNTED_TYPES.has(entityType) && this.codes.isKeptNumber(place, index, text)) return true;
@@ -108,7 +112,8 @@ export class NumberFacts {
   #isInFormula(place: LinePlaces, index: number, text: string): boolean {
     if (!isBareNumber(text)) return false;
     const isMarker = Number(text) <= MAX_MARKER && isListMarker(place, index);
-    if (!isMarker && !isOperand(place, index) && !isListedNumber(place, index)) return false;
+    if (!isMarker && !(this.strings.isUseful && (isOperand(place, index) || isListedNumber(place, index))))
+      return false;
     if (place.follows(index, this.#words.secretWords, FAR_SECRET) || place.follows(index, this.#beforeLists))
       return false;
     return !place.hasCapitalBeside(index) && !place.hasInSentence(index, DAYS);
@@ -124,7 +129,10 @@ export class NumberFacts {
   #isNumberWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     if (place.follows(index, this.#beforeValues)) return false;
     if (this.#counts(place, index)) return true;
-    return span.case === TITLE && (place.beginsClause(index, undefined) || place.beginsSentence(index, new Set()));
+    if (span.case !== TITLE) return false;
+    const isNoun = place.getGap(index + 1) === " " && IS_TITLE.test(place.getWord(index + 1));
+    const begins = place.beginsClause(index, undefined) || place.beginsSentence(index, new Set());
+    return isNoun || begins || isPlaceholder(place, index);
   }
 
   /** Return whether the context permits the rule to keep a month with its year. */
@@ -136,7 +144,7 @@ export class NumberFacts {
   /** Return whether a number counts or measures something, is money, or begins a range: `20 to 35 hours`. */
   #isCounted(place: LinePlaces, index: number, entityType: string, text: string): boolean {
     const { isUseful } = this.strings;
-    if (place.follows(index, isUseful ? this.#words.secretWords : this.#beforeValues)) return false;
+    if (place.follows(index, this.#words.secretWords)) return false;
     if (this.#beforeValues.has(place.getWord(index - 1).toLowerCase())) return false;
     if (isUseful && AMOUNT.test(text) && this.#isAmount(place, index)) return true;
     if (place.follows(index, this.#beforeValues) && !this.#hasUnit(place, index)) return false;

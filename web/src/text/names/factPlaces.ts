@@ -28,7 +28,7 @@ const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" ")
 /** Marks before the first word of a line; and marks that end a clause, before its first word. */
 const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
 const CLAUSE_END =
-  /^(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["'(\u201c]?$/;
+  /^(?:(?:[)\]"\u201d]?[:;]|[\]"\u201d],|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["'(\u201c]?| ["'\u201c\u2018])$/;
 /** Entity types by class. Rules read only the class of a mention next to another mention. */
 export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
   ..."number year digits account phone card ssn time date day decade ordinal age season year-range".split(" "),
@@ -112,6 +112,11 @@ export class LinePlaces {
 
   getGap(index: number): string {
     return this.gaps[index] ?? "";
+  }
+
+  /** Return whether the gap at an index has a line break. */
+  hasBreak(index: number): boolean {
+    return hasBreak(this.getGap(index));
   }
 
   /** Return the kept word at an index; empty for a mention, and for an index outside of the lines. */
@@ -370,10 +375,12 @@ export class LinePlaces {
       followers === undefined ? isLower(this.getWord(index + 1)) : this.#isWordOf(index + 1, followers);
     if (this.getGap(index + 1) !== " " || !isFollower) return false;
     if (this.beginsLine(index) || this.#endsSentence(index)) return true;
-    const before = this.getClass(index - 1);
-    if (CLAUSE_END.test(this.getGap(index)) && (this.getWord(index - 1) !== "" || NUMERIC_TYPES.has(before)))
-      return true;
-    return (NUMERIC_TYPES.has(before) || before === "word") && SENTENCE_END.test(this.getGap(index));
+    const [before, gap] = [this.getClass(index - 1), this.getGap(index)];
+    const isNumber = NUMERIC_TYPES.has(before);
+    if ((this.getWord(index - 1) !== "" || isNumber) && CLAUSE_END.test(gap)) return true;
+    // an entry of a table: `Sales $ 500 Variable expenses`
+    if (isNumber && gap === " ") return !this.factWords.addressWords.has(this.getWord(index + 1));
+    return (isNumber || before === "word") && SENTENCE_END.test(gap);
   }
 
   #isWordOf(index: number, words: ReadonlySet<string>): boolean {

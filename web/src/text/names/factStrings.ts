@@ -278,6 +278,17 @@ export class FactStrings {
     return flags > 0 && isLower(word) && (flags & (FUNCTION | OPENER | NAME)) === 0;
   }
 
+  /** Return whether a kept word in lower case may be a noun: a common word that is no function word. */
+  isNoun(word: string): boolean {
+    const flags = this.getFlags(word);
+    return flags > 0 && isLower(word) && !(flags & FUNCTION);
+  }
+
+  /** Return whether a string is a listed acronym that is no name. */
+  isAcronym(text: string): boolean {
+    return this.lists.factLists.acronym.has(text) && this.#isPublicCapital(text);
+  }
+
   /** Return whether a lower-case word may be kept as a part of an identifier. */
   isPiece(word: string): boolean {
     if (!this.#isFree(word)) return false;
@@ -386,6 +397,11 @@ export class FactStrings {
     const mayBePerson = flags.every((mask) => (mask & CENSUS) > 0);
     if (tokens.length > 1 && (mayBePerson || this.#endsInstitution(last))) return false;
     return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
+  }
+
+  /** Return whether a common word of four letters or more is no name of a person or place, even a rare one. */
+  isPlainWord(word: string): boolean {
+    return [...word].length >= MIN_HEADING && this.#isHeadingWord(word) && !(this.getFlags(word) & CENSUS);
   }
 
   #endsInstitution(key: string): boolean {

@@ -10,12 +10,13 @@ import type { NamesLists } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { AFTER_TITLE, FACTS } from "../../constants.js";
 import { splitIdentifier } from "../identifiers.js";
-import { isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
+import { IS_TITLE, isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { CodeFacts } from "./factCodes.js";
 import { followsUnit, isFormula, isListMarker, isVariable } from "./factFormulas.js";
 import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
+import { LabelFacts } from "./factLabels.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
 import { FactStrings } from "./factStrings.js";
@@ -46,10 +47,6 @@ const MAX_BATCH = 1 << 10;
 const STRINGS = splitWords("file path key id");
 const COUNTRIES = splitWords("country the-country");
 const SIZE = /^[0-9]{1,4}[x\u00d7][0-9]{1,4}$/;
-/** Text that Python's `str.istitle` accepts: each capital follows no letter, and each small letter follows a letter. */
-const IS_TITLE =
-  /^[^\p{Uppercase}\p{Lt}\p{Lowercase}]*(?:[\p{Uppercase}\p{Lt}]\p{Lowercase}*(?:[^\p{Uppercase}\p{Lt}\p{Lowercase}]+|$))+$/u;
-
 /** Return the types of which a value of the option `facts` keeps some strings. */
 export const listValueTypes = (level: Facts): ReadonlySet<string> =>
   new Set(FACTS.slice(0, FACTS.indexOf(level) + 1).flatMap((below) => VALUE_TYPES[below].split(" ").filter(Boolean)));
@@ -66,6 +63,7 @@ export class FactRules {
   readonly #identifiers: IdentifierRules;
   readonly #codes: CodeFacts;
   readonly #numbers: NumberFacts;
+  readonly #labels: LabelFacts;
   readonly #facts: FactWords;
   readonly #secret: ReadonlySet<string>;
   readonly #beforeNames: ReadonlySet<string>;
@@ -88,6 +86,7 @@ export class FactRules {
     this.#identifiers = new IdentifierRules(this.strings);
     this.#codes = new CodeFacts(lists.rules.facts);
     this.#numbers = new NumberFacts(this.strings, this.#codes);
+    this.#labels = new LabelFacts(this.strings);
     const { facts } = lists.rules;
     this.#facts = facts;
     this.#secret = facts.secretWords;
@@ -96,13 +95,24 @@ export class FactRules {
   }
 
   /**
-   * Split the roles at the beginning of a span from the rest, as *Patient* in *Patient Anna Novak*. Return the roles
-   * with the blank after them, and the span of the rest; `undefined` without a role or if only an initial follows.
+   * Split a greeting and roles at the beginning of a span from the rest, as *Patient* in *Patient Anna Novak*. Return
+   * them with the blank after them, and the span of the rest; `undefined` without them or if only an initial follows.
    */
   #splitRoles(span: EntitySpan): [string, EntitySpan] | undefined {
     const { tokens, text } = span;
-    const end = tokens.findIndex((token) => token.case !== TITLE || !this.#facts.roles.has(token.key));
-    const count = end < 0 ? tokens.length : end;
+    const { phrases, roles } = this.#facts;
+    const isPhrase = (size: number): boolean =>
+      phrases.has(
+        tokens
+          .slice(0, size)
+          .map(({ key }) => key)
+          .join(" "),
+      );
+    let count = [3, 2, 1].find((size) => size < tokens.length && isPhrase(size)) ?? 0;
+    for (; count < tokens.length; count++) {
+      const token = tokens[count];
+      if (token === undefined || token.case !== TITLE || !roles.has(token.key)) break;
+    }
     const lead = tokens
       .slice(0, count)
       .map((token) => `${token.text} `)
@@ -218,12 +228,14 @@ export class FactRules {
         strings.isElided(span.tokens[0]?.key ?? "") ||
         (strings.isCodeName(text) && isCodeWord(place, index)) ||
         (strings.isDetermined(text) && place.isNounPlace(index)) ||
-        (this.#facts.units.has(text) && followsUnit(place, index, this.#facts.units));
+        (this.#facts.units.has(text) && followsUnit(place, index, this.#facts.units)) ||
+        this.#labels.isKeptWord(place, index, text);
       return span.case === LOWER && isWord && !place.follows(index, this.#secret);
     }
     if (STRINGS.has(entityType)) {
       if (SIZE.test(text) || this.#isFormula(text))
         return strings.isUseful && !place.follows(index, this.#beforeValues);
+      if (this.#labels.isKeptString(place, index, text)) return true;
       if (strings.isUseful && this.#codes.isKeptString(place, index, text))
         return text !== text.toUpperCase() || strings.isPlain(text);
       return !place.follows(index, this.#secret) && this.strings.isPlain(text);
@@ -236,6 +248,7 @@ export class FactRules {
     }
     if (entityType === LONE_INITIAL) {
       if (strings.isDegree(text) && place.followsDegrees(index)) return true;
+      if (this.#labels.isLabelLetter(place, index, text) && !place.hasCapitalBeside(index)) return true;
       return strings.isLabelLetter(text) && this.#isLabelPlace(place, index);
     }
     if (entityType === CAPITALIZED_RUN) {
@@ -245,7 +258,8 @@ export class FactRules {
       if (strings.isLabel(text) && precedesTelephone(place, index)) return !place.follows(index, this.#beforeNames);
       if (strings.isLabeledNoun(span.tokens))
         return !place.hasCapitalBeside(index) && !place.follows(index, this.#beforeNames);
-      return strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index);
+      if (strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index)) return true;
+      return this.#labels.isKeptRun(place, index, span);
     }
     if (entityType === "month")
       return strings.isAuxiliary(text) && place.beginsClause(index, this.#facts.clauseSubjects);

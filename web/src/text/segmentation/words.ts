@@ -58,6 +58,10 @@ export function foldWord(word: string): string {
   return ASCII.test(word) ? word.toLowerCase() : foldApostrophes(word.normalize("NFKC").toLowerCase());
 }
 
+/** Text that Python's `str.istitle` accepts: each capital follows no letter, and each small letter follows a letter. */
+export const IS_TITLE =
+  /^[^\p{Uppercase}\p{Lt}\p{Lowercase}]*(?:[\p{Uppercase}\p{Lt}]\p{Lowercase}*(?:[^\p{Uppercase}\p{Lt}\p{Lowercase}]+|$))+$/u;
+
 /** Return whether all cased characters of a text, at least one, are in lower case. */
 export function isLower(text: string): boolean {
   return HAS_LOWER.test(text) && !NOT_LOWER.test(text);

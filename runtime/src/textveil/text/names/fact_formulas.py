@@ -17,7 +17,7 @@ _FORMULA = re.compile(rf"{_TERM}(?:[=+*^<>\u2264\u2265\u2212]{_TERM})+|[1-9]?[0-
 _LAST_WORD = re.compile("[a-z]{3,}")
 #: Gaps before and after the number of an entry in a list.
 _BEFORE_MARKER = LazyPattern(re.compile, r"[.?!:;)\"] [*(]{0,3}\Z")
-_AFTER_MARKER = LazyPattern(re.compile, r"[.)]\*{0,2}\s")
+_AFTER_MARKER = LazyPattern(re.compile, r"[.)]\*{0,2}\s|- ")
 #: End of a sequence of numbers, and the largest number of entries that are read beside a number.
 _AND_SO_ON, _MAX_ENTRIES = LazyPattern(re.compile, r"[,;]? ?(?:\.\.\.|\u2026)"), 16
 

@@ -11,6 +11,7 @@ from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
 from textveil.text.names.fact_formulas import is_list_marker, is_listed_number, is_operand
+from textveil.text.names.fact_labels import is_placeholder
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.segmentation import TITLE
@@ -43,7 +44,7 @@ _DEGREES = frozenset(("C", "F"))
 _MONTH_YEAR = re.compile("(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{2}")
 _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid".split())
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
-_RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
+_RANGE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,2})?[-\u2013][0-9]{1,3}(?:\.[0-9]{1,2})?")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
 #: Types of the numbers of a size; and a gap between the label of a telephone number and the number.
 _MEASURES = ("number", "year")
@@ -97,13 +98,14 @@ class NumberFacts:
             return False
         if place.has_letter(index) and place.is_hidden(index + 2, index + 2):
             return False
-        if entity_type == "number" and is_useful and self._is_in_formula(place, index, text):
+        if entity_type == "number" and self._is_in_formula(place, index, text):
             return True
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
             return False
         if entity_type == "number-word":
-            return is_useful and not neighbors and self._is_number_word(place, index, mention)
+            is_shown = is_useful or self._strings.only_tags
+            return is_shown and not neighbors and self._is_number_word(place, index, mention)
         if _MONTH_YEAR.fullmatch(text):
             return is_useful and self._is_month_year(place, index)
         if entity_type in _COUNTED_TYPES and self._is_counted(place, index, entity_type, text):
@@ -144,7 +146,8 @@ class NumberFacts:
         if not _is_bare(text):
             return False
         is_marker = int(text) <= _MAX_MARKER and is_list_marker(place, index)
-        if not (is_marker or is_operand(place, index) or is_listed_number(place, index)):
+        is_operand_or_entry = self._strings.is_useful and (is_operand(place, index) or is_listed_number(place, index))
+        if not (is_marker or is_operand_or_entry):
             return False
         if place.follows(index, self._words.secret_words, _FAR_SECRET) or place.follows(index, self._before_lists):
             return False
@@ -174,8 +177,11 @@ class NumberFacts:
             return False
         if self._counts(place, index):
             return True
+        if mention.span.case != TITLE:
+            return False
+        is_noun = place.gaps[index + 1] == " " and place.get_word(index + 1).istitle()
         begins = place.begins_clause(index, None) or place.begins_sentence(index, ())
-        return mention.span.case == TITLE and begins
+        return is_noun or begins or is_placeholder(place, index)
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
         """Return whether a month with its year may stay unchanged at this place.
@@ -200,8 +206,7 @@ class NumberFacts:
             entity_type: Entity type of the number.
             text: The number as spelled.
         """
-        words = self._before_values if not self._strings.is_useful else self._words.secret_words
-        if place.follows(index, words) or place.get_word(index - 1).lower() in self._before_values:
+        if place.follows(index, self._words.secret_words) or place.get_word(index - 1).lower() in self._before_values:
             return False
         if self._strings.is_useful and _AMOUNT.fullmatch(text) and self._is_amount(place, index):
             return True
@@ -271,11 +276,11 @@ class NumberFacts:
             return True
         words, strings = self._words, self._strings
         if gap in ("", " ", "-") and (after in words.units or after.lower() in words.units):
-            return not place.is_age(index + 1)
+            return not self._is_age(place, index + 1)
         if gap == "-" and strings.is_adjective(after):  # ``2-bedroom flat``
-            return not place.is_age(index + 1)
+            return not self._is_age(place, index + 1)
         if gap in (" ", "-") and after not in words.currencies:
-            if strings.is_plural(after) and not place.is_age(index + 1):
+            if strings.is_plural(after) and not self._is_age(place, index + 1):
                 return True
             second = place.get_word(index + 2)
             if (
@@ -285,8 +290,13 @@ class NumberFacts:
                 and strings.is_plural(second)
                 and second not in words.currencies
             ):
-                return not place.is_age(index + 2)
+                return not self._is_age(place, index + 2)
         return False
+
+    def _is_age(self, place: LinePlaces, index: int) -> bool:
+        """Return whether the words after a unit of time show that a number is an age: ``47 years of age``."""
+        words = [place.get_word(index + step).lower() for step in (1, 2)]
+        return words[0] in self._words.age_ends or words == ["of", "age"]
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
         """Return whether a currency sign is next to a number, or a word for money follows it.
@@ -302,6 +312,11 @@ class NumberFacts:
             or (after == " " and place.get_word(index + 1).lower() in self._words.currencies)
             or (before == " " and place.get_word(index - 1).lower() in self._words.currencies)
         )
+
+
+def follows_degrees(place: LinePlaces, index: int) -> bool:
+    """Return whether a number and the degree sign directly precede an index, as in ``37 °C``."""
+    return place.gaps[index].strip(" ") == "\u00b0" and place.get_class(index - 1) in NUMERIC_TYPES
 
 
 def is_times_sign(place: LinePlaces, index: int) -> bool:

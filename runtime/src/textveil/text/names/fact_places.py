@@ -31,7 +31,8 @@ _LANGUAGE_LINKS, _MAX_LANGUAGES, _BE = frozenset(("and", "or")), 8, frozenset("a
 _LIST_MARK = LazyPattern(re.compile, "[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = LazyPattern(
     re.compile,
-    '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?',
+    '(?:[)\\]"\u201d]?[:;]|[\\]"\u201d],|[.,:;!?)"\u201d]? '
+    "[-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) [\"'(\u201c]?| [\"'\u201c\u2018]",
 )
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Provisional types of numbers. Of the mentions around an item, the rules read only the provisional type.
@@ -375,12 +376,13 @@ class LinePlaces:
             return False
         if self.begins_line(index) or self._ends_sentence(index):
             return True
-        if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and (
-            self.get_word(index - 1) or self.get_class(index - 1) in NUMERIC_TYPES
-        ):
+        before, gap = self.get_class(index - 1), self.gaps[index]
+        is_number = before in NUMERIC_TYPES
+        if (self.get_word(index - 1) or is_number) and _CLAUSE_END.fullmatch(gap) is not None:
             return True
-        is_settled = self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index - 1) == "word"
-        return is_settled and _SENTENCE_END.search(self.gaps[index]) is not None
+        if is_number and gap == " ":  # an entry of a table: ``Sales $ 500 Variable expenses``
+            return self.get_word(index + 1) not in self._words_of.address_words
+        return (is_number or before == "word") and _SENTENCE_END.search(gap) is not None
 
     def _is_word_of(self, index: int, words: Collection[str]) -> bool:
         word = self.get_word(index)
@@ -405,10 +407,6 @@ class LinePlaces:
     def follows_number(self, index: int) -> bool:
         """Return whether a number directly precedes the word or entity at position ``index``."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
-
-    def follows_degrees(self, index: int) -> bool:
-        """Return whether a number and the degree sign directly precede position ``index``, as in ``37 °C``."""
-        return self.gaps[index].strip(" ") == "\u00b0" and self.get_class(index - 1) in NUMERIC_TYPES
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
         """Return whether an unchanged word of a list is next to an entity, with a blank between them.
@@ -450,8 +448,7 @@ class LinePlaces:
     def is_variety_place(self, index: int) -> bool:
         """Return whether a country at ``index`` may belong to the name of a language, as ``US`` in ``in US English``.
 
-        A word of the entity type ``group``, such as *English*, must follow. No noun may follow that word: in ``to US
-        Catholic schools`` the word *Catholic* is an adjective.
+        No noun may follow that name: in ``to US Catholic schools`` the word *Catholic* is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False
@@ -488,11 +485,6 @@ class LinePlaces:
             if not word.islower():
                 return False
         return False
-
-    def is_age(self, index: int) -> bool:
-        """Return whether the unit of time at ``index`` belongs to an age, as in ``47 years of age``."""
-        words = [self.get_word(index + step).lower() for step in (1, 2)]
-        return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
         """Return whether the sentence of an entity has another entity of one of the given types.

@@ -21,9 +21,6 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 #: Fewest letters of a single word in Title case that is kept, and of a term in Title case.
 _MIN_HEADING, _MIN_TERM = 4, 3
-#: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
-_WORD_LIST = re.compile(r"(?=.{,4096}\Z)[a-z]{2,}(?:[,;|/][a-z]{2,})+")
-_LIST_MARK = re.compile("[,;|/]")
 #: Units that are written with a capital.
 _CASED_UNITS = frozenset(
     (
@@ -93,7 +90,7 @@ class FactStrings:
         only_tags: bool = False,
     ) -> None:
         self.lists: NamesLists = lists
-        self._only_tags = only_tags
+        self.only_tags: bool = only_tags
         self.words: FactWords = lists.rules.facts
         self.randomized: frozenset[str] = frozenset(randomized)
         self.denied: frozenset[str] = self.randomized.union(denied)
@@ -109,7 +106,7 @@ class FactStrings:
         """
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
-        return found - self._pool_words if self._only_tags else found
+        return found - self._pool_words if self.only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
@@ -153,7 +150,7 @@ class FactStrings:
         The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these replacements is in
         use.
         """
-        return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
+        return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
     @cached_property
     def _foreign_words(self) -> AbstractSet[str]:
@@ -280,7 +277,7 @@ class FactStrings:
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
-        return text.istitle() and is_verb and (self.is_useful or self._only_tags)
+        return text.istitle() and is_verb and (self.is_useful or self.only_tags)
 
     def is_plural(self, word: str) -> bool:
         """Return whether a word is the plural of a common noun."""
@@ -294,6 +291,15 @@ class FactStrings:
         """Return whether a word may be between a number and a counted noun, as in ``three large boxes``."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
+
+    def is_noun(self, word: str) -> bool:
+        """Return whether a kept word in lower case may be a noun: a common word that is no function word."""
+        marks = self.common.get(word, 0)
+        return marks > 0 and word.islower() and not marks & FUNCTION
+
+    def is_acronym(self, text: str) -> bool:
+        """Return whether a string is a listed acronym that is no name."""
+        return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
         """Return whether a lower-case word may stay unchanged as a part of an identifier, such as ``user_id``."""
@@ -315,13 +321,6 @@ class FactStrings:
     def is_shared(self, word: str) -> bool:
         """Return whether a word is neither on the option ``deny`` nor a possible replacement of another word."""
         return word not in self.denied and word not in self.surrogates
-
-    def is_word_list(self, text: str) -> bool:
-        """Return whether a text without blanks has only common lower-case words, with marks between: ``red,green``."""
-        if _WORD_LIST.fullmatch(text) is None:
-            return False
-        words = {*_LIST_MARK.split(text)}
-        return all(word in self.common for word in words) and self.denied.isdisjoint(words)
 
     # --- runs of capitals
 
@@ -392,6 +391,10 @@ class FactStrings:
         if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+
+    def is_plain_word(self, word: str) -> bool:
+        """Return whether a common word of four letters or more is no name of a person or place, even a rare one."""
+        return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
         """Return whether the last word names a kind of institution, such as *School*."""

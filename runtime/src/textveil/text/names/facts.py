@@ -23,7 +23,14 @@ from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import follows_unit, is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
-from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts, is_times_sign, precedes_telephone
+from textveil.text.names.fact_labels import LabelFacts
+from textveil.text.names.fact_numbers import (
+    KEPT_NUMERIC_TYPES,
+    NumberFacts,
+    follows_degrees,
+    is_times_sign,
+    precedes_telephone,
+)
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import (
     CODE,
@@ -61,6 +68,8 @@ _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED = _WORDS | {"group"}
+#: Largest number of words of a greeting.
+_MAX_PHRASE = 3
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
@@ -95,7 +104,7 @@ class FactRules:
         self._lists, self._hidden_types = lists, hidden_types
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
-        self._codes = CodeFacts(self.strings.words)
+        self._codes, self._labels = CodeFacts(self.strings.words), LabelFacts(self.strings)
         self._numbers, self._shows_errors = NumberFacts(self.strings, self._codes), shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
@@ -121,12 +130,18 @@ class FactRules:
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
         """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and the span of the rest.
 
+        A greeting may precede the roles, as in *Hi Anna* and *Kind Regards Anna*.
+
         Returns:
-            The text of the roles, with a blank after each, and the span of the rest. ``None`` if the span does not
-            begin with a role, or if only a single initial follows the roles.
+            The text of the greeting and the roles, with a blank after each word, and the span of the rest. ``None`` if
+            the span begins with neither, or if only a single initial follows.
         """
         span, count = mention.span, 0
         tokens = span.tokens
+        for words in range(min(_MAX_PHRASE, len(tokens) - 1), 0, -1):
+            if " ".join(token.key for token in tokens[:words]) in self._facts.phrases:
+                count = words
+                break
         while count < len(tokens) and tokens[count].case == TITLE and tokens[count].key in self._facts.roles:
             count += 1
         lead = "".join(f"{token.text} " for token in tokens[:count])
@@ -270,16 +285,19 @@ class FactRules:
                 or (sets & CODE_NAMES and is_code_word(place, index))
                 or (sets & NOUNS and place.is_noun_place(index))
                 or (span.text in self._facts.units and follows_unit(place, index, self._facts.units))
+                or self._labels.is_kept_word(place, index, span.text)
             )
             return bool(is_word) and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
             if _SIZE.fullmatch(span.text) or self._is_formula(span.text):
                 return strings.is_useful and not place.follows(index, self._before_values)
+            if self._labels.is_kept_string(place, index, span.text):
+                return True
             if strings.is_useful and self._codes.is_kept_string(place, index, span.text):
                 return not span.text.isupper() or strings.is_plain(span.text)
             return not place.follows(index, self._secret) and strings.is_plain(span.text)
         if entity_type == "other":
-            return not place.follows(index, self._secret) and strings.is_word_list(span.text)
+            return not place.follows(index, self._secret) and self._labels.is_word_list(span.text)
         if entity_type == "letter":
             if span.text == "x" and is_times_sign(place, index):
                 return not place.follows(index, self._before_values)
@@ -288,7 +306,9 @@ class FactRules:
             )
             return span.text.isascii() and is_place
         if entity_type == LONE_INITIAL:
-            if strings.is_degree(span.text) and place.follows_degrees(index):
+            if strings.is_degree(span.text) and follows_degrees(place, index):
+                return True
+            if self._labels.is_label_letter(place, index, span.text) and not place.has_capital_beside(index):
                 return True
             return strings.is_label_letter(span.text) and self._is_label_place(place, index)
         if entity_type == CAPITALIZED_RUN:
@@ -302,7 +322,9 @@ class FactRules:
                 return not place.follows(index, self._before_names)
             if sets & LETTERED:
                 return not (place.has_capital_beside(index) or place.follows(index, self._before_names))
-            return bool(sets & FUNCTION_WORDS) and not place.has_capital_beside(index)
+            if sets & FUNCTION_WORDS and not place.has_capital_beside(index):
+                return True
+            return self._labels.is_kept_run(place, index, span)
         if entity_type == "month":
             return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
         if not strings.is_useful:

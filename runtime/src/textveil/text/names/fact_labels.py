@@ -1,0 +1,184 @@
+"""Fixed phrases, placeholders, labels, markers of choices and technical names, for the rules of ``facts``."""
+
+import re
+
+from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
+from textveil.lazy import LazyPattern
+from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
+from textveil.text.names.fact_strings import FactStrings
+from textveil.text.names.tokens import KEPT, EntitySpan
+from textveil.text.segmentation import TITLE
+
+#: Largest number of words of a placeholder, and the gaps between them.
+_MAX_PLACEHOLDER, _INSIDE = 6, frozenset((" ", "-", "/", " / "))
+_OPENING, _CLOSING = LazyPattern(re.compile, r"[\[{<][\"'*]?\Z"), LazyPattern(re.compile, r"[\"'*]?[\]}>]")
+#: Marker and first word of a choice behind the first one; and the gap behind the marker of the first one.
+_CHOICE = re.compile("[B-H][.] [A-Z][a-z]+")
+_MARKER = LazyPattern(re.compile, "[.)] ")
+#: Gaps before a short entry of a list, and behind it.
+_BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
+#: Number of items before a choice in which the marker of the first choice is searched.
+_MAX_CHOICES = 64
+#: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
+_WORD_LIST = re.compile(r"(?=.{,4096}\Z)[a-z]{2,}(?:[,;|/][a-z]{2,})+")
+_ENTRY_MARK = re.compile("[,;|/]")
+#: A range of cells of a table.
+_CELLS = re.compile("[A-Z]{1,2}[1-9][0-9]{0,2}:[A-Z]{1,2}[1-9][0-9]{0,2}")
+
+
+class LabelFacts:
+    """Rules of the option ``facts`` for words of letters, forms, lists and tables.
+
+    Args:
+        strings: Public sets of strings on which the rules depend.
+    """
+
+    def __init__(self, strings: FactStrings) -> None:
+        words = strings.words
+        self._strings, self._words = strings, words
+        self._before_names = words.secret_words | words.name_leads | words.kin
+        self._first_words = strings.lists.members_by_type["first-word"]
+        self._before_values = words.secret_words | words.address_words
+        self._counters = (words.counters | words.label_nouns) - words.address_words
+
+    def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a word in lower case belongs to a fixed phrase: *et al.*, *co-workers*.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            text: The word.
+        """
+        phrases = self._words.phrases
+        if not self._strings.is_shared(text):
+            return False
+        if place.gaps[index] == " " and f"{place.get_word(index - 1).lower()} {text}" in phrases:
+            return True
+        return place.gaps[index + 1] == "-" and f"{text}-" in phrases and place.get_word(index + 1).islower()
+
+    def is_kept_string(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a string is a listed technical name, or a range of cells: *IPv4*, *B2:B10*."""
+        if not self._strings.is_useful or place.follows(index, self._before_values):
+            return False
+        return _CELLS.fullmatch(text) is not None or self._is_technical(text)
+
+    def is_word_list(self, text: str) -> bool:
+        """Return whether a text without blanks has only common lower-case words, with marks between: ``red,green``."""
+        if _WORD_LIST.fullmatch(text) is None:
+            return False
+        words = {*_ENTRY_MARK.split(text)}
+        return all(word in self._strings.common for word in words) and self._strings.denied.isdisjoint(words)
+
+    def is_label_letter(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a capital letter labels a question or an answer: *Q: What is it?*."""
+        return place.gaps[index + 1].startswith(":") and f"{text.lower()}:" in self._words.phrases
+
+    def _is_technical(self, text: str) -> bool:
+        word = text.lower()
+        has_form = text.isupper() or not text.isalpha()
+        return has_form and word in self._words.technical_names and self._strings.is_shared(word)
+
+    def is_kept_run(self, place: LinePlaces, index: int, span: EntitySpan) -> bool:
+        """Return whether a span of capitalized words is a phrase, a placeholder, a label, a choice or a short name.
+
+        Args:
+            place: The lines that contain the span.
+            index: Index of the span in these lines.
+            span: The span.
+        """
+        tokens = [token for token in span.tokens if token.token_class != KEPT]
+        keys = [token.key for token in tokens]
+        if not keys or not all(map(self._strings.is_shared, keys)):
+            return False
+        if is_placeholder(place, index) and all(map(self._is_form_word, keys)):
+            return True
+        if self._is_phrase(place, index, span.text):
+            return True
+        if place.has_capital_beside(index) or place.follows(index, self._before_names):
+            return False
+        if len(tokens) == 2 and _CHOICE.fullmatch(span.text) is not None:
+            is_word = self._strings.is_start(tokens[1:]) or self._strings.is_function_word(tokens[1:])
+            return is_word and self._is_choice_place(place, index)
+        if len(tokens) != 1 or len(span.tokens) != 1:
+            return False
+        if self._strings.is_useful and self._is_technical(span.text):
+            return place.has_word_beside(index, str.islower)
+        if self._strings.is_acronym(span.text):
+            return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
+        return tokens[0].case == TITLE and self._is_label(place, index, keys[0])
+
+    def _is_form_word(self, key: str) -> bool:
+        """Return whether a word may be a part of a placeholder: a word of forms, or a common word that is no name."""
+        return key in self._words.field_words or self._strings.is_plain_word(key)
+
+    def _is_phrase(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a span is a fixed phrase, or the first word of one of which the rest is kept."""
+        key, phrases, after = text.lower(), self._words.phrases, place.gaps[index + 1]
+        if (" " in key and key in phrases) or (
+            after == " " and f"{key} {place.get_word(index + 1).lower()}" in phrases
+        ):
+            return True
+        if place.has_capital_beside(index) or place.follows(index, self._before_names):
+            return False
+        if key in phrases:
+            return not self._strings.common.get(key, 0) & (NAME | CENSUS)
+        return after.startswith(":") and f"{key}:" in phrases
+
+    def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a choice such as *B. Late hour* begins its line, or follows a choice *A* in it."""
+        after = place.get_word(index + 1)
+        if not (self._strings.is_useful or (place.gaps[index + 1] == " " and after.islower())):
+            return False
+        if place.begins_line(index):
+            return True
+        for at in range(index - 1, max(-1, index - _MAX_CHOICES - 1), -1):
+            if place.has_break(at + 1):
+                return False
+            if place.get_word(at) == "A" and _MARKER.match(place.gaps[at + 1]) is not None:
+                return True
+        return False
+
+    def _is_label(self, place: LinePlaces, index: int, key: str) -> bool:
+        """Return whether a word in Title case labels what follows, counts it, or begins a clause.
+
+        Labels precede a colon (*Weight: 80 kg*), and words such as *Chapter* a number.
+        """
+        strings, after = self._strings, place.gaps[index + 1]
+        marks = strings.common.get(key, 0)
+        is_number = place.get_class(index + 1) in NUMERIC_TYPES or place.get_word(index + 1)[:1].isdigit()
+        if after == " " and is_number and key in self._counters and key not in strings.persons:
+            return True
+        is_field = key in self._words.field_words and not marks & NAME and (is_number or not marks & CENSUS)
+        if after.startswith(":") and (is_field or strings.is_plain_word(key)):
+            return True
+        is_before_lower = after == " " and place.get_word(index + 1).islower()
+        if is_before_lower and strings.is_plain_word(key) and marks & (START | RARE) == START:
+            if place.get_word(index - 1) == "A" and place.gaps[index] in (". ", ") "):
+                return True
+            if place.gaps[index] in _BETWEEN and _ENTRY_END.match(place.gaps[index + 2]) is not None:
+                return place.get_word(index - 1) != ""
+        if not marks & START or marks & (NAME | RARE) or key in strings.persons:
+            return False
+        if key in self._first_words and place.get_word(index - 1).islower() and place.gaps[index] == " ":
+            return is_before_lower
+        if key in self._words.start_followers and marks & FUNCTION:
+            return place.begins_clause(index, None)
+        return place.begins_clause(index, self._words.start_followers)
+
+
+def is_placeholder(place: LinePlaces, index: int) -> bool:
+    """Return whether a mention is in brackets with few words beside it: ``[Name of Company]``, ``{First Name}``."""
+    return _finds_bracket(place, index, -1) and _finds_bracket(place, index, 1)
+
+
+def _finds_bracket(place: LinePlaces, index: int, step: int) -> bool:
+    pattern = _OPENING if step < 0 else _CLOSING
+    for at in range(index, index + step * _MAX_PLACEHOLDER, step):
+        if not 0 <= at < len(place.mentions):
+            return False
+        gap = place.gaps[at if step < 0 else at + 1]
+        if pattern.search(gap) is not None:
+            return True
+        if gap not in _INSIDE:
+            return False
+    return False
