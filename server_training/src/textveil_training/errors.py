@@ -207,10 +207,10 @@ class LossError(TrainingError):
 
 
 class StaircaseUnsupported(TrainingError):
-    """Signal that the staircase mechanism, which randomizes words, cannot be applied to single words.
+    """Signal that a command needs a mechanism on single words, but the bundle has the staircase mechanism.
 
-    With this mechanism, the treatment of a word depends on the text around it. To train on its outputs, write a corpus
-    with ``sanitize-corpus``.
+    The staircase mechanism randomizes a word differently depending on the text around it. To train a model on its
+    outputs, rewrite the training texts first, with the command ``sanitize-corpus``.
     """
 
     code = "training-staircase"

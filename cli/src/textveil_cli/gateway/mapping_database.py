@@ -3,7 +3,7 @@
 Each row contains one encrypted *mapping* (from original words to their replacements) under the keyed hash of the
 conversation's name. The encryption authenticates this hash, so that nobody can move a mapping to another name. A
 gateway locks a conversation while it handles a request (``ConversationLocks``). Each write gives the mapping a new
-version, so that a write by another gateway without the lock is detected.
+version, so that a write by another gateway without the lock is detected. Expired rows are deleted here.
 """
 
 import contextlib

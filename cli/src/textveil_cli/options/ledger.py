@@ -137,7 +137,7 @@ class ReceiptOptions:
     def open_receipt(
         self, make_statement: "Callable[[int], ReleaseStatement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
-        """Begin to write the receipt of ``--receipt``; return ``None`` if the user did not give this option.
+        """Begin to write a receipt (signed file that states what was sent); return ``None`` without ``--receipt``.
 
         Args:
             make_statement: Function that returns the privacy statement of a document with the given number of tokens.

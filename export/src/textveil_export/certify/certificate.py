@@ -51,9 +51,10 @@ class LevelCertificate:
     """Proven bounds of the privacy loss of one mechanism at one level (epsilon).
 
     Attributes:
-        exponent: ``alpha``.
-        epsilon_textbook: ``2 alpha``.
-        epsilon_certified: ``eps*`` over all ordered pairs of inputs, rounded up.
+        exponent: Factor ``alpha`` of the distance: ``Pr[y | x]`` is proportional to ``exp(-alpha d(x, y))``.
+        epsilon_textbook: ``2 alpha``, the bound that holds for every metric ``d``.
+        epsilon_certified: The largest privacy loss per unit of distance (``eps*``) over all ordered pairs of inputs,
+            rounded up.
         attained: A pair and an output whose loss is nearly ``eps*``.
         epsilon_certified_sensitive: The bound ``eps*`` over sensitive inputs and ``<unk>`` (unknown words) only.
         epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever their distance, rounded up.

@@ -1,7 +1,7 @@
 """Check an int8 encoder before its bundle is written: its accuracy, and the bound on its vectors.
 
-Noise comes from ``textveil.mechanisms``, the code that runs on devices. The float32 and the int8 model get the *same*
-noise, so that the difference of their accuracies is due to the models alone.
+The check adds privacy noise to the vectors with ``textveil.mechanisms``, the code that runs on devices. The float32 and
+the int8 model get the *same* noise, so that the difference of their accuracies is due to the models alone.
 """
 
 from collections.abc import Sequence

@@ -173,13 +173,13 @@ def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
 
 
 def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
-    """Scale each vector so that it has the bound of a mode: ``l1``, ``l2`` or ``box``; ``none`` changes nothing.
+    """Scale each vector so that its norm is bounded, as privacy noise needs it.
 
     See ``Representation`` for the equations.
 
     Args:
         vector: Shape (batch, k).
-        mode: The mode.
+        mode: The norm: ``l1``, ``l2``, or ``box`` (each coordinate); ``none`` changes nothing.
     """
     if mode == NO_BOUND:
         return vector

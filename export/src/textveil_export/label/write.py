@@ -1,4 +1,7 @@
-"""Write a label bundle (data folder) atomically, and only if the code of devices can open it."""
+"""Write a label bundle: a folder with a text classifier and its randomization, for devices.
+
+Writing is atomic, and a bundle that the code of devices cannot open is not written.
+"""
 
 import json
 from collections.abc import Iterable

@@ -63,7 +63,9 @@ class MisleadingWords:
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a boolean for each stored neighbor (similar word): whether it would mislead, and must be removed.
+        """Return a boolean for each stored neighbor (similar word): whether it must be removed.
+
+        A neighbor is removed if replacing the word by it would change what a text states, such as a negation.
 
         Args:
             words: All words by id.

@@ -48,7 +48,7 @@ class TemplateLists:
         return {FUNCTION_WORDS: self.files.function_words, **lists}
 
     def describe(self) -> dict[str, Any]:
-        """Return the value of ``template`` in ``mechanism.json``: the names of the word lists and entity types."""
+        """Return the value to write for ``template`` in ``mechanism.json``: names of word lists and of entity types."""
         entity_types = [
             {"name": kind.name, "shape": kind.shape, "files": list(kind.files)} for kind in self.files.entity_types
         ]

@@ -61,15 +61,15 @@ def find_hidden_strings(
 
 
 def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
-    """Yield the strings of a text that the rules hide in some context, and each word of a hidden string.
+    """Yield each string of a text that the rules replace in at least one context, and each word of such a string.
 
-    The words are included because a tool may split a string.
+    The words are included because a tool that receives the string may split it.
 
     Args:
         text: The text.
         reader: Finder of the words to hide in texts.
         plan: Rules for hiding names and numbers.
-        outputs: Strings in lower case that do not count: surrogates that were replaced by originals.
+        outputs: Strings to ignore, in lower case: surrogates (replacements), for which the text now has the originals.
     """
     for entry in plan.hide_context_words(reader.stream_text(text)):
         if isinstance(entry, str):

@@ -310,7 +310,7 @@ class ReplyRecords:
     def _find_key(self, place: ConversationPlace) -> str:
         """Return the hash under which the reply at a position in the conversation is stored.
 
-        If no reply is stored for exactly this position, use a position that follows the same last messages.
+        If no reply is stored for exactly this position, use a stored position with the same last messages.
         """
         chain, recent = self._hash_place(place)
         if recent is None or chain in self._records or chain in self._closed_keys:

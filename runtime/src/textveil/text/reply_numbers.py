@@ -55,7 +55,7 @@ class NumberFinder:
             self._found += (match[1] for match in _NUMBER.finditer(text) if match[1])
 
     def find_unknown(self) -> tuple[str, ...]:
-        """Return the collected numbers that are not in the sanitized text, each once, in order."""
+        """Return the numbers of the reply so far that the sent text does not contain, each once, in order."""
         if not self._found:
             return ()
         known = frozenset(self._find_known())

@@ -313,7 +313,7 @@ class Result:
 
     @property
     def spans(self) -> tuple[ReplacedSpan, ...] | None:
-        """The replaced parts of the text, in the mode ``names``; ``None`` if they are unknown.
+        """The replaced parts of the output, in the mode ``names``; ``None`` in modes that do not record them.
 
         Each span has its original text if the result has a ``mapping``. After unpickling, no span has its original.
         """

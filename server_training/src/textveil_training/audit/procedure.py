@@ -180,7 +180,7 @@ def audit_mechanism(
 
 
 class _Audit:
-    """State of one audit: the mechanism, the claim and the number of draws so far."""
+    """State of one audit (statistical test of a privacy claim): mechanism, claimed epsilon, number of outputs."""
 
     def __init__(
         self, mechanism: AuditedMechanism, claim: Claim, settings: AuditSettings, progress: ProgressCallback

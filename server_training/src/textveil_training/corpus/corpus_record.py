@@ -68,7 +68,8 @@ def make_start_record(
 def remove_private_files(output: Path) -> None:
     """Remove the private files beside the output folder, which are needed only to resume a run.
 
-    The run manifest contains a hash of the words of ``deny``, and the versions file contains hashes of the input.
+    They are private because one contains a hash of the words that the user wants to hide (option ``deny``), and the
+    other contains hashes of the input texts.
     """
     manifest = get_manifest_path(output)
     for path in (_get_versions_path(output), manifest):

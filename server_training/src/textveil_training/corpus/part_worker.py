@@ -76,7 +76,7 @@ class PartJob:
 
 
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
-    """Divide files into parts, and yield each part as soon as its end is found, one per batch.
+    """Divide files into parts; yield each part in a batch of its own, as soon as its end is found.
 
     If a file cannot be divided further, the function yields the error in place of the next part.
 

@@ -65,11 +65,11 @@ class StaticWeights:
     """A trained static extractor (linear text classifier), in floating point.
 
     Attributes:
-        word_rows: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown
-            words.
-        pair_rows: One row for each bucket of word pairs, shape ``(pairs, numbers)``.
-        weight: Linear map from a text's vector to scores, shape ``(classes, numbers)``; the identity if rows are
-            scores.
+        word_rows: Vector of each word, shape ``(words + 2, width)``; the last two rows are for words that are numerals
+            and for unknown words.
+        pair_rows: Vector of each hash bucket of word pairs, shape ``(pairs, width)``.
+        weight: Linear map from a text's vector to scores of classes, shape ``(classes, width)``; the identity matrix
+            if the vectors already contain one score for each class.
         bias: Constants that are added to the scores, shape ``(classes,)``.
     """
 

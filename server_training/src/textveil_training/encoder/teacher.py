@@ -1,4 +1,4 @@
-"""Compute text vectors with a teacher: a language model that the word embeddings for clusters approximate.
+"""Compute text vectors with a teacher: a language model whose vectors the word embeddings learn to reproduce.
 
 The teacher runs on the server during training only; devices do not receive it.
 """

@@ -1,5 +1,7 @@
 """Run training stages step by step; a run can stop at any step and resume with the same result.
 
+The learning rate rises linearly during the warm-up, and then falls linearly to 0 (``_compute_rate_factor``).
+
 The seed of a step is derived from the run's seed and the step's position. So the state of random generators need not be
 stored: weights, moments of the optimizers and the position are sufficient to resume a run. One safetensors file, the
 state file, stores them.

@@ -56,10 +56,10 @@ class PretrainingObjective:
         return self._sum_loss(masked) / _count_targets(masked)
 
     def compute_gradients(self, batch: Tensor) -> float:
-        """Compute the gradient of a batch's loss in parts, over all processes, and return the loss.
+        """Compute the gradient of a batch's loss, divided among all processes, and return the loss.
 
-        Every process creates the whole batch, with the same masks and with the random outputs of the process with rank
-        0. Each process computes the gradient for its share of the texts.
+        Every process creates the whole batch, with the same masks. The process with rank 0 sends its sanitized texts to
+        the others, because sanitizing is random. Each process computes the gradient for its share of the texts.
 
         Args:
             batch: Indices of texts, the same in all processes.

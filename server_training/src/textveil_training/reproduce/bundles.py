@@ -1,6 +1,6 @@
-"""Build a bundle (folder with words and settings) for the mechanism SanText at the epsilons of a paper.
+"""Build the bundles (folders with words and settings) with which the tables of the SanText paper are reproduced.
 
-The epsilons of the paper are per unit of distance between word vectors.
+The epsilons of that paper (Yue et al. 2021) are per unit of distance between word vectors.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,10 @@ class WordBundle:
     words: int
 
     def convert_epsilon(self, epsilon: str) -> str:
-        """Convert an epsilon per unit of the vectors to an epsilon per median distance, for FBDD."""
+        """Convert an epsilon per unit of distance between word vectors to one per median distance.
+
+        The mechanism FBDD (Feyisetan et al. 2020) uses the second form.
+        """
         return f"{float(epsilon) * self.median:.6g}"
 
 

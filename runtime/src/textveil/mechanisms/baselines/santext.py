@@ -89,7 +89,11 @@ class SanText:
         return WeightRows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
 
     def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """Return the weight ``W[score]`` for each pair of an input and an output, shape ``(n,)``."""
+        """Return the integer weight of each pair of an input and an output, shape ``(n,)``.
+
+        The probability of an output is proportional to this weight, ``W[score]``: an entry of the table of weights, at
+        the similarity score of the pair.
+        """
         scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]
 

@@ -230,7 +230,9 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Sequence[str | EntityMention]:
-        hidden = [(index, of, self.strings.find_sets(of)) for index, of in place.hidden if self._may_keep(of)]
+        entries = [(index, mention) for index, mention in place.hidden if self._may_keep(mention)]
+        all_sets = [*map(self.strings.find_sets, [mention for _, mention in entries])]
+        hidden = [(*entry, sets) for entry, sets in zip(entries, all_sets, strict=True)]
         for rule, types in self._rules:
             is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):

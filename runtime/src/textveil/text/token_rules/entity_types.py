@@ -145,11 +145,11 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
 def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:
     """Return the index of the first invalid entry of a list; ``None`` if all entries are valid.
 
-    A surrogate (possible replacement) must be a single word, since only the mode ``names`` recognizes phrases.
+    An entry of a list of surrogates (possible replacements) must be a single word.
 
     Args:
-        lines: Lines of the lists of a type.
-        entries: The entry of each line.
+        lines: All lines of the lists of one entity type.
+        entries: The entry in each line.
         shape: The shape that the entries must have, such as ``email``; ``None`` for lists of words.
     """
     if shape is not None:

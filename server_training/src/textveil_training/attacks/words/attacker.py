@@ -192,10 +192,11 @@ def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Return the weighted sum of log score arrays; an entry without a candidate stays -inf.
+    """Return the weighted sum of log scores; an entry of -inf, which stands for no word, stays -inf.
 
     Args:
-        parts: Arrays of log scores, all of one shape; the last is the context-free score.
+        parts: Log scores of possible words, one array per attack, all of one shape. The last array has the scores of
+            the attack that uses no context.
         weights: Weight of each array.
     """
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
