@@ -106,12 +106,12 @@ def test_a_range_of_years_begins_with_the_earlier_one(sanitizer: Sanitizer, text
     ],
 )
 def test_other_numbers_at_the_start_of_a_line_are_hidden(sanitizer: Sanitizer, text: str, hidden: list[str]) -> None:
-    read = sanitizer.names_plan(protect="names").make_reader().read_texts([text])[0]
+    read = sanitizer.names_plan(protect="names", facts="none").make_reader().read_texts([text])[0]
     assert [entry.span.text for entry in read.elements if not isinstance(entry, str)] == hidden
 
 
 def test_each_text_begins_its_own_list(sanitizer: Sanitizer) -> None:
-    reader = sanitizer.names_plan(protect="names").make_reader()
+    reader = sanitizer.names_plan(protect="names", facts="none").make_reader()
     first, second = reader.read_texts(["1. see it\n2. go", "3. see it"])
     assert len(first.elements) == 1
     assert len(second.elements) == 3
@@ -120,7 +120,7 @@ def test_each_text_begins_its_own_list(sanitizer: Sanitizer) -> None:
 def test_a_list_goes_on_behind_many_lines(sanitizer: Sanitizer) -> None:
     """A long text is read some lines at a time."""
     text = "".join(f"{number}. see it\n{'he came to the house and went again ' * 60}\n" for number in range(1, 21))
-    (read,) = sanitizer.names_plan(protect="names").make_reader().read_texts([text])
+    (read,) = sanitizer.names_plan(protect="names", facts="none").make_reader().read_texts([text])
     assert "".join(entry for entry in read.elements if isinstance(entry, str)) == text
 
 
