@@ -347,12 +347,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Combine the results of sanitized documents, one for each, into one ``RewrittenDocuments``.
-
-    Args:
-        texts: Sanitized texts of each document.
-        results: Result of each document, with its counts.
-    """
+    """Combine the sanitized texts and the results (with their counts) of several documents."""
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
         [one.tokens for one in results],
@@ -493,12 +488,7 @@ def _split_last_document(
 
 
 def _count_texts(rows: list[TableRow], document: str) -> list[int]:
-    """Return the number of texts in each document.
-
-    Args:
-        rows: Rows of complete documents.
-        document: Which texts form one document; see ``ColumnSelection.document``.
-    """
+    """Return the number of texts in each document; ``document`` is that of ``ColumnSelection``."""
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     rows = [row for row in rows if row.texts]  # a blank line between rows does not divide a document

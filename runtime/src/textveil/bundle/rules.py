@@ -369,10 +369,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 
 def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
-    """Build the rules for forms of surrogates (replacements) in replies from a parsed rules file.
-
-    The function uses the entries ``optional.replies`` and ``clitics.before``.
-    """
+    """Build the rules for surrogates (replacements) in replies from ``optional.replies`` and ``clitics.before``."""
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
@@ -413,13 +410,7 @@ _AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
 
 
 def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
-    """Check that a value of a rules file has the same keys and types as the value in the rules of English.
-
-    Args:
-        value: The value to check, at any depth of the file.
-        like: The value at the same path in the rules of English.
-        path: Keys that lead from the root of the file to the value.
-    """
+    """Check that a value has the same keys and types as ``like``, the value at this path in the rules of English."""
     if isinstance(like, dict):
         is_open = path in _OPEN
         entries = parse_object(value, RULES) if is_open else parse_record(value, like, RULES)
@@ -448,10 +439,7 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
 
 
 def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
-    """Check that Python and JavaScript match a pattern in the same way, and that it has the required groups.
-
-    ``patterns`` has all patterns of the rules file by name, and ``name`` is the name of the pattern.
-    """
+    """Check that Python and JavaScript match a pattern in the same way, and that it has the required groups."""
     written = patterns[name]["text"]
     damaged = BundleDamaged(f"{RULES}: patterns.{name}: uses syntax that is not supported (docs/format-rules.md)")
     if not _PATTERN.fullmatch(written):
@@ -490,10 +478,7 @@ def _check_words(found: Mapping[str, Any]) -> None:
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
-    """Check the surrogates (replacements) of a rules file.
-
-    Templates must be well-formed, and all lists that they name must exist and have a valid length.
-    """
+    """Check that the templates are well-formed, and that the lists that they name exist and have a valid length."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     number_words = [found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES]
     lists = [*choices.values(), *number_words]

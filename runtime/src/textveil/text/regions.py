@@ -173,9 +173,6 @@ class RegionScanner(RegionState):
 
         If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
         again as a link.
-
-        Args:
-            is_replaced: Whether the original replaces the tag.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:

@@ -168,8 +168,7 @@ class StreamRestorer(ReportProperties):
     def look_ahead(self, text: str) -> None:
         """Search the next part of the reply for active content (such as scripts), before ``feed`` reads this part.
 
-        If the part has active content, ``feed`` restores no surrogate (replacement) of the part, before or after that
-        content.
+        If it has any, ``feed`` restores no surrogate (replacement) of the part, before or after that content.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)
@@ -281,10 +280,7 @@ class StreamRestorer(ReportProperties):
         (self._pending if self._pending else self._output).append(text)
 
     def _give_up_chunk(self) -> None:
-        """Write out a chunk (text up to a blank) in which nothing can be restored.
-
-        Exception: if the chunk may be an address of a permitted host, the method does nothing.
-        """
+        """Write out a chunk (text up to a blank) without restoring, unless it may be an address of a permitted host."""
         self._settle_tags(is_replaced=False)
         if self._pending and (not self._policy.hosts or self._chunk.is_too_long):
             self._flush_chunk()
@@ -326,8 +322,7 @@ class StreamRestorer(ReportProperties):
     def _find_blocked(self) -> set[int]:
         """Return the indices in ``_pending`` of surrogates that must stay, because they could form an address.
 
-        An original that looks like an address is restored only if no other original is restored in the same chunk (text
-        between two blanks).
+        An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
         """
         if self._chunk.spoiled or self._active.detected:
             return set()
@@ -345,18 +340,12 @@ class StreamRestorer(ReportProperties):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
-        """Return the original of a surrogate (replacement), or record why it stays and return the surrogate.
-
-        Args:
-            candidate: The surrogate.
-            path: Start and end of the path of a permitted address in the chunk, or ``None``.
-            is_blocked: Whether the surrogate must stay, because it could form an address.
-        """
+        """Return the original of a surrogate (replacement), or record why it stays and return the surrogate."""
         reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
         if reason is None and is_blocked:
             reason = SkipReason.CHUNK
         if reason is None and candidate.in_chunk and self._chunk.spoiled:
-            in_path = path is not None and path[0] <= candidate.place < path[1]
+            in_path = path is not None and path[0] <= candidate.place < path[1]  # of a permitted address
             reason = None if in_path else SkipReason.CHUNK
         if reason is not None:
             self.not_restored.append(NotRestored(candidate.written, reason))
@@ -367,13 +356,7 @@ class StreamRestorer(ReportProperties):
         return candidate.original
 
     def _read_form(self, text: str, index: int, form_match: FormMatch) -> None:
-        """Restore the surrogate (replacement) at ``index``, or hold it back until the next blank.
-
-        Args:
-            text: A part of the reply.
-            index: Position of the surrogate in ``text``.
-            form_match: The matching form (spelling) of the surrogate, with its end.
-        """
+        """Restore the surrogate (replacement) at ``index``, or hold it back until the next blank."""
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
         written = text[index:end]
@@ -429,14 +412,9 @@ class StreamRestorer(ReportProperties):
     ) -> tuple[Region, Region, SkipReason | None, list[JsonRole]]:
         """Pass a surrogate (replacement) to a scanner, and return whether code, links or markup forbid restoring.
 
-        Args:
-            scanner: The scanner of code, links and markup.
-            written: The surrogate, as written in the reply.
-
         Returns:
-            Four values. First, the region (kind of text, such as code) of the first character. Second, the region that
-            forbids restoring, or else the first value again. Third, the reason not to restore the surrogate, or
-            ``None``. Fourth, the JSON role of each character.
+            The region (kind of text, such as code) of the first character; the region that forbids restoring, or else
+            the first value again; the reason not to restore, or ``None``; and the JSON role of each character.
         """
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
@@ -474,13 +452,7 @@ class StreamRestorer(ReportProperties):
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
         """Return the original in the same form (such as the plural) as its surrogate (replacement) in the reply.
 
-        If the surrogate has several originals, or may be a word of the reply itself, the method records this reason,
-        and returns ``None``.
-
-        Args:
-            text: A part of the reply.
-            index: Position of the surrogate in ``text``.
-            form_match: The matching form (spelling) of the surrogate, with its end.
+        If it has several originals, or may be a word of the reply, the method records this, and returns ``None``.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]
@@ -523,8 +495,5 @@ def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReaso
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Remove the first character of a surrogate (replacement) from the end of a link destination.
-
-    The reason: the scanner has already added this character to the destination.
-    """
+    """Remove the first character of a surrogate (replacement), added by the scanner, from the end of a destination."""
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

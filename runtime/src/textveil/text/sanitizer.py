@@ -60,10 +60,7 @@ class Sanitizer:
         self._plans: dict[object, RandomizingPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without cached objects of earlier calls.
-
-        These objects contain the options of the calls, which may contain private words.
-        """
+        """Return the state for pickling without the cached plans: their options may contain private words."""
         return {**self.__dict__, "_plans": {}}
 
     @classmethod
@@ -101,16 +98,12 @@ class Sanitizer:
             text: Any text.
             options: See ``Options``.
 
-        Returns:
-            The sanitized text with its statement.
-
         Raises:
             OptionError: The bundle or the mechanism does not support the value of an option.
             InputError: ``text`` is not a string.
 
         Privacy:
-            Every call draws new random outputs. If you sanitize the same text twice, both outputs together reveal more
-            than one.
+            Every call draws new random outputs. Two outputs of the same text together reveal more than one.
         """
         if not isinstance(text, str):
             raise InputError("the text must be a string: for a list of texts use sanitize_batch")
@@ -304,10 +297,7 @@ class Sanitizer:
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
     ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
-        """Sanitize documents, and return three values for the results.
-
-        First, mechanism, guarantee and options (``PrivacyTerms``). Second, a function that counts words of other
-        languages. Third, an iterable of the sanitized documents.
+        """Sanitize documents, and return the terms, a counter of words of other languages, and the new documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).
@@ -355,10 +345,8 @@ class Sanitizer:
         return plan
 
     def _find_symbol_id(self, word: str) -> int:
-        """Return the id of a word as an input of the mechanism. All unknown words have the same id.
-
-        ``word`` can also be an entry of the vocabulary that never occurs as a token, because the tokenizer splits it.
-        """
+        """Return the id of a word as an input of the mechanism. All unknown words have the same id."""
+        # The tokenizer splits some entries of the vocabulary, which therefore never occur as tokens.
         key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
         return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)
 
@@ -389,10 +377,7 @@ class PlanFactory:
 
     @cached_property
     def token_plans(self) -> "TokenPlanFactory":
-        """Factory of plans (checked options with their tables) for mechanisms that randomize every token.
-
-        It is created at first use.
-        """
+        """Factory of plans (checked options with their tables) for mechanisms that randomize every token."""
         from textveil.text.token_plans import TokenPlanFactory
 
         return TokenPlanFactory(self._bundle)
@@ -422,8 +407,7 @@ class PlanFactory:
         The options must be checked, and may select any mode except ``names``.
 
         Raises:
-            UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
-                option.
+            UnknownMechanism, UnknownLevel, OptionError: As in ``make_plan``.
         """
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
             raise OptionError(f"{', '.join(names_only)}: only the mode 'names' supports this: use protect names")
@@ -452,11 +436,7 @@ def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
 
 
 def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
-    """Open the language packs that a language tag names, and join their word lists.
-
-    Args:
-        language: A tag such as ``"es"``, or several tags joined by ``+``. ``"en"`` is the built-in bundle.
-        pins: Expected content hash, signer or size.
+    """Open the packs of a tag such as ``"es"`` or ``"es+en"`` (``"en"`` is built in), and join their word lists.
 
     Raises:
         OptionError: ``language`` is not a language tag, or ``pins`` requires a signer of several packs.

@@ -156,10 +156,7 @@ def split_entry(entry: str) -> tuple[str, list[str]]:
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
     """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list.
 
-    Args:
-        text: See ``split_text``.
-        marks_apart: See ``split_text``.
-        lone_clitics: See ``split_text``.
+    The arguments are those of ``split_text``.
     """
     words = _get_pattern(text, marks_apart).finditer
     for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
@@ -339,12 +336,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
     """Yield the start and the end of each string (token such as ``a@b.org`` or a number) of a text.
 
-    The caller then joins adjacent numbers.
-
-    Args:
-        text: The text.
-        compiled: The patterns for the text.
-        match: The first character, such as ``@`` or a digit, because of which a string may begin.
+    The caller then joins adjacent numbers. ``match`` is the first trigger, such as ``@`` or a digit.
     """
     position = 0
     while match is not None:
@@ -370,13 +362,7 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the index of the next blank or separating mark at or after ``position``.
-
-    Args:
-        part: Pattern that matches the next step through the text (``StringPatterns.run``).
-        text: The text.
-        position: A position in the text.
-    """
+    """Return the index of the next break at or after ``position``; ``part`` is ``StringPatterns.run``."""
     while (end := part.match(text, position).end()) > position:
         position = end
     return position
@@ -385,15 +371,8 @@ def _find_run_end(part: Any, text: str, position: int) -> int:
 def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
     """Return whether a part of a text is a string, that is a token such as ``a@b.org`` and no plain word.
 
-    The part must have no blanks and separating marks.
-
-    Args:
-        compiled: The patterns.
-        match: The character, such as ``@``, by which the part was found. Punctuation alone may match, but is not a
-            string.
-        text: The whole text.
-        start: Start of the part, without the marks at its ends.
-        end: End of the part.
+    The part, from ``start`` to ``end``, has no blanks, and no marks at its ends. It was found by the trigger ``match``,
+    which may also be punctuation alone: that is not a string.
     """
     if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
