@@ -18,15 +18,13 @@ from textveil.bundle.languages import read_language
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parent / "runtime"
-#: File with the text of each license that a pack may have.
+#: File with the text of each license that a pack may have, by SPDX identifier. A file in ``licenses`` adds its license.
 LICENSE_TEXTS = {
     "Apache-2.0": LIBRARY / "LICENSE",
-    "BSD-3-Clause": HERE / "licenses/BSD-3-Clause.txt",
     "CC-BY-4.0": LIBRARY / "licenses/CC-BY-4.0.txt",
     "CC-BY-SA-4.0": LIBRARY / "licenses/CC-BY-SA-4.0.txt",
     "MIT": LIBRARY / "licenses/MIT.txt",
-    "MPL-2.0": HERE / "licenses/MPL-2.0.txt",
-}
+} | {path.stem: path for path in sorted((HERE / "licenses").glob("*.txt"))}
 _PROJECT = """[build-system]
 requires = ["hatchling>=1.25"]
 build-backend = "hatchling.build"
@@ -66,7 +64,8 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
     license_id = json.loads((bundle_folder / "manifest.json").read_text("utf-8"))["license"]
     unknown = set(license_id.split(" AND ")) - LICENSE_TEXTS.keys()
     if unknown:
-        raise SystemExit(f"the text of the license {min(unknown)} is missing: add it to packs/licenses and package.py")
+        name = min(unknown)
+        raise SystemExit(f"the text of the license {name} is missing: write it to packs/licenses/{name}.txt")
     package = folder / f"textveil_{language}"
     shutil.copytree(bundle_folder, package / "bundle")
     (package / "recipe").mkdir()

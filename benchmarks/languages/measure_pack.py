@@ -30,7 +30,15 @@ CASES: dict[str, Callable[[str], str]] = {"as written": str, "lower case": str.l
 
 
 def read_marked_texts(path: Path) -> Iterator[MarkedSpans]:
-    """Yield each text with its spans: start, end and type."""
+    """Yield each text with its spans: start, end and type.
+
+    Raises:
+        SystemExit: The file is missing, or it contains no text.
+    """
+    if not path.is_file():
+        raise SystemExit(f"{path} is missing: write it with tests/fixtures/marked_texts.py")
+    if not path.read_text("utf-8").strip():
+        raise SystemExit(f"{path} has no texts: run tests/fixtures/marked_texts.py again and read its error")
     for line in path.read_text("utf-8").splitlines():
         entry = json.loads(line)
         yield entry["text"], [tuple(span) for span in entry["spans"]]

@@ -38,6 +38,17 @@ def test_the_rule_of_capitals_hides_words_inside_sentences(compare: ModuleType, 
     assert kept.count(0) == len(hidden.replace(" ", ""))
 
 
+@pytest.mark.parametrize(("content", "problem"), [(None, "is missing"), ("", "has no texts"), ("\n", "has no texts")])
+def test_a_file_without_texts_is_refused(
+    compare: ModuleType, tmp_path: Path, content: str | None, problem: str
+) -> None:
+    path = tmp_path / "open.jsonl"
+    if content is not None:
+        path.write_text(content, "utf-8")
+    with pytest.raises(SystemExit, match=problem):
+        [*compare.read_marked_texts(path)]
+
+
 def test_rows_have_the_shares_of_each_type(compare: ModuleType) -> None:
     texts = [("Luego vino Ana Ruiz a Lugo", [(11, 19, "PER"), (22, 26, "LOC")])]
     rows = [

@@ -20,6 +20,12 @@ def test_no_file_is_unread() -> None:
     assert {path.name for path in FOLDER.glob("*.txt")} == read
 
 
+def test_a_language_without_a_file_of_each_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "xx-mail.txt").write_text("Zoran [PER:Zelk]", "utf-8")
+    with pytest.raises(SystemExit, match=r"^xx-chat\.txt is missing: "):
+        read_texts("xx", folder=tmp_path)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_kind_has_150_texts_and_two_thirds_of_all_are_private(language: str) -> None:
     texts = read_texts(language)
