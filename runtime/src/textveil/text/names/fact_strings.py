@@ -56,8 +56,8 @@ TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit i
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
 #: constants of source code that are names too; common words that are family names too, even rare ones.
 STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
-#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*).
-LABELS, SENTENCES, LETTERED = (1 << bit for bit in range(12, 15))
+#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*); words of ``LabelFacts``.
+LABELS, SENTENCES, LETTERED, LABELED = (1 << bit for bit in range(12, 16))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -480,9 +480,20 @@ class FactStrings:
             found |= STARTS if self.is_start(tokens) else 0
         elif self.is_sentence(tokens):
             found |= SENTENCES
+        if all(self.common.get(token.key) is not None or token.key in self._label_words for token in tokens):
+            found |= LABELED
         found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
         found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
         return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
+
+    @cached_property
+    def _label_words(self) -> frozenset[str]:
+        """The letters, and the words of labels, phrases and short names, in lower case, whether common or not."""
+        words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
+        listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
+        return frozenset("abcdefghijklmnopqrstuvwxyz").union(
+            *(re.split("[ :-]", text) for part in listed for text in part)
+        )
 
     @cached_property
     def _small_sets(self) -> frozenset[str]:

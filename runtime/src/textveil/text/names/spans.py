@@ -33,6 +33,7 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
+    KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
     LISTED_PERSON,
@@ -43,6 +44,7 @@ from textveil.text.names.tokens import (
     RANDOMIZED,
     REPLACED,
     SURNAME,
+    SURNAME_PARTICLE,
     EntitySpan,
     NamesToken,
     TextElement,
@@ -57,7 +59,7 @@ from textveil.text.names.tokens import (
     is_noun,
     may_begin_name,
 )
-from textveil.text.segmentation import LOWER, TITLE
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
@@ -429,14 +431,16 @@ class SpanFinder:
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
             is_kept = all(is_emphasized(words[at]) or is_noun(words[at]) for at in indices[1:])
             indices = () if is_kept else indices
-        indices = indices if self._follows_title(first) else drop_nouns(words, self._gaps, indices)
-        if not all(is_emphasized(words[at]) for at in indices):
+        if indices and words[indices[0]].flags & KEPT_NOUN and not self._follows_title(first):
+            indices = drop_nouns(words, self._gaps, indices)
+        if not all(words[at].case == UPPER and is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
     def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
         """Return whether a particle opens a name that is all of a quotation or line: ``"El Brezo"``, ``Van Bondt``."""
-        if not may_begin_name(self._words, self._gaps, indices):
+        is_particle = self._words[indices[0]].flags & SURNAME_PARTICLE
+        if not is_particle or not may_begin_name(self._words, self._gaps, indices):
             return False
         gaps, after = self._gaps, self._find_member_end(indices[-1], end)
         return not self._has_lower or (gaps[indices[0]][-1:] in _QUOTES and gaps[after][:1] in _QUOTES)
