@@ -6,7 +6,7 @@ of the same classes in place of its names (docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
 decide that the word is replaced. An argument ``end`` is the index after the last word of a line (in ``_make_span``, of
-the span).
+the span), and ``has_lower`` whether the line has a lower-case word, so that it is no headline.
 """
 
 from array import array
@@ -328,10 +328,7 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen.
-
-        ``has_lower`` means that the line has a lower-case word, so that it is no headline.
-        """
+        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
         words = self._words
         title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
