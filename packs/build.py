@@ -246,6 +246,7 @@ class PackBuilder:
                 )
             )
         )
+        no_emphasis = self.listed | set(self.settings["words"].get("no_emphasis", "").split())
         for word in self.common:
             always = word in self.function or word in self.openers
             spelling = self.plain.get(word, word)
@@ -257,7 +258,7 @@ class PackBuilder:
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
                 "census": word in everyone,
-                "emphasis": strict and word not in self.listed and known and self._is_shouted(word, frequency),
+                "emphasis": strict and known and word not in no_emphasis and self._is_shouted(word, frequency),
                 "function": word in self.function,
                 "name": word in self.listed,
                 "noun": is_noun or word in self.capitals,

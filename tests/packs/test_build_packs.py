@@ -143,6 +143,17 @@ def test_a_short_rare_word_in_capitals_is_an_acronym(builder: ModuleType) -> Non
     assert not is_shouted("zi", 1e-2)
 
 
+def test_everyday_words_that_are_brands_are_no_emphasis(builder: ModuleType) -> None:
+    settings = tomllib.loads((FOLDER / "nl" / "words.toml").read_text("utf-8"))
+    sources = InventedSources(settings)
+    files = [builder.PackBuilder(settings, sources).list_files()["common-words.txt"]]
+    (word,) = [line.partition("\t")[0] for line in files[0].splitlines() if "emphasis" in line][:1]
+    settings["words"]["no_emphasis"] = word
+    files.append(builder.PackBuilder(settings, sources).list_files()["common-words.txt"])
+    marks = [next(line for line in text.splitlines() if line.startswith(f"{word}\t")) for text in files]
+    assert ["emphasis" in line for line in marks] == [True, False]
+
+
 def test_a_state_or_place_is_not_kept_at_the_start_of_a_sentence(builder: ModuleType) -> None:
     settings = tomllib.loads((FOLDER / "nl" / "words.toml").read_text("utf-8"))
     settings["entity"]["state"] += "|ziloran"

@@ -149,7 +149,14 @@ export const characters: {
   > &
     Readonly<
       Record<
-        "before_listed" | "between_numbers" | "blanks" | "blanks_listed" | "ends_sentence" | "line_breaks" | "opens",
+        | "before_listed"
+        | "between_numbers"
+        | "blanks"
+        | "blanks_listed"
+        | "ends_sentence"
+        | "line_breaks"
+        | "opens"
+        | "quotes",
         string
       >
     >;

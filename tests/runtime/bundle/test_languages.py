@@ -107,3 +107,21 @@ def test_joined_packs_hide_a_word_that_one_of_them_lists_as_a_name(pack: Path, t
     assert WORDS[60] not in joined.common_words
     assert {WORDS[0], WORDS[61], "doctor"} <= joined.common_words.keys()
     assert "boston" in joined.members_by_type["city"]
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "the quick brown fox sees novak",
+        "שלום קוראים לי אוסטרנדר",
+        "مرحبا اسمي نوفاك",
+        "我叫王小明",
+        "สวัสดีครับผมชื่อสมชาย",
+    ],
+)
+def test_no_word_of_another_language_or_script_is_kept(pack: Path, foreign: str) -> None:
+    """Also between marks of direction, beside common words of the pack, which stay."""
+    text = f"{WORDS[60]} \u202b{foreign}\u202c {WORDS[61]}"
+    pieces = Sanitizer.load(language="qaa").preview(text, protect="names")
+    kept = "".join(piece for piece, state in pieces if state in ("kept", "gap"))
+    assert sorted(word for word in kept.split() if word.isalpha()) == sorted([WORDS[60], WORDS[61]])

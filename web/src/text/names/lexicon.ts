@@ -48,6 +48,7 @@ import {
   NUMBER_WORD,
   REPLACED,
   SURNAME,
+  SURNAME_PARTICLE,
 } from "./tokens.js";
 
 const MIN_LENGTH_WITH_ENDING = 5;
@@ -229,7 +230,8 @@ export class Lexicon {
       if (wordFlags & EMPHASIS) flags |= KEPT_FOR_EMPHASIS;
       if (wordFlags & NOUN && pattern === TITLE) flags |= KEPT_NOUN;
       const isSurname = (wordFlags & NAME) !== 0 || ((wordFlags & CENSUS) !== 0 && !(flags & KEPT_AT_START));
-      if (isSurname && !rules.facts.commaWords.has(key)) flags |= SURNAME;
+      if (rules.facts.commaWords.has(key)) flags |= wordFlags & FUNCTION ? SURNAME_PARTICLE : 0;
+      else if (isSurname) flags |= SURNAME;
     }
     const entityType = this.#findFirstList(this.#capitalizedTypes, key, [...types.any_case, ...types.capitalized]);
     const numberFlag =

@@ -3,7 +3,7 @@
 import { includesWord, type Rules } from "../../bundle/rules.js";
 import { AFTER_TITLE, MIN_HEADLINE_WORDS, SPELLED_LETTERS } from "../../constants.js";
 import { characters, types } from "../../data.js";
-import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
+import { LOWER, TITLE } from "../segmentation/words.js";
 import {
   CAPITALIZED_RUN,
   ENDS_BEFORE_WORD,
@@ -33,19 +33,21 @@ import {
   CAPITALIZED,
   CLITIC,
   DIGITS,
+  dropNouns,
   findConnectorsEnd,
   findMemberEnd,
   findRunCase,
   INITIAL,
   INITIALS,
+  isEmphasized,
+  isNoun,
   KEPT,
   KEPT_AT_SENTENCE,
   KEPT_AT_START,
-  KEPT_FOR_EMPHASIS,
-  KEPT_NOUN,
   KEPT_WITH_CAPITALS,
   LEGAL_FORM,
   LISTED_PERSON,
+  mayBeginName,
   mayFollowInitials,
   NAME_AFTER_TITLE,
   NAME_ROLE,
@@ -312,10 +314,6 @@ export class SpanFinder implements TokenLine {
     return this.#getWord(index).tokenClass === CAPITALIZED && this.#getWord(index).case === TITLE;
   }
 
-  #isEmphasized(index: number): boolean {
-    return this.#getWord(index).case === UPPER && (this.#getWord(index).flags & KEPT_FOR_EMPHASIS) !== 0;
-  }
-
   /** Mark the capitalized words of a line that are replaced, and lower-case words that a hyphen joins to them. */
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
@@ -391,19 +389,23 @@ export class SpanFinder implements TokenLine {
     const first = group[0] ?? 0;
     const word = this.#getWord(first);
     let indices = group;
-    const isName = this.#isFirstName(first);
+    const isName = this.#isFirstName(first) || this.#isWholeName(group);
     if (!isName && word.flags & KEPT_AT_START && this.#followsBreak(first)) {
       indices = group.slice(1);
     } else if (!isName && word.flags & KEPT_AT_SENTENCE && word.case === TITLE && this.#startsSentence(first)) {
-      const isKept = (index: number): boolean =>
-        this.#isEmphasized(index) || (this.#getWord(index).flags & KEPT_NOUN) !== 0;
-      indices = group.slice(1).every(isKept) ? [] : group;
+      const rest = group.slice(1).map((index) => this.#getWord(index));
+      indices = rest.every((token) => isEmphasized(token) || isNoun(token)) ? [] : group;
     }
-    if (!this.#followsTitle(first)) {
-      const start = indices.findIndex((index) => !(this.#getWord(index).flags & KEPT_NOUN));
-      indices = start < 0 ? [] : indices.slice(start);
-    }
-    if (!indices.every((index) => this.#isEmphasized(index))) for (const index of indices) this.#hideMember(index);
+    if (!this.#followsTitle(first)) indices = dropNouns(this.words, this.gaps, indices);
+    if (indices.some((index) => !isEmphasized(this.#getWord(index)))) for (const at of indices) this.#hideMember(at);
+  }
+
+  /** Return whether a particle opens a name that is all of a quotation or line: `"El Brezo"`, `Van Bondt`. */
+  #isWholeName(group: readonly number[]): boolean {
+    if (!mayBeginName(this.words, this.gaps, group)) return false;
+    const after = this.#findMemberEnd(group[group.length - 1] ?? 0);
+    const marks = this.#getGap(group[0] ?? 0).slice(-1) + this.#getGap(after).slice(0, 1);
+    return !this.#hasLowerWord || (marks.length === 2 && [...marks].every((mark) => data.quotes.includes(mark)));
   }
 
   /** Return whether a word follows a title, so that even a common noun is a name: `Frau Freund`. */

@@ -31,6 +31,8 @@ export const BESIDE_MONTH = 32768;
 export const KEPT_NOUN = 65536;
 /** A common word that is also a family name, and is replaced before a comma and a name (`Hope, Daniel`). */
 export const SURNAME = 131072;
+/** A function word that is also a family name, and belongs to a name after it that is all of a quotation or a line. */
+export const SURNAME_PARTICLE = 1048576;
 /** Groups of an account number: the first one (`DE44`), and a later one that has letters (`3M02`). */
 export const IBAN_HEAD = 262144;
 export const IBAN_GROUP = 524288;
@@ -78,6 +80,36 @@ export const findRunCase = (tokens: readonly NamesToken[]): number =>
   tokens.some((word) => word.case !== UPPER && word.tokenClass === CAPITALIZED && word.entityType !== "particle")
     ? TITLE
     : UPPER;
+
+/** Return whether a token is a common word in capitals that may be kept as emphasis, such as `NOT`. */
+export const isEmphasized = (token: NamesToken): boolean =>
+  token.case === UPPER && (token.flags & KEPT_FOR_EMPHASIS) !== 0;
+
+/** Return whether a token is a noun that is kept with a capital outside of names, as in German. */
+export const isNoun = (token: NamesToken): boolean => (token.flags & KEPT_NOUN) !== 0;
+
+/** Drop the leading nouns of a group, but not those that a hyphen joins to a name (`Feldhockey-Bundesliga`). */
+export function dropNouns(
+  words: readonly NamesToken[],
+  gaps: readonly string[],
+  group: readonly number[],
+): readonly number[] {
+  let count = group.findIndex((index) => !isNoun(words[index] as NamesToken));
+  if (count < 0) return [];
+  while (count > 0 && gaps[group[count] ?? 0] === "-") count--;
+  return group.slice(count);
+}
+
+/**
+ * Return whether the first word of a group is a function word that may belong to a name: `Van`, `El`. A name must follow
+ * directly: no noun that is kept, and not only words in capitals that are kept as emphasis.
+ */
+export function mayBeginName(words: readonly NamesToken[], gaps: readonly string[], group: readonly number[]): boolean {
+  const rest = group.slice(1);
+  if (rest.length === 0 || !((words[group[0] ?? 0] as NamesToken).flags & SURNAME_PARTICLE)) return false;
+  if (dropNouns(words, gaps, rest).length < rest.length) return false;
+  return rest.some((index) => !isEmphasized(words[index] as NamesToken));
+}
 
 /**
  * Return the index after the connectors with which a run may go on (`of` in `Bank of America`); `index` if none follow.

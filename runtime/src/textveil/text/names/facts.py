@@ -51,7 +51,7 @@ from textveil.text.names.fact_strings import (
     FactStrings,
 )
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder, find_run_case
+from textveil.text.names.spans import SpanFinder
 from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
@@ -59,6 +59,7 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     RANDOMIZED_POOL,
     EntitySpan,
+    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 

@@ -39,6 +39,7 @@ from textveil.text.names.tokens import (
     RANDOMIZED,
     REPLACED,
     SURNAME,
+    SURNAME_PARTICLE,
     ChunkTokens,
     NamesToken,
     RandomizedSpans,
@@ -368,7 +369,10 @@ class Lexicon:
             flags |= KEPT_FOR_EMPHASIS if marks & EMPHASIS else 0
             flags |= KEPT_NOUN if marks & NOUN and case == TITLE else 0
             is_surname = marks & NAME or (marks & CENSUS and not flags & KEPT_AT_START)
-            flags |= SURNAME if is_surname and folded not in rules.facts.comma_words else 0
+            if folded in rules.facts.comma_words:
+                flags |= SURNAME_PARTICLE if marks & FUNCTION else 0
+            elif is_surname:
+                flags |= SURNAME
         if folded in rules.first_short_forms:
             flags |= BEGINS_DOTTED_NAME
         elif folded in rules.legal_forms and word not in rules.no_legal_forms:

@@ -6,13 +6,13 @@ of the same classes in place of its names (docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
 decide that the word is replaced. An argument ``end`` is the index after the last word of a line (in ``_make_span``, of
-the span), and ``has_lower`` whether the line has a lower-case word, so that it is no headline.
+the span).
 """
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, dropwhile, islice, pairwise
+from itertools import compress, islice, pairwise
 
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
@@ -34,8 +34,6 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
-    KEPT_FOR_EMPHASIS,
-    KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
     LISTED_PERSON,
@@ -52,16 +50,21 @@ from textveil.text.names.tokens import (
     TokenWindow,
     add_surnames,
     create_tuple,
+    drop_nouns,
     find_connectors_end,
     find_member_end,
+    find_run_case,
+    is_emphasized,
+    is_noun,
+    may_begin_name,
 )
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.segmentation import LOWER, TITLE
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
-LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _RUN_JOINS, _INITIAL_JOINS, _LEGAL_FORM_JOINS = (
+LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _QUOTES, _RUN_JOINS, _INITIAL_JOINS, _LEGAL_FORM_JOINS = (
     frozenset(_GAPS[name])
-    for name in ("line_breaks", "ends_sentence", "opens", "joins", "joins_initials", "joins_forms")
+    for name in ("line_breaks", "ends_sentence", "opens", "quotes", "joins", "joins_initials", "joins_forms")
 )
 #: A line with at least this many words in Title case counts as a headline. A shorter one may be a title or a name.
 _MIN_HEADLINE_WORDS = 7
@@ -95,6 +98,7 @@ class SpanFinder:
         self._spellings, self._special_indices = list[str](), array("I")
         #: First word of these lines; first word after the last span; and first word whose token is not freed.
         self._first_word = self._after_last_span = self._freed_words = 0
+        self._has_lower = False  # whether the line has a lower-case word: a headline has none
         self._kept: list[str] = []  # text of earlier lines since the last span
         self._last_list_number: tuple[int, ...] = ()  # last list number that was kept
         self.kept_count: int = 0
@@ -142,9 +146,10 @@ class SpanFinder:
         if (dates := self._rules.dates).links or dates.day_stop:
             numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
-        has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
+        line = (words[at] for at in range(start, end) if gaps[at] != "-")
+        self._has_lower = not capitalized or any(map(self._is_lower, line))
         if capitalized:
-            self._hide_capitalized(capitalized, has_lower, end)
+            self._hide_capitalized(capitalized, end)
             self._hide_surnames(capitalized, end)
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
@@ -169,7 +174,7 @@ class SpanFinder:
                 entity_type = "unit" if token.flags & BEGINS_UNIT and stop == index + 1 else "word"
                 elements.append(self._make_span(entity_type, LOWER, "", index, stop))
             elif self._hidden[index]:
-                stop = self._append_run(index, end, elements, has_lower)
+                stop = self._append_run(index, end, elements)
             elif token.token_class == DIGITS:
                 stop = self._append_digits(index, start, end, elements)
             elif token.layout == RANDOMIZED and token.entity_type == "word":
@@ -327,10 +332,10 @@ class SpanFinder:
             self._spellings[2 * index + 1] += "."
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
-    def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
+    def _hide_capitalized(self, capitalized: Sequence[int], end: int) -> None:
         """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
         words = self._words
-        title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
+        title_case_words = 1 if self._has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
             is_replaced = [
                 not words[place].flags & (KEPT_AT_START | KEPT_AT_SENTENCE)
@@ -388,18 +393,24 @@ class SpanFinder:
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
-        if self._is_first_name(first, end):
+        if self._is_first_name(first, end) or self._is_whole_name(indices, end):
             pass
         elif words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
+            is_kept = all(is_emphasized(words[at]) or is_noun(words[at]) for at in indices[1:])
             indices = () if is_kept else indices
-        if not self._follows_title(first):
-            indices = [*dropwhile(lambda at: words[at].flags & KEPT_NOUN, indices)]
-        if not all(_is_emphasized(words[at]) for at in indices):
+        indices = indices if self._follows_title(first) else drop_nouns(words, self._gaps, indices)
+        if not all(is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
+
+    def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
+        """Return whether a particle opens a name that is all of a quotation or line: ``"El Brezo"``, ``Van Bondt``."""
+        if not may_begin_name(self._words, self._gaps, indices):
+            return False
+        gaps, after = self._gaps, self._find_member_end(indices[-1], end)
+        return not self._has_lower or (gaps[indices[0]][-1:] in _QUOTES and gaps[after][:1] in _QUOTES)
 
     def _follows_title(self, index: int) -> bool:
         """Return whether a title precedes a word, so that even a common noun is a name: ``Frau Freund``."""
@@ -428,7 +439,7 @@ class SpanFinder:
             return index + 1
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
-    def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
+    def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
         """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name."""
         index, first = self._find_member_end(start, end), start
         while index < end:
@@ -440,7 +451,7 @@ class SpanFinder:
         case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
-        title_case_words = 0 if has_lower else sum(map(is_title_case, tokens))
+        title_case_words = 0 if self._has_lower else sum(map(is_title_case, tokens))
         preceding_word, gap = "", self._gaps[start]
         if gap == " " and start > self._after_last_span and self._words[start - 1].token_class == KEPT:
             preceding_word = self._words[start - 1].key
@@ -485,14 +496,3 @@ class SpanFinder:
         if stop > first + 1:  # joined in small steps, so that other threads can run
             text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
-
-
-def _is_emphasized(token: NamesToken) -> bool:
-    """Return whether a token is a common word in capitals that may stay unchanged as emphasis, such as ``NOT``."""
-    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
-
-
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return ``UPPER`` if all words of a name except initials and particles are in capitals; else ``TITLE``."""
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER

@@ -6,10 +6,10 @@ its decisions are the same for all texts of a class. Pass 3 (``entity_types``) a
 """
 
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, final
 
-from textveil.text.segmentation import LOWER, TITLE
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
 #: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
@@ -42,6 +42,8 @@ HOLDS_OWN = 16384
 BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 #: A common word that is also a family name: before a comma and a name it is replaced (``Hope, Daniel``).
 SURNAME = 131072
+#: A function word that is also a family name: it belongs to a name after it that is all of a quotation or a line.
+SURNAME_PARTICLE = 1048576
 #: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
 IBAN_HEAD, IBAN_GROUP = 262144, 524288
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
@@ -234,3 +236,52 @@ def find_member_end(
             break
         index += 1
     return index
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
+
+    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    """
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER
+
+
+def is_emphasized(token: NamesToken) -> bool:
+    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
+    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
+
+
+def is_noun(token: NamesToken) -> bool:
+    """Return whether a token is a noun that is kept with a capital outside of names, as in German."""
+    return token.flags & KEPT_NOUN > 0
+
+
+def drop_nouns(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> Sequence[int]:
+    """Drop the leading nouns of a group, but not those that a hyphen joins to a name (``Feldhockey-Bundesliga``).
+
+    Args:
+        words: The words of the text.
+        gaps: The gap before each word.
+        indices: Indices of the words of the group.
+    """
+    count = next((number for number, index in enumerate(indices) if not is_noun(words[index])), len(indices))
+    while 0 < count < len(indices) and gaps[indices[count]] == "-":
+        count -= 1
+    return indices[count:]
+
+
+def may_begin_name(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> bool:
+    """Return whether the first word of a group is a function word that may belong to a name: ``Van``, ``El``.
+
+    A name must follow directly: no noun that is kept, and not only words in capitals that are kept as emphasis.
+
+    Args:
+        words: The words of the text.
+        gaps: The gap before each word.
+        indices: Indices of the words of the group.
+    """
+    rest = indices[1:]
+    if not rest or not words[indices[0]].flags & SURNAME_PARTICLE or len(drop_nouns(words, gaps, rest)) < len(rest):
+        return False
+    return not all(is_emphasized(words[index]) for index in rest)
