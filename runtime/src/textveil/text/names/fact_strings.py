@@ -147,8 +147,7 @@ class FactStrings:
     def _shared_pool_words(self) -> frozenset[str]:
         """Possible replacements of unlisted words that may stay unchanged.
 
-        The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these replacements is in
-        use.
+        The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these words is in use.
         """
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
@@ -186,10 +185,7 @@ class FactStrings:
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
     def is_elided(self, key: str) -> bool:
-        """Return whether a word such as *l'image* consists of a short elided word and a word that is no name.
-
-        The elided word belongs to another language.
-        """
+        """Return whether a word is a short elided word of another language and a word that is no name: *l'image*."""
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
