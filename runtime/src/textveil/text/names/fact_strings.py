@@ -100,10 +100,7 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates (possible replacements), in lower case.
-
-        No rule leaves such a word unchanged, because restoring would replace it in a reply.
-        """
+        """All surrogates (possible replacements), in lower case. No rule keeps them: a reply could mean either."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
@@ -113,9 +110,8 @@ class FactStrings:
         """Possible replacements of unlisted words that are not also replacements of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
-        return words.difference(
-            entry.lower() for name, pool in pools if not name.startswith(_WORD_POOLS) for entry in pool
-        )
+        others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
+        return words.difference(entry.lower() for pool in others for entry in pool)
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -405,9 +401,8 @@ class FactStrings:
 
     def _is_heading_word(self, word: str) -> bool:
         marks = self.common.get(word, 0)
-        if not marks or marks & NAME:
-            return False
-        return word not in self.persons and word not in self.denied and word not in self._place_names
+        is_name = not marks or marks & NAME or word in self.persons or word in self._place_names
+        return not is_name and word not in self.denied
 
     # --- identifiers
 
@@ -447,12 +442,8 @@ class FactStrings:
 
     def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
         """Return whether capitalized words are on public lists, or are a country that ``facts`` leaves unchanged."""
-        if not self.is_useful or not tokens:
-            return False
-        if self.is_public_run(tokens):
-            return True
-        is_country = self.is_public and mention.entity_type in _COUNTRIES
-        return is_country and mention.span.preceding_word != AFTER_TITLE
+        is_country = self.is_public and mention.entity_type in _COUNTRIES and mention.span.preceding_word != AFTER_TITLE
+        return self.is_useful and bool(tokens) and (is_country or self.is_public_run(tokens))
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return which public sets of words contain the text of a detected entity, as the sum of their flags.

@@ -69,10 +69,9 @@ LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _QUOTES, _RUN_JOINS, _INITIAL_JOINS
     for name in ("line_breaks", "ends_sentence", "opens", "quotes", "joins", "joins_initials", "joins_forms")
 )
 #: A line with at least this many words in Title case counts as a headline. A shorter one may be a title or a name.
-_MIN_HEADLINE_WORDS = 7
+_MIN_HEADLINE_WORDS, _MIN_LETTERS_TO_END = 7, 2
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
-_MIN_LETTERS_TO_END = 2
 #: Number of strings that one ``join`` joins; of kept texts and spans per block; and the token in place of a freed one.
 _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, "", "")
 
@@ -410,8 +409,7 @@ class SpanFinder:
 
     def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
         """Return whether a particle opens a name that is all of a quotation or line: ``"El Brezo"``, ``Van Bondt``."""
-        is_particle = self._words[indices[0]].flags & SURNAME_PARTICLE
-        if not is_particle or not may_begin_name(self._words, self._gaps, indices):
+        if not (self._words[indices[0]].flags & SURNAME_PARTICLE and may_begin_name(self._words, self._gaps, indices)):
             return False
         gaps, after = self._gaps, self._find_member_end(indices[-1], end)
         return not self._has_lower or (gaps[indices[0]][-1:] in _QUOTES and gaps[after][:1] in _QUOTES)
