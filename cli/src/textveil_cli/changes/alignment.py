@@ -60,9 +60,7 @@ def align_pieces(
         The result contains the original text.
     """
     if spans is None and "".join(piece.text for piece in pieces) == output:
-        return [
-            MarkedPiece(output)
-        ]  # such as a tool call whose tags the model wrote, which the gateway sends unchanged
+        return [MarkedPiece(output)]  # such as tags that a model wrote, which the gateway sends unchanged
     separate = [*_iterate_groups(pieces, joined=False)]
     if spans is not None and _fit_spans(separate, spans, output):
         return [*_iterate_marked(separate, spans, output)]
