@@ -121,3 +121,10 @@ def test_a_report_counts_replaced_and_kept_numbers_apart() -> None:
     ]
     assert ("1,240", "kept") in words
     assert "17" in [token for token, _ in words]
+
+
+def test_a_text_that_was_sent_as_it_is_has_no_marks() -> None:
+    text = 'The order_no is "[number 1]", the customer [person 1].'
+    explainer = TextExplainer(Sanitizer.load(), {"style": "tag", "facts": "useful"})
+    assert any(piece.state not in ("kept", "gap") for piece in explainer.list_pieces(text))
+    assert explainer.align(text, text) == [MarkedPiece(text)]

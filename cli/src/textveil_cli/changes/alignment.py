@@ -59,6 +59,8 @@ def align_pieces(
     Privacy:
         The result contains the original text.
     """
+    if spans is None and "".join(piece.text for piece in pieces) == output:
+        return [MarkedPiece(output)]  # such as tags that a model wrote, which the gateway sends unchanged
     separate = [*_iterate_groups(pieces, joined=False)]
     if spans is not None and _fit_spans(separate, spans, output):
         return [*_iterate_marked(separate, spans, output)]

@@ -102,7 +102,8 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
     if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
         raise OptionError(
-            "a ledger needs protect='words' or protect='all': the default mode 'names' has no epsilon to spend"
+            "a ledger needs protect='words' or protect='all', which have an epsilon to spend, or protect='names' to "
+            "count releases"
         )
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},

@@ -248,9 +248,8 @@ class EntityClassifier:
             if mention is None:
                 mention = self._randomized_mentions[tokens[0]] = self._make_mention(span, "word", RANDOMIZED)
             return mention
-        if (
-            provisional_type == DIGIT_GROUP and len(tokens) >= MIN_CARD_DIGITS
-        ):  # same result as ``classify_number``, without scanning megabytes
+        if provisional_type == DIGIT_GROUP and len(tokens) >= MIN_CARD_DIGITS:
+            # The result is that of ``classify_number``, without scanning megabytes.
             return self._make_mention(span, "card", "")
         if provisional_type == DIGIT_GROUP:
             entity_type, layout = classify_number(_NON_DIGITS.sub("-", span.text.strip("+(")), self._rules.patterns)
@@ -286,9 +285,8 @@ class EntityClassifier:
             if entity_type == "person"
             else [_make_part(span, entity_type, name_start)]
         )
-        case = (
-            UPPER if all(part.entity_type == "initial" for part in parts) else span.case
-        )  # the case of words before the name does not count
+        # The case of words before the name does not count.
+        case = UPPER if all(part.entity_type == "initial" for part in parts) else span.case
         return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
 
     def classify_elements(
@@ -394,10 +392,6 @@ class EntityClassifier:
 
         The name must consist of a first name and a family name. The word before the name must not be one that precedes
         streets and places, such as *on*.
-
-        Args:
-            span: Span of capitalized words.
-            name_start: Index of the first word of the name in the span.
         """
         tokens = span.tokens[name_start:]
         if len(tokens) != 2 or span.preceding_word in self._street_leads:
@@ -412,10 +406,6 @@ class EntityClassifier:
         """Return the entity type that the last word of a span indicates, such as *School*; ``None`` if there is none.
 
         Some of these words, such as *Home*, do not count after a single first name.
-
-        Args:
-            span: Span of capitalized words.
-            name_start: Index of the first word of the name in the span.
         """
         key = span.tokens[-1].key
         is_pair = len(span.tokens) == 2 and span.tokens[name_start].key in self._name_lists["given"]
@@ -427,10 +417,6 @@ class EntityClassifier:
 
         There is an exception for names of two words. The second word may be the family name of a person if it is a
         common word after a listed first name, or a rare family name after an unlisted word.
-
-        Args:
-            span: The span of the words.
-            name_start: Index of the first word to check.
         """
         tokens = span.tokens[name_start:]
         listed_types = [self._type_by_name.get(token.key) for token in tokens]
@@ -477,10 +463,6 @@ class EntityClassifier:
         """Split a person's name into parts: initials, given names, and a family name at the end.
 
         Particles such as *van* belong to the family name.
-
-        Args:
-            span: Span of capitalized words.
-            name_start: Index of the first word of the name in the span.
         """
         parts: list[MentionPart] = []
         for index, token in enumerate(span.tokens[name_start:], name_start):
@@ -500,13 +482,7 @@ def _is_initial(token: NamesToken) -> bool:
 
 
 def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
-    """Create the part of an entity from the word with index ``first`` to the end of the span.
-
-    Args:
-        span: The span.
-        entity_type: Type of the part, such as ``family``.
-        first: Index of the first word of the part.
-    """
+    """Create the part of an entity from the word with index ``first`` to the end of the span."""
     return MentionPart(
         entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
     )

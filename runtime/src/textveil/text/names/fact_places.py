@@ -48,8 +48,6 @@ _CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
 class LinePlaces:
     """The words and detected entities (*mentions*) of some lines, with the gaps between them.
 
-    An *item* is a word or a mention. A mention is replaced unless a rule leaves it unchanged.
-
     Args:
         elements: Unchanged texts and mentions.
         words: Lists of words on which the rules depend.
@@ -75,7 +73,6 @@ class LinePlaces:
         self.gaps: list[str] = []
         self.mentions: list[EntityMention | None] = []
         self._words: list[str] = []
-        #: Kept texts and mentions into which a mention was split, by the index of the mention.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
         self._elements = elements
         #: The index of each mention, with the mention, in order.
@@ -146,7 +143,7 @@ class LinePlaces:
         first line, it also compares the last unchanged word of the earlier lines.
 
         Args:
-            index: The index.
+            index: The position.
             words: Words in lower case.
             most: Number of words and entities to compare.
         """
@@ -195,12 +192,8 @@ class LinePlaces:
     def _find_joined_number(self, index: int, step: int) -> int:
         """Return the index of the next number of the line; -1 if there is none, or if a word separates it.
 
-        If the search reaches the end of the known part of the line, the unknown rest counts as a number. The result is
-        then ``index``.
-
-        Args:
-            index: Index at which the search begins.
-            step: The direction: -1 for the left, 1 for the right.
+        The search goes to the left if ``step`` is -1, to the right if it is 1. If it reaches the end of the known part
+        of the line, the unknown rest counts as a number, and the result is ``index``.
         """
         at = index
         while True:
@@ -308,10 +301,7 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the indices of the other words and entities of a line, outward from position ``index``.
-
-        The method yields at most 64 indices in each direction.
-        """
+        """Yield the indices of up to 64 words and entities of a line in each direction, outward from ``index``."""
         for step in (-1, 1):
             at = index
             while abs(at - index) < _MAX_SENTENCE and not self.has_break(at if step < 0 else at + 1):
@@ -490,10 +480,6 @@ class LinePlaces:
         """Return whether the sentence of an entity has another entity of one of the given types.
 
         The search ends after 64 words and entities in each direction.
-
-        Args:
-            index: Index of the entity.
-            types: The entity types.
         """
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):

@@ -56,8 +56,8 @@ TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit i
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
 #: constants of source code that are names too; common words that are family names too, even rare ones.
 STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
-#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*).
-LABELS, SENTENCES, LETTERED = (1 << bit for bit in range(12, 15))
+#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*); words of ``LabelFacts``.
+LABELS, SENTENCES, LETTERED, LABELED = (1 << bit for bit in range(12, 16))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -100,10 +100,7 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates (possible replacements), in lower case.
-
-        No rule leaves such a word unchanged, because restoring would replace it in a reply.
-        """
+        """All surrogates (possible replacements), in lower case. No rule keeps them: a reply could mean either."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
@@ -113,9 +110,8 @@ class FactStrings:
         """Possible replacements of unlisted words that are not also replacements of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
-        return words.difference(
-            entry.lower() for name, pool in pools if not name.startswith(_WORD_POOLS) for entry in pool
-        )
+        others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
+        return words.difference(entry.lower() for pool in others for entry in pool)
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -147,8 +143,7 @@ class FactStrings:
     def _shared_pool_words(self) -> frozenset[str]:
         """Possible replacements of unlisted words that may stay unchanged.
 
-        The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these replacements is in
-        use.
+        The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these words is in use.
         """
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
@@ -186,10 +181,7 @@ class FactStrings:
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
     def is_elided(self, key: str) -> bool:
-        """Return whether a word such as *l'image* consists of a short elided word and a word that is no name.
-
-        The elided word belongs to another language.
-        """
+        """Return whether a word is a short elided word of another language and a word that is no name: *l'image*."""
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
@@ -409,9 +401,8 @@ class FactStrings:
 
     def _is_heading_word(self, word: str) -> bool:
         marks = self.common.get(word, 0)
-        if not marks or marks & NAME:
-            return False
-        return word not in self.persons and word not in self.denied and word not in self._place_names
+        is_name = not marks or marks & NAME or word in self.persons or word in self._place_names
+        return not is_name and word not in self.denied
 
     # --- identifiers
 
@@ -451,12 +442,8 @@ class FactStrings:
 
     def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
         """Return whether capitalized words are on public lists, or are a country that ``facts`` leaves unchanged."""
-        if not self.is_useful or not tokens:
-            return False
-        if self.is_public_run(tokens):
-            return True
-        is_country = self.is_public and mention.entity_type in _COUNTRIES
-        return is_country and mention.span.preceding_word != AFTER_TITLE
+        is_country = self.is_public and mention.entity_type in _COUNTRIES and mention.span.preceding_word != AFTER_TITLE
+        return self.is_useful and bool(tokens) and (is_country or self.is_public_run(tokens))
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return which public sets of words contain the text of a detected entity, as the sum of their flags.
@@ -480,9 +467,20 @@ class FactStrings:
             found |= STARTS if self.is_start(tokens) else 0
         elif self.is_sentence(tokens):
             found |= SENTENCES
+        if all(self.common.get(token.key) is not None or token.key in self._label_words for token in tokens):
+            found |= LABELED
         found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
         found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
         return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
+
+    @cached_property
+    def _label_words(self) -> frozenset[str]:
+        """The letters, and the words of labels, phrases and short names, in lower case, whether common or not."""
+        words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
+        listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
+        return frozenset("abcdefghijklmnopqrstuvwxyz").union(
+            *(re.split("[ :-]", text) for part in listed for text in part)
+        )
 
     @cached_property
     def _small_sets(self) -> frozenset[str]:

@@ -38,6 +38,7 @@ from textveil.text.names.fact_strings import (
     CONSTANTS,
     FUNCTION_WORDS,
     HEADINGS,
+    LABELED,
     LABELS,
     LETTERED,
     NOUNS,
@@ -326,7 +327,7 @@ class FactRules:
                 return not (place.has_capital_beside(index) or place.follows(index, self._before_names))
             if sets & FUNCTION_WORDS and not place.has_capital_beside(index):
                 return True
-            return self._labels.is_kept_run(place, index, span)
+            return bool(sets & LABELED) and self._labels.is_kept_run(place, index, span)
         if entity_type == "month":
             return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
         if not strings.is_useful:

@@ -355,13 +355,7 @@ class _SurrogateSpellings:
     def _write_with_tags(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> tuple[str, SpanOutline | None]:
-        """Return the result of ``write_text`` for a text with tags such as ``[city 1]``, or with removed entities.
-
-        Args:
-            elements: Unchanged parts and entities of the text, in order.
-            draws: Planned replacement of each entity.
-            words: Outputs of the words that the option ``randomize`` randomizes.
-        """
+        """Return the result of ``write_text`` for a text with tags such as ``[city 1]``, or with removed entities."""
         written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
         outline = outline_elements(written, PUBLIC_TYPE_NAMES, keeps_originals=self._keeps_originals)
         has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
@@ -374,10 +368,6 @@ class _SurrogateSpellings:
         """Return the surrogate (replacement) of each entity, except for words of the option ``randomize``.
 
         To be fast, the method looks up all surrogates of the text in one call.
-
-        Args:
-            elements: Unchanged parts and entities of the text, in order.
-            draws: Planned replacement of each entity.
         """
         mentions = [element for element in elements if not isinstance(element, str)]
         drawn = [(mention, cast("list[int]", draw)) for mention, draw in zip(mentions, draws, strict=True) if draw]
@@ -417,14 +407,9 @@ class _SurrogateSpellings:
     def iterate_elements(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
-        """Yield the parts of a text, each with its output text.
+        """Yield the parts of a text, each with its output text. The arguments are those of ``write_text``.
 
         For a word of the option ``randomize``, the result lacks the original, because such a word is never restored.
-
-        Args:
-            elements: Unchanged parts and entities of the text, in order.
-            draws: Planned replacement of each entity.
-            words: Outputs of the randomized words.
         """
         rest = iter(draws)
         for element in elements:
@@ -489,9 +474,6 @@ def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
     """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
 
     Without the escape, restoring would replace the user's text.
-
-    Args:
-        elements: Parts of the sanitized text, in order.
     """
     parts, last = list[str](), 0
     for element in elements:
@@ -507,10 +489,6 @@ def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
 
     The hash is the first 128 bits of HMAC-SHA256 of type, layout and normalized text. The hash modulo the number of
     possible surrogates is the index of the surrogate. This reduction has a bias below 2^-60.
-
-    Args:
-        key: The secret key.
-        part: The part of the entity.
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

@@ -5,7 +5,8 @@ unchanged words only. It never reads a text that is replaced. So its decisions s
 of the same classes in place of its names (docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
-decide that the word is replaced.
+decide that the word is replaced. An argument ``end`` is the index after the last word of a line (in ``_make_span``, of
+the span).
 """
 
 from array import array
@@ -33,6 +34,7 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
+    KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
     LISTED_PERSON,
@@ -43,6 +45,7 @@ from textveil.text.names.tokens import (
     RANDOMIZED,
     REPLACED,
     SURNAME,
+    SURNAME_PARTICLE,
     EntitySpan,
     NamesToken,
     TextElement,
@@ -57,7 +60,7 @@ from textveil.text.names.tokens import (
     is_noun,
     may_begin_name,
 )
-from textveil.text.segmentation import LOWER, TITLE
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
@@ -66,10 +69,9 @@ LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _QUOTES, _RUN_JOINS, _INITIAL_JOINS
     for name in ("line_breaks", "ends_sentence", "opens", "quotes", "joins", "joins_initials", "joins_forms")
 )
 #: A line with at least this many words in Title case counts as a headline. A shorter one may be a title or a name.
-_MIN_HEADLINE_WORDS = 7
+_MIN_HEADLINE_WORDS, _MIN_LETTERS_TO_END = 7, 2
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
-_MIN_LETTERS_TO_END = 2
 #: Number of strings that one ``join`` joins; of kept texts and spans per block; and the token in place of a freed one.
 _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, "", "")
 
@@ -81,8 +83,7 @@ class SpanFinder:
         windows: Tokens of the text, a few lines at a time.
         lexicon: The classifier of words by public lists.
         has_breaks: Whether the text has a line break.
-        has_capitals: Whether any text of the document has a capital letter. If not, words that may be names are
-            replaced.
+        has_capitals: Whether the document has a capital letter. If not, words that may be names are replaced.
 
     Attributes:
         kept_count: Number of unchanged words. The number is final after the last block of ``iterate_blocks``.
@@ -209,12 +210,7 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` stays unchanged in its context.
-
-        Args:
-            index: Index of the word.
-            end: Index after the last word of the line.
-        """
+        """Return whether the word at ``index`` stays unchanged in its context."""
         token = self._words[index]
         if token.token_class == KEPT:
             return self._find_address_end(index, end) == index
@@ -225,12 +221,7 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself.
-
-        Args:
-            index: Index of the word.
-            end: Index after the last word of the line.
-        """
+        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
@@ -251,8 +242,7 @@ class SpanFinder:
     def _find_address_end(self, index: int, end: int) -> int:
         """Return the end of a place or part of an address that begins with a common word; else ``index``.
 
-        Example: in ``suite 7``, *suite* is replaced too. In a text without a capital letter, ``new york`` and ``port
-        said`` are replaced too.
+        In ``suite 7``, *suite* is replaced too. In a document without capitals, so are ``new york`` and ``port said``.
         """
         words, after = self._words, index + 1
         if not words[index].flags or after == end:
@@ -271,12 +261,7 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here.
-
-        Args:
-            index: Index of the word.
-            end: Index after the last word of the line.
-        """
+        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here."""
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -321,8 +306,8 @@ class SpanFinder:
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
-        The method changes the class of these particles to ``CAPITALIZED``. All other particles become unlisted words.
-        So the words of a name form the same span, whether or not a particle precedes them.
+        Their class becomes ``CAPITALIZED``, and all other particles become unlisted words. So the words of a name form
+        the same span, whether or not a particle precedes them.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -349,12 +334,7 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], end: int) -> None:
-        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen.
-
-        Args:
-            capitalized: Indices of the capitalized words of the line.
-            end: Index after the last word of the line.
-        """
+        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
         words = self._words
         title_case_words = 1 if self._has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -384,10 +364,6 @@ class SpanFinder:
         """Mark for replacement common words that are family names before a comma and a name: ``Hope, Daniel``.
 
         The word must begin a line, a sentence or an entry of a list. A replaced word or a title must follow the comma.
-
-        Args:
-            capitalized: Indices of the capitalized words of the line.
-            end: Index after the last word of the line.
         """
         for place, after in ((place, place + 1) for place in capitalized if place + 1 < end):
             if (
@@ -416,10 +392,6 @@ class SpanFinder:
         """Mark the words to replace in a group of adjacent capitalized words that is not in a headline.
 
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
-
-        Args:
-            indices: Indices of the capitalized words of the group.
-            end: Index after the last word of the line.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end) or self._is_whole_name(indices, end):
@@ -429,14 +401,15 @@ class SpanFinder:
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
             is_kept = all(is_emphasized(words[at]) or is_noun(words[at]) for at in indices[1:])
             indices = () if is_kept else indices
-        indices = indices if self._follows_title(first) else drop_nouns(words, self._gaps, indices)
-        if not all(is_emphasized(words[at]) for at in indices):
+        if indices and words[indices[0]].flags & KEPT_NOUN and not self._follows_title(first):
+            indices = drop_nouns(words, self._gaps, indices)
+        if not all(words[at].case == UPPER and is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
     def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
         """Return whether a particle opens a name that is all of a quotation or line: ``"El Brezo"``, ``Van Bondt``."""
-        if not may_begin_name(self._words, self._gaps, indices):
+        if not (self._words[indices[0]].flags & SURNAME_PARTICLE and may_begin_name(self._words, self._gaps, indices)):
             return False
         gaps, after = self._gaps, self._find_member_end(indices[-1], end)
         return not self._has_lower or (gaps[indices[0]][-1:] in _QUOTES and gaps[after][:1] in _QUOTES)
@@ -446,21 +419,13 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the name whose last word is at ``index``.
-
-        Args:
-            first: Index of the first word of the name.
-            index: Index of the last word of the name so far.
-            after: Index of the next word.
-            end: Index after the last word of the line.
-        """
+        """Return whether the word at ``after`` continues the name from ``first`` to ``index``."""
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
         """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
 
-        Blanks and hyphens join words. Other marks join only initials, some short forms (``St. Louis``), and legal
-        forms.
+        Blanks and hyphens join words, other marks only initials, some short forms (``St. Louis``) and legal forms.
         """
         gap, before = self._gaps[after], self._words[after - 1]
         if gap in _RUN_JOINS or (before.token_class == INITIAL and gap in _INITIAL_JOINS):
@@ -477,13 +442,7 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name.
-
-        Args:
-            start: Index of the first word of the name.
-            end: Index after the last word of the line.
-            elements: List of unchanged texts and spans.
-        """
+        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name."""
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -508,10 +467,7 @@ class SpanFinder:
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
         """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended.
 
-        Args:
-            start: Index of the first word of the name, or of its part after words such as *of*.
-            index: Index after the last word of the name so far.
-            end: Index after the last word of the line.
+        ``start`` is the index of the first word of the name, or of its part after words such as *of*.
         """
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
@@ -524,14 +480,7 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the number at ``index`` to ``elements``, and return the index after the number.
-
-        Args:
-            index: Index of the first digits.
-            start: Index of the first word of the line.
-            end: Index after the last word of the line.
-            elements: List of unchanged texts and spans.
-        """
+        """Append the span of the number at ``index`` to ``elements``, and return the index after the number."""
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
