@@ -160,7 +160,7 @@ class ReceiptFile:
         self._writer.add_statements(release.statement for release in releases)
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add sanitized documents, by their token counts, to the privacy statements in the receipt.
+        """Add the privacy statements of sanitized documents to the receipt (signed file of what was sent).
 
         Args:
             tokens: For each document the number of randomized tokens, each of which spends epsilon.

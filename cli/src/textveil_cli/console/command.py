@@ -156,9 +156,10 @@ class _StrictCommandMixin:
 
 
 def _has_one_value(option: Any) -> bool:
-    """Return whether an option takes exactly one value.
+    """Return whether a command line option takes exactly one value.
 
-    The result is false for lists, counts, and flags without an off switch.
+    The result is true also for flags with an off form, such as ``--resume/--no-resume``, and false for lists, counts
+    and other flags.
     """
     return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
 

@@ -259,7 +259,7 @@ class CallAudit:
 
 
 def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
-    """Return the id of a tool call: from an object in the call, or else from the object that contains the first.
+    """Return the id of a tool call: the id of ``entry``, or else that of ``parent``, the object that contains it.
 
     The result is ``None`` if neither has an id.
     """

@@ -23,7 +23,7 @@ def is_known_encoding(encoding: bytes) -> bool:
 class Decompressor:
     """Incremental decompressor of the body of one reply.
 
-    A body in gzip may consist of several members, each followed by zero bytes.
+    A body in gzip may consist of several members, each followed by padding (bytes of value 0).
 
     Args:
         encoding: Encoding of the body; ``is_known_encoding`` must be true for it.

@@ -107,8 +107,9 @@ class WrittenFiles:
     def may_be_by_model(self, path: Path, status: os.stat_result) -> bool:
         """Return whether a model may have written a file.
 
-        The result is true if the path or the inode of the file is in the list. Once the model has written its first
-        file, the result is also true for every other file, except unchanged files of the user that existed before.
+        The result is true if the path or the inode of the file is recorded as written by a model. Once the model has
+        written its first file, the result is also true for every other file, except unchanged files of the user that
+        existed before.
         """
         with self._lock:
             name, signs = self._get_relative_name(path), _make_signature(status)

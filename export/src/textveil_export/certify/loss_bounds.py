@@ -27,7 +27,7 @@ _OUTPUTS_AT_ONCE = 256
 
 
 class LossEnvelope:
-    """Function ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
+    """Largest change of a log-weight: ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``, ``W`` a table of weights.
 
     ``E[n]`` is the largest change of a log-weight by at most ``n`` score steps. Scores beyond the last score have its
     weight, so ``E`` is constant for larger ``n``. The class computes each value at its first use: the time for all

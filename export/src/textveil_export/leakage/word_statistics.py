@@ -130,7 +130,11 @@ def measure_spread(
 
 
 def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of words, each of shape ``(n,)``."""
+    """Return three figures of each word, each of shape ``(n,)``; see ``MeasuredEffects``.
+
+    They are the probability that the output is the word itself, the smallest number of outputs with a total probability
+    of .95, and the probability of the likeliest output.
+    """
     if isinstance(randomizer, ScoreRandomizer):
         weights, totals = randomizer.compute_input_weights(words), randomizer.totals[words]
     else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth

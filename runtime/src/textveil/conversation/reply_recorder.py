@@ -16,7 +16,9 @@ from textveil.text.inflections import SurrogatePair
 
 
 class ReplyRecorder:
-    """Recorder of the model's reply, so that the client can send it again as the model wrote it.
+    """Recorder of the model's reply with its surrogates (replacements of hidden words).
+
+    The client sends the reply again with its next request. The model then receives the text that it wrote itself.
 
     Args:
         shared: State of the conversation.

@@ -1,4 +1,4 @@
-"""Outputs that a privacy ledger records (texts, vectors and class labels), and byte forms of requests."""
+"""Outputs that a privacy ledger records (texts, vectors and class labels), and the bytes that identify a request."""
 
 import hashlib
 import json

@@ -377,7 +377,7 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of a possible tag or address in angle brackets, and return the kind of its text (``Region``).
+    """Process a character of a possible tag or address in angle brackets, and return the ``Region`` of the character.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.

@@ -46,7 +46,10 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end_text(self) -> None:
-        """Collect the number at the end of the text so far. Call this before each surrogate and after the last text."""
+        """Collect the number at the end of the reply so far, which no further digit continues.
+
+        Call this before each surrogate (replacement of a hidden word) and after the last text.
+        """
         self._scan(self._open)
         self._open = ""
 

@@ -67,10 +67,10 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_documents(self, documents: "Iterable[RewrittenDocument]") -> "Iterator[RewrittenDocument]":
-        """Put the original characters back into sanitized documents, and yield these documents.
+        """Put characters back that were replaced because versions of Unicode differ, and yield the documents.
 
-        This concerns the texts, the positions of replaced parts, and the data with which replies are restored. Each
-        replacement is one character, so positions stay the same.
+        Words that were hidden stay hidden. The characters change in the texts, and in the data with which replies are
+        restored. Each replacement is one character, so positions stay the same.
         """
         for document in documents:
             yield document._replace(

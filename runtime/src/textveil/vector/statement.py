@@ -70,7 +70,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def mechanism(self) -> str:
-        """Return the name of the mechanism: the word ``vector`` and the mode."""
+        """Return the name of the mechanism, such as ``vector l1``: the word ``vector`` and the norm that is bounded."""
         return f"vector {self.parameters.mode}"
 
     @property

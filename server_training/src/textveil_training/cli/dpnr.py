@@ -236,7 +236,7 @@ def _train_recipe(
         data: File or folder of the data.
         output: Folder of the new checkpoint.
         options: Column names of the data.
-        chosen: Options that need a recipe.
+        chosen: Further options of the command; the command refuses them if no recipe is given.
         seed: Seed that replaces the recipe's; ``None`` to keep it.
         precision: Precision that replaces the recipe's; ``None`` to keep it.
         resume: Whether to continue an interrupted run.

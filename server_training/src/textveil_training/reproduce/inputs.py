@@ -63,7 +63,7 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
     Raises:
         UnreadableFile: The data or the vectors do not exist.
         DataError: The first row of the data is not of the format.
-        DataOptionError: The study does not read the format, or needs no texts, vectors or model.
+        DataOptionError: The study cannot read the format, or does not use given texts, vectors or a model.
         CheckpointError: The folder of the model has no weights.
     """
     if inputs.data is not None and not study.formats:

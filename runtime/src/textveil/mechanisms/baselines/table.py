@@ -1,8 +1,8 @@
 """The table of SanText (random replacement of words): similar words of each word, possible outputs and weights.
 
-All levels (epsilons) and both mechanisms, ``santext`` and ``santext+``, use the same neighbors. Each level has its own
-table of integer weights, indexed by integer scores. Each mechanism has its own set of possible outputs
-(docs/proofs/santext.md).
+All levels (epsilons) and both mechanisms, ``santext`` and ``santext+``, use the same similar words. Each similar word
+has an integer score, and each level a table with the integer weight of each score. Each mechanism has its own set of
+possible outputs (docs/proofs/santext.md).
 """
 
 from dataclasses import dataclass

@@ -148,10 +148,10 @@ class GivenNameLinker:
         return linked
 
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text, with some family names changed to first names.
+        """Yield the parts of a text, with the entity type of some names corrected from family name to first name.
 
-        Only a family name without a first name next to it can change. Such a name becomes a first name if the same word
-        was a first name earlier in the document, and was never a family name.
+        Only a family name without a first name next to it can change its type. Its type changes if the same word was a
+        first name earlier in the document, and was never a family name.
         """
         for entry in entries:
             if isinstance(entry, str) or entry.entity_type not in _PERSON_TYPES:

@@ -110,8 +110,9 @@ class IdentifierRules:
     def cut_address(self, string: str) -> list[str | EntityMention] | None:
         """Split a web address into its host and the words of its path, and mark those to replace.
 
-        The public words of the path stay. The decision to split depends only on the path with ``xxxx`` in place of each
-        word to replace. The host is replaced, unless it is public, such as ``docs.github.com``.
+        Words of the path that are on public lists stay. Whether to split is decided after each other word is masked
+        (written ``xxxx``), so that the output reveals nothing about these words. The host is replaced, unless it is
+        public, such as ``docs.github.com``.
 
         Returns:
             Unchanged texts and entities to replace, in turn; ``None`` if the string must be replaced as a whole.

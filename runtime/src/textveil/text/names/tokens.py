@@ -66,10 +66,10 @@ class NamesToken(NamedTuple):
     Attributes:
         token_class: One of the classes ``GAP`` to ``INITIAL``.
         text: The token as spelled.
-        key: Its normalized spelling. The finder of spans (``spans``) may read this value only for unchanged words.
+        key: Its normalized spelling. The module ``spans`` reads it for unchanged words only.
         case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         entity_type: For tokens of the class ``REPLACED`` or ``DIGITS`` the entity type. For the class ``KEPT``
-            (unchanged) the role after a name: ``NOUN_ROLE``, ``NAME_ROLE`` or empty.
+            (unchanged) whether it may belong to a name before it: ``NOUN_ROLE``, ``NAME_ROLE`` or empty.
         layout: The form of a number, or the ending of a word, that the output reveals.
         flags: Sum of flags of this module, such as ``KEPT_AT_START``. For the classes ``CAPITALIZED`` and ``REPLACED``,
             flags state in which contexts the token stays unchanged. For ``KEPT`` and ``CAPITALIZED``, flags state which
