@@ -237,7 +237,7 @@ def write_numbered_label(chance: random.Random) -> str:
 
 def write_choice(chance: random.Random) -> str:
     """Return a choice behind a name or a kept word."""
-    return f"it is A. the {chance.choice(('zorblax', 'Kowal', 'dog'))} B. Difficult subject and C. Late hour"
+    return f"which? A. a plan of {chance.choice(('zorblax', 'Kowal', 'dogs'))} B. Difficult subject and C. Late hour"
 
 
 #: Texts that show a fault which random mixtures of words show too rarely.

@@ -25,6 +25,7 @@ TUPLES = {
     ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
     ("textveil/text/replaced_spans.py", "ReplacedSpan"),
+    ("textveil/text/reply_matcher.py", "_PendingSurrogate"),
     ("textveil/text/rewrite/draws.py", "DrawIndex"),
     ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
     ("textveil/text/statement.py", "RewrittenDocument"),

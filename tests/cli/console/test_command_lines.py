@@ -67,7 +67,7 @@ def loaded(*arguments: str) -> set[str]:
 
 
 #: Of the library and the command, for one sentence.
-MOST_MODULES = {"words": 63, "names": 92}
+MOST_MODULES = {"words": 63, "names": 93}
 #: What no sentence needs that the staircase rewrites: tables, vectors, a ledger, other mechanisms, and distributions.
 _UNUSED = (
     "textveil.verify",
