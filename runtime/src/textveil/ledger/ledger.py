@@ -1,7 +1,7 @@
 """Public class of the privacy ledger, which records epsilon and delta on the disk before an output is returned.
 
-docs/proofs/ledger.md proves that the sums of the recorded epsilons and deltas bound the privacy loss of a privacy unit (such
-as a person).
+docs/proofs/ledger.md proves that the sums of the recorded epsilons and deltas bound the privacy loss of a privacy unit
+(such as a person).
 """
 
 import json
