@@ -62,7 +62,7 @@ class RewrittenDocuments:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all documents were sanitized, so that they may be written to the output."""
+        """Return whether every document may be written to the output, that is, whether none is withheld."""
         return not any(isinstance(tokens, WithheldDocument) for tokens in self.tokens)
 
 

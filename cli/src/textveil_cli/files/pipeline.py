@@ -248,7 +248,7 @@ def _iterate_steps(
     check_copied_columns: CopiedColumnsCheck = lambda names: None,
     layout: LayoutFactory | None = None,
 ) -> Iterator[RunStep]:
-    """Yield the steps of the run over all files: each block of rows, and the end of each file.
+    """Yield the steps of the run over all files: the start of each file, its blocks of rows, and its end.
 
     If reading fails, the error is yielded as the last step instead of being raised, so that the rows before the error
     are still written.

@@ -135,7 +135,7 @@ NO_REPLY_RULES = ReplyRules({})
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
-    """Parse saved rules for inflected replacements in replies, such as ``Tom's``; return ``None`` if malformed."""
+    """Parse saved rules for inflected replacements in replies, such as German ``Kellers``; ``None`` if malformed."""
     if not isinstance(data, dict) or not all(
         key in SAVED_REPLY_MODEL and _has_type(value, SAVED_REPLY_MODEL[key]) for key, value in data.items()
     ):
@@ -158,7 +158,7 @@ def _has_type(value: object, model: object) -> bool:
 
 
 def join_reply_rules(rules: Iterable[ReplyRules]) -> ReplyRules:
-    """Join the rules of several languages for inflected replacements in replies, such as ``Tom's``, into one object.
+    """Join the rules of several languages for inflected replacements in replies, such as German ``Kellers``.
 
     The joined rules recognize the forms of all these languages.
     """

@@ -369,7 +369,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 
 def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
-    """Build the rules by which a model's reply may inflect a surrogate (replacement), such as ``Tom's`` for ``Tom``."""
+    """Build the rules by which a reply may inflect a surrogate (replacement), such as German ``Kellers``."""
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
@@ -391,7 +391,9 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return the text of a pattern, with each reference ``{other}`` replaced by the text of that pattern.
+    """Return the text of a regular expression after inserting the expressions that it refers to.
+
+    A reference is the name of another pattern in braces, such as ``{other}``.
 
     Args:
         patterns: All patterns of a rules file by name. Each has a ``text``, in which ``{other}`` refers to the pattern

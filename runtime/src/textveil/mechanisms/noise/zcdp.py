@@ -76,7 +76,7 @@ def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
 
 
 def _compute_best_rho(excess: Decimal, loss: Decimal) -> Decimal:
-    """Return the rho (parameter of zero-concentrated privacy) with the smallest delta bound for a given Renyi order.
+    """Return the rho (parameter of zCDP) for which no other order gives a smaller delta bound than this order.
 
     Args:
         excess: Order minus 1.
