@@ -346,7 +346,7 @@ class SegmentReader:
         return NumberedSegments(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Iterable[str]]) -> NumberedSegments:
-        """Return the ids of segments (tokens and gaps) for documents that the caller has already split."""
+        """Return the segment ids of documents that are given as lists of segments (tokens and gaps)."""
         self._clear_if_large()
         numbers, ends = array("q"), array("q")
         for document in documents:

@@ -86,7 +86,7 @@ class SanitizingPlan:
 
     @cached_property
     def symbol_count(self) -> int:
-        """Number of words of the vocabulary. This number is also the id of ``<unk>``, the input for unknown words."""
+        """Number of words of the vocabulary; also the id of ``<unk>``, the input of the mechanism for unknown words."""
         return self.bundle.symbol_count
 
     @cached_property
