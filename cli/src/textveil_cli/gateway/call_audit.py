@@ -34,7 +34,7 @@ class CallAudit:
         exchange: The conversation at the time of the request.
 
     Attributes:
-        unclear_count: Number of calls whose arguments clients could interpret in different ways.
+        unclear_count: Number of times that the arguments of a tool call could not be determined without doubt.
         has_ended_part: Whether an event has ended the reply, or a part of it, since the last call of
             ``count_unrecorded``.
     """

@@ -267,7 +267,7 @@ class ConversationStore:
     def _store_reply_id(self, stored: StoredConversation, exchange: Conversation, client: bytes, reply_id: str) -> None:
         """Store the id that the provider gave to a reply, so that a later request with this id finds its conversation.
 
-        Nothing is stored if another conversation has the same id.
+        If another conversation has the same id, the id is no longer used to find either of them.
         """
         id_hash = self.hasher.hash_reply_id_of_any_client(reply_id)
         owner = self._owner_by_reply_id.get(id_hash)
