@@ -214,7 +214,7 @@ class _WrappedChatModel(BaseChatModel):
 def _make_unstreamed_config() -> RunnableConfig:
     """Return the configuration with which LangChain calls the wrapped model without streaming.
 
-    Otherwise callbacks would receive the model's parts of the reply, which have surrogates (replacements) instead of
-    original words.
+    Otherwise a program that streams the agent's messages would receive surrogates (replacements) instead of original
+    words.
     """
     return {"tags": [TAG_NOSTREAM]}
