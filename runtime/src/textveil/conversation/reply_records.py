@@ -103,7 +103,7 @@ class ReplyRecords:
         self._call_hashes: set[str] = set()
 
     def advance_place(self, place: ConversationPlace, message: Any, *, by_model: bool) -> ConversationPlace:
-        """Return the place (position in the conversation) after a message.
+        """Return the position in the conversation (place) that follows a message at a given position.
 
         Args:
             place: Place of the message.
@@ -167,7 +167,7 @@ class ReplyRecords:
                 self._closed_keys.add(recent)
 
     def close_place(self, place: ConversationPlace) -> None:
-        """Delete the reply recorded at a place (position in the conversation), and record no other reply there.
+        """Delete the reply that is stored for a position in the conversation, and store no other reply for it.
 
         Call this when different replies arrived for the same place.
         """

@@ -207,7 +207,7 @@ class FormTable:
         return texts
 
     def get_longest(self, prefix: str) -> int:
-        """Return the length of the longest text of ``list_texts``; ``PREFIX_LENGTH`` if it has none."""
+        """Return the length of the longest form that begins with ``prefix``; ``PREFIX_LENGTH`` if there is none."""
         length = self._longest.get(prefix)
         if length is None:
             length = self._longest[prefix] = max(map(len, self.list_texts(prefix)), default=PREFIX_LENGTH)

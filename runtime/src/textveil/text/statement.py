@@ -30,7 +30,7 @@ TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TE
 
 
 class PrivacyGuarantee(Protocol):
-    """Interface of a mechanism's privacy guarantee for one randomized token."""
+    """Interface of a mechanism's privacy guarantee: its privacy losses, and the texts of privacy statements."""
 
     @property
     def epsilon(self) -> Decimal | float:
@@ -92,7 +92,7 @@ class PrivacyGuarantee(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyTerms:
-    """Mechanism, guarantee and options that apply to all texts of a call.
+    """What a privacy statement states about all texts of a call: the mechanism, its guarantee and the options.
 
     Attributes:
         mechanism: Name of the mechanism.
@@ -130,7 +130,7 @@ class PrivacyTerms:
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """English sentences about the information that the output reveals in spite of the noise."""
+        """English sentences about the information that outputs reveal in spite of the noise."""
         return self.promise.list_unprotected(self)
 
     @property

@@ -266,7 +266,7 @@ class ConversationDraws(DocumentDraws):
         return numbers.pop()
 
     def export_state(self) -> dict[str, Any]:
-        """Return the state of the conversation, on which later random choices depend, as plain JSON values.
+        """Return all choices of replacements so far as plain JSON values, to continue the conversation later.
 
         Privacy:
             The state is as private as the texts.

@@ -186,7 +186,7 @@ class EntityClassifier:
     """Assigns entity types, such as person or city, to spans of a text.
 
     Args:
-        name_lists: Words and names of each list, by name of the list.
+        name_lists: Dictionary from the name of a list, such as ``given``, to its words and names.
         common: Common words, which are left unchanged outside of names; without the words of the option ``deny``.
         rules: Rules of the language, such as number words and date formats.
         kept_types: Types of the option ``keep``: a listed name of such a type is left unchanged.

@@ -158,7 +158,7 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` unchanged words before position ``index``, nearest first; "" for an entity.
+        """Return up to ``most`` words before position ``index``, nearest first, with "" in place of each entity.
 
         The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
         is unknown.
@@ -178,7 +178,7 @@ class LinePlaces:
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of a line that belong to the number at position ``index``; stop at 2.
+        """Count the numbers beside the number at position ``index`` that belong to it, but only up to 2.
 
         Two numbers belong together if no word is between them; joining words such as *and* do not count.
         """

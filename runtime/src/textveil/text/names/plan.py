@@ -183,7 +183,7 @@ class NamesPlan:
         return hide_context_words(entries, self._lexicon)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Return each part of a text with its treatment (``Sanitizer.preview``)."""
+        """Return each part of a text with its treatment, such as ``kept`` or ``person``, but do not sanitize it."""
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:

@@ -217,7 +217,7 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the row of integers for a token. Without ``spelling``, the token equals no other one (identity -1)."""
+        """Return the decision on a token as a row. A token without ``spelling`` equals no other (identity -1)."""
         if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True

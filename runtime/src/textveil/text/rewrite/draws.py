@@ -353,7 +353,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
 
 class RewrittenTexts(NamedTuple):
-    """The sanitized texts of several documents, or of a chunk of a document.
+    """Result of sanitizing: the texts of several documents, or of one chunk of a long document.
 
     ``tokens`` and ``pairs`` have one entry per document.
 

@@ -81,7 +81,7 @@ class SanitizingPlan:
 
     @cached_property
     def keeps_case(self) -> bool:
-        """Whether each output is written in the case of its original."""
+        """Whether each output has the case of its original; false if punctuation is sanitized."""
         return not self.terms.sanitize_punctuation
 
     @cached_property

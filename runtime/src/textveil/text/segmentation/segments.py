@@ -172,7 +172,7 @@ def _get_pattern(text: str, marks_apart: bool) -> Any:
 
 
 def get_patterns(text: str) -> StringPatterns:
-    """Return the patterns that fit ``text``: fast ones for ASCII, or those for all characters."""
+    """Return the regular expressions that split ``text``: fast ones for ASCII, or those for all characters."""
     return compile_ascii() if text.isascii() else compile_unicode()
 
 

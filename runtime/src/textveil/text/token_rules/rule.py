@@ -130,7 +130,7 @@ class TokenRule(Protocol):
         ...
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of a single word, as if it were inside a sentence.
+        """Classify one word without context, as if it were inside a sentence, and return its token.
 
         Raises:
             OptionError: The text is not one token.
