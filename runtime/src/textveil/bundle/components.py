@@ -117,7 +117,7 @@ class StaircaseComponent:
 
 
 class SanTextLevel(NamedTuple):
-    """One epsilon of SanText (random replacement of words): its name, and the parameters of each mechanism."""
+    """Name of one epsilon of SanText (random replacement of words), and the parameters of each mechanism for it."""
 
     name: str
     parameters: "dict[str, LevelParameters]"
@@ -132,7 +132,8 @@ class SanTextComponent:
             output and whether it may be left unchanged.
         santext_metric: Distances between words.
         santext_levels: Parameters of each epsilon, smallest epsilon first.
-        default_table_mechanism, default_level, default_replacement_probability: Defaults of the options of a call.
+        default_table_mechanism, default_level, default_replacement_probability: Values of options that a call does not
+            pass.
     """
 
     santext_table: "SanTextTable | None" = None
