@@ -46,13 +46,16 @@ def split_entries(text: str) -> list[str]:
 
 
 def key_phrases(name: str) -> set[str]:
-    """Return the spellings of a name in a word list: in lower case with accents, and for several words also without."""
+    """Return the spellings by which word lists store a name: in lower case, without periods and hyphens.
+
+    A name of several words also has a spelling without accents: *São Paulo* gives ``são paulo`` and ``sao paulo``.
+    """
     key = " ".join(fold(name).replace(".", "").replace("-", " ").replace("&", " ").split())
     return {key, strip_accents(key)} if " " in key else {key}
 
 
 class LanguageSources:
-    """Frequencies, spellings, names and places of one language.
+    """Reader of the public data of one language: word frequencies, spellings, names and places.
 
     Args:
         settings: Content of ``words.toml``.

@@ -97,7 +97,7 @@ class WordSpread:
 def measure_spread(
     randomizer: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
-    """Compute the figures of ``WordSpread`` for the words that can be randomized.
+    """Compute how many outputs are likely for each word, and how many originals are likely for each output.
 
     Args:
         randomizer: Output distribution.
@@ -130,7 +130,7 @@ def measure_spread(
 
 
 def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Return three figures of each word, each of shape ``(n,)``; see ``MeasuredEffects``.
+    """Measure how much the mechanism randomizes each word; return three arrays of shape ``(n,)``.
 
     They are the probability that the output is the word itself, the smallest number of outputs with a total probability
     of .95, and the probability of the likeliest output.

@@ -103,7 +103,9 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
 
 
 def fits_integers(table: SanTextTable, setting: LevelSetting) -> bool:
-    """Return whether integers can hold the weights for an exponent (``make_level_parameters`` raises no error).
+    """Return whether the weights for an exponent fit into the integers of a bundle (data folder).
+
+    If they do not fit, ``make_level_parameters`` raises an error.
 
     Args:
         table: Neighbors and scores.

@@ -102,7 +102,7 @@ class AuditReport:
             one draw of each input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
-        total_draws: Number of all draws, including those of stage 0.
+        total_draws: Number of all samples of outputs, including those that selected the pair and the set of inputs.
         settings: The settings.
     """
 

@@ -132,7 +132,7 @@ def train_minilm_extractor(
 
 @contextmanager
 def require_minilm_packages() -> Iterator[None]:
-    """Convert a failed import of MiniLM's packages in the ``with`` block to an error that names the extra.
+    """Convert an import error in the ``with`` block to an error that states which optional packages to install.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.
@@ -192,8 +192,8 @@ def load_exported(
     """Recreate the extractor from the arrays and values that ``export_minilm`` returned.
 
     Args:
-        arrays: Arrays by name.
-        facts: Further values.
+        arrays: The arrays that ``export_minilm`` returned: ``model``, ``weight`` and ``bias``.
+        facts: The dictionary that ``export_minilm`` returned: vocabulary, hash of the encoder, and way to quantize.
         max_tokens: Longest input in WordPieces.
         provenance: Entries of the model card.
     """
@@ -209,7 +209,7 @@ def load_exported(
 
 
 def describe_words(public: PublicWords) -> dict[str, str]:
-    """Return hash, license and sources of the word list, as entries about the origin of the bundle."""
+    """Return the model card's entries about the public word list of a bundle: hash, license and sources."""
     return {
         "words": f"the English bundle {public.content_hash[:12]} ({public.license})",
         "words_attribution": public.attribution,

@@ -58,7 +58,9 @@ class ReproductionInputs:
 
 
 def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
-    """Check paths and formats before the study computes anything.
+    """Check that the given data, vectors and model exist, and that the study can read them.
+
+    The check takes seconds, so a mistake is an error before the study computes for hours.
 
     Raises:
         UnreadableFile: The data or the vectors do not exist.
