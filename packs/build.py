@@ -40,7 +40,7 @@ PERSONS, CITIES, WORDS = 300, 240, 200
 
 @cache
 def read_english(name: str) -> set[str]:
-    """Return the English list of an entity type, such as all cities, without the flags of its entries."""
+    """Return the English names of an entity type, such as all cities, without marks such as ``name`` after a word."""
     lines = (ENGLISH_LISTS / f"entity.{name}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0] for line in lines}
 

@@ -38,7 +38,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_entries(text: str) -> list[str]:
-    """Split a list in ``words.toml`` into its entries: at bars if it has bars, otherwise at blanks."""
+    """Split a list in ``words.toml`` into its entries: at bars (``|``) if it has bars, otherwise at blanks."""
     if "|" not in text:
         return text.split()
     entries = [" ".join(part.split()) for part in text.split("|")]
@@ -127,7 +127,7 @@ class LanguageSources:
         return {word: math.exp(value) for word, value in _read_table(f"{self.language}_lexeme_prob").items()}
 
     def get_share(self, word: str) -> float:
-        """Return the share of lower-case uses among all uses of a word.
+        """Return how often a word is written in lower case, as a share of all its uses from 0 to 1.
 
         The result is 0 for a word without counts, and 1 if the language has no counts of capitalized uses.
         """

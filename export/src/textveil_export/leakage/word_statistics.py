@@ -179,7 +179,7 @@ def measure_statistics(
 
     Args:
         bundle: The bundle.
-        progress: Called as stages advance.
+        progress: Function that is called with a stage, its finished steps and their total.
         trials: Number of sampled words in the simulation of repeated outputs.
         seed: Seed of that simulation.
 

@@ -88,7 +88,7 @@ def train_representation(
         recipe: Recipe of the training.
         task: The data.
         options: Output folder, device and start of the run.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Returns:
         The record of the run: settings, data and accuracies, which is also in the output folder as JSON.

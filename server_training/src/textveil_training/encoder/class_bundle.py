@@ -124,9 +124,9 @@ def train_class_bundle(
     """Train the model that assigns texts to classes, fit the randomizers of classes, and measure the accuracy.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the bundle.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
         kept: Cache of finished parts, from which an interrupted run resumes.
 
     Returns:
@@ -221,7 +221,7 @@ def compute_figures(
     The expectations over the randomizers are exact, without sampling.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
         randomizers: Tables with which labels are replaced at random: by name, one table for each epsilon.
         data: Name of the data file.

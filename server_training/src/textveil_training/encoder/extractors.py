@@ -72,10 +72,10 @@ def train_static_extractor(
     """Train an extractor of word embeddings (it converts a text to a vector), and quantize it to int8.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         kept: Cache of the weights, or ``None``.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         ResumeError, OutputError: The cache cannot be read or written.
@@ -105,10 +105,10 @@ def train_minilm_extractor(
     The accuracies are compared on a sample: the calibration texts, filled up with training texts.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         kept: Cache of the training state and the exported graph.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.
@@ -161,7 +161,7 @@ def export_minilm(
         weight: Linear map from a vector to scores, shape ``(labels, dimension)``.
         bias: Constants that are added to the scores, shape ``(labels,)``.
         sample: Class ids and texts on which the ways to quantize are compared.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
         max_changed: Share of decisions that int8 may change, for texts without classes; ``None`` to compare accuracies.
 
     Returns:

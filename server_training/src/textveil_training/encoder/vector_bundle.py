@@ -72,15 +72,15 @@ class VectorBundleSettings:
         name: Name of the bundle.
         mode: Bound and noise of the vector: ``l1``, ``l2`` or ``box``; see ``bound_vectors``.
         levels: Epsilons per text, decimal strings.
-        encoder: ``minilm``, a model folder, or a hub id.
+        encoder: ``minilm``, a model folder, or the id of a model on Hugging Face.
         max_tokens: Number of tokens to which longer texts are cut.
         num_epochs: Number of epochs that tune the encoder; ``None`` for the number, at most 8, that gives about
             ``_TUNED_TEXTS`` training texts in total.
         precision: ``float32`` or ``bfloat16``; ``None`` for bfloat16 if the device supports it.
         compare: Whether to train with the noise of the DPNR paper too, on the same vectors.
         keep_pieces: Number of WordPieces in the bundle, those of the training texts first; ``None`` for all.
-        license: License of the bundle, for the card.
-        source: Source and license of the data, for the card.
+        license: License of the bundle, for the model card.
+        source: Source and license of the data, for the model card.
         seed: Seed of the division and of training.
     """
 
@@ -133,8 +133,8 @@ def train_vector_bundle(
         resume: Whether to continue an unfinished run.
         force: Whether to replace a bundle, and an unfinished run.
         device: ``cpu`` or a CUDA device.
-        reproduce: Command that builds the bundle, for the card.
-        report: Called with progress.
+        reproduce: Command that builds the bundle, for the model card.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         RecipeError: The settings are out of range.
@@ -409,9 +409,9 @@ def _export(
         settings: Settings of the bundle.
         folder: Folder of the finished parts.
         output: Folder of the new bundle.
-        reproduce: Command that builds the bundle, for the card.
+        reproduce: Command that builds the bundle, for the model card.
         force: Whether to replace an existing bundle.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
     """
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 

@@ -96,7 +96,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
     """Load a masked language model, or build one from an encoder.
 
     Args:
-        source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
+        source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on Hugging Face.
         dropout: Dropout probability of hidden states and attention in training.
 
     Raises:

@@ -260,7 +260,7 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Measure how often subtracting the smallest coordinate removes the noise of the published code.
+    """Measure how often the noise of the paper's own code can be removed by subtracting the smallest coordinate.
 
     That code adds the same random number to all coordinates.
 

@@ -63,7 +63,7 @@ class HiddenWordInference:
 
     Args:
         reader: The masked language model.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked words.
     """
 

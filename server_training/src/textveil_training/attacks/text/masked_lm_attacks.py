@@ -46,7 +46,7 @@ class MaskInference:
 
     Args:
         reader: The masked language model.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked tokens.
     """
 
@@ -96,7 +96,7 @@ class WordPrior:
     Args:
         randomizer: The mechanism with its bundle.
         reader: The masked language model.
-        unigram: Prior over the inputs without context, shape ``(inputs,)``.
+        unigram: Probability of each word without its context, shape ``(inputs,)``.
     """
 
     def __init__(self, randomizer: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
@@ -130,9 +130,9 @@ class ContextualBayes:
     Args:
         randomizer: The mechanism.
         reader: The masked language model.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked tokens.
-        unigrams: Priors over the inputs by name, shape ``(inputs,)`` each.
+        unigrams: Prior probabilities of the words by name (``zipf``, ``text``), shape ``(inputs,)`` each.
     """
 
     def __init__(

@@ -67,7 +67,7 @@ class AttributeLeak:
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
     def compare(self, other: "AttributeLeak") -> "AttackAdvantage":
-        """Compute the advantage of this attacker over another one on the same texts."""
+        """Compute how much better this attacker is than another one on the same texts, with standard errors."""
         auc, auc_error = self._parts.compare_auc(other._parts)
         f_tuned, f_error = self._parts.compare_f(other._parts)
         return AttackAdvantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)

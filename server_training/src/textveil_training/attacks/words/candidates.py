@@ -93,7 +93,7 @@ class CandidateFinder:
         """Find the possible originals of all hidden (replaced or randomized) elements of some texts.
 
         Args:
-            reading: The texts as arrays of elements.
+            reading: The texts as arrays of elements (words and punctuation marks).
             outputs: Output of each element.
         """
         places = np.flatnonzero((reading.role == RANDOMIZED) | (reading.role == SURROGATE))

@@ -94,7 +94,7 @@ class DenoiserInput:
         A word without a vector gets the last row of the table, like a hidden word.
 
         Args:
-            reading: The texts as arrays of elements.
+            reading: The texts as arrays of elements (words and punctuation marks).
             outputs: Output of each element.
             found: Candidates of the hidden elements.
             rows: Number of rows in the table of word vectors.
