@@ -226,9 +226,9 @@ class PackBuilder:
         return pools
 
     def mark_common_words(self) -> dict[str, str]:
-        """Return every common word with its flags, such as ``name`` for words that are also names (docs/format.md).
+        """Return every common word with its marks, such as ``name`` for a word that is also a name (docs/format.md).
 
-        The flags of a word are separated by commas.
+        The marks of a word are separated by commas.
         """
         marked = {}
         everyone = self._list_all_names()

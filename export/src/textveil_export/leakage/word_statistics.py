@@ -78,7 +78,7 @@ _BLOCK = 8  # small, so that a block stays in the cache of a core
 
 @dataclass(frozen=True, kw_only=True)
 class WordSpread:
-    """Number of likely outputs and inputs of each word under one output distribution.
+    """Measure of how much a mechanism randomizes: numbers of likely outputs and likely originals of each word.
 
     Attributes:
         unchanged: For each word that can be randomized, the probability that it stays unchanged (``N_x``), shape
@@ -113,7 +113,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def compute_likely_inputs(outputs: Ids) -> Integers:
-        """Return the number of likely inputs for each output of a block (``WordSpread.likely_inputs``)."""
+        """Return, for each output of a block, how many words are likely to be its original."""
         if isinstance(randomizer, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = randomizer.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
@@ -149,7 +149,7 @@ def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers,
 
 
 def _count_likely_inputs(probabilities: Floats) -> Integers:
-    """Count the likely inputs of each output from the probabilities of all inputs.
+    """Count how many words are likely to be the original of each output, from the probabilities of all words.
 
     Args:
         probabilities: Probability of each output for each input, shape ``(outputs, inputs)``; 0 for inputs that do not

@@ -313,7 +313,7 @@ def _choose_level_settings(
 
     Args:
         table: Similar words (neighbors) of each word, with their distances as integers (scores).
-        distances: Distances of words.
+        distances: Function object that computes the distance of two words.
         recipe: Settings of the bundle; they determine the method of the choice.
         progress: Function that is called with a stage, its finished steps and their total.
     """

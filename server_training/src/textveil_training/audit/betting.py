@@ -86,7 +86,7 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet against each claim on how often an event happened in outputs of two inputs.
+        """Update the wealth of each claim by bets on an event in outputs of two inputs.
 
         Args:
             a: Whether the event happened in each draw of the first input.
@@ -96,7 +96,7 @@ class ClaimBets:
             test.bet(a, b)
 
     def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Bet against each claim on how often guesses of the input were right.
+        """Update the wealth of each claim by bets that guesses of the input are right.
 
         Args:
             hits: Whether each guess was right.

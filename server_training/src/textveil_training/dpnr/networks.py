@@ -112,6 +112,6 @@ class RepresentationModel(nn.Module):
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Apply dropout and head to pooled vectors (mean encoder outputs); do not bound the results."""
+        """Compute vectors from pooled vectors (mean encoder outputs) by dropout and head; do not limit their norm."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

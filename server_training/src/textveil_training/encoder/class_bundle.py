@@ -216,7 +216,7 @@ def fit_randomizers(
 def compute_figures(
     task: LabeledTexts, confusion: NDArray[np.float64], randomizers: dict[str, tuple[LabelStaircase, ...]], data: str
 ) -> dict[str, Any]:
-    """Compute the figures of the model card: sizes of the data, and expected accuracies on the test texts.
+    """Compute the numbers of the model card: sizes of the data, and expected accuracies on the test texts.
 
     The expectations over the randomizers are exact, without sampling.
 

@@ -142,7 +142,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
 
 def _initialize_head(model: MaskedLM) -> None:
-    """Set the linear layer of a new head to the identity.
+    """Set the first layer of a new head (the layers that predict words) to the identity.
 
     The first logits are then inner products of embeddings and rectified hidden states.
     """

@@ -279,7 +279,9 @@ def _iterate_log_likelihoods(
 
 
 def _add_log_likelihoods(logs: Singles, randomizer: TokenRandomizer, drawn: Ids) -> None:
-    """Add the log likelihoods of new outputs to ``logs``, in place.
+    """Add, for each token and each word, the log probability of the token's new outputs given the word.
+
+    The function changes ``logs`` in place.
 
     Args:
         logs: Log likelihoods of all inputs for each token, shape ``(tokens, inputs)``.

@@ -69,7 +69,7 @@ class MaskInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates as a dictionary for JSON."""
+        """Return how often the predictions were right, from raw and from sanitized texts, as a dictionary for JSON."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}
@@ -174,7 +174,10 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates with the public Zipf prior, and in ``text_prior`` with the text's frequencies."""
+        """Return the success rates of the attack for JSON, by what the attacker knows about word frequencies.
+
+        The main rates use a public Zipf distribution; ``text_prior`` uses the frequencies in the attacked texts.
+        """
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:

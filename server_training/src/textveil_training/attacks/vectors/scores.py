@@ -80,7 +80,7 @@ class AttackAdvantage:
     Attributes:
         auc: Difference of the mean areas under the ROC curve.
         auc_standard_error: Standard error of the difference ``auc``.
-        f_tuned: Difference of the mean F1, each attacker with the best thresholds on the dev split.
+        f_tuned: Difference of the mean F (``f_tuned`` of ``AttributeLeak``).
         f_standard_error: Standard error of the difference ``f_tuned``.
     """
 
