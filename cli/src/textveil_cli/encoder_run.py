@@ -41,7 +41,7 @@ COMMENT_PREFIX = "# "
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRun:
-    """Encoder of texts for one run of ``textveil encode``, with everything that records the run.
+    """Encoder of texts for one run of ``textveil encode``, with the receipt and the ledger that record the run.
 
     Attributes:
         encoder: Object that encodes texts as noisy vectors or randomized class labels.
@@ -143,7 +143,7 @@ def _read_checked_lines(descriptor: int, name: str, refuses_tables: bool) -> Ite
 
 
 class _ReleaseTally:
-    """Writer of the output lines for one input; the writer counts the lines and the truncated texts."""
+    """Writer of the output lines for one input. It counts the lines and the texts that exceeded the length limit."""
 
     def __init__(self) -> None:
         self.documents = self.truncated = self.fixed_points = 0

@@ -58,7 +58,7 @@ class FileShard:
 
 
 def check_can_split(selection: ColumnSelection) -> None:
-    """Raise ``OptionError`` for options with which a shard cannot be sanitized independently of other shards."""
+    """Raise ``OptionError`` for options that prevent sanitizing the shards (parts) of a file independently."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
             "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"

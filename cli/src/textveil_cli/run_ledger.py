@@ -44,7 +44,7 @@ class RunLedger:
 
     @property
     def privacy_unit(self) -> str:
-        """Return the name from ``--privacy-unit``: the person or group for whom the ledger adds up epsilon."""
+        """Return the argument of ``--privacy-unit``: the person or group for whom the ledger adds up epsilon."""
         return self._privacy_unit
 
     def sanitize(

@@ -7,7 +7,7 @@ _INSTALL = "textveil: the command is not installed: pip install textveil-cli (in
 
 
 def main() -> None:
-    """Run the command line of ``textveil-cli``. If only the library is installed, print how to install that package."""
+    """Run the command ``textveil``; if the package ``textveil-cli`` is missing, print how to install it."""
     try:
         command = import_module("textveil_cli.main")
     except ModuleNotFoundError as error:

@@ -10,7 +10,7 @@ def format_count(count: int, noun: str) -> str:
 
 
 def format_path_name(path: str | os.PathLike[str]) -> str:
-    """Return the last part of a path for a message, or an empty string if it does not look like a file name.
+    """Return the last part of a path, for a message; an empty string if this part does not look like a file name.
 
     Any other string may be a private text that was passed as a path by mistake.
     """

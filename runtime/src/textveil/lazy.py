@@ -68,7 +68,7 @@ def read_data(name: str) -> bytes:
 
 @cache
 def load_data(name: str) -> dict[str, Any]:
-    """Return the parsed JSON of a data file of this package. Callers share the result and must not change it."""
+    """Parse a JSON file of this package, and return the value. Callers share it and must not change it."""
     return json.loads(read_data(name))
 
 

@@ -138,14 +138,14 @@ class Spend:
 
     @classmethod
     def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
-        """Return the sum of the privacy losses of ``times`` outputs that have the same loss, as a ``Spend``."""
+        """Return the sum of the privacy losses of ``times`` outputs with equal losses, in the units of the ledger."""
         return cls(
             _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
         )
 
 
 def _round_up_units(value: Decimal, units: int) -> int:
-    """Return ``value * units`` as an integer, rounded up.
+    """Return the integer ``value * units``, rounded up: a privacy loss in the units of the ledger.
 
     The function uses integer arithmetic, which is fast enough to be called for each row of a table.
     """
@@ -158,7 +158,7 @@ UNBOUNDED_SPEND = Spend(None)
 
 
 class ReleaseStatement(ABC):
-    """Interface of privacy statements, which describe the privacy guarantee of an output.
+    """Interface of privacy statements, which state the privacy guarantee of an output, such as its epsilon.
 
     A statement depends only on the output and on public parameters.
     """
@@ -176,7 +176,7 @@ class ReleaseStatement(ABC):
     @property
     @abstractmethod
     def mechanism(self) -> str:
-        """Name of the mechanism (method of randomizing), such as ``staircase``."""
+        """Name of the mechanism that randomized the text, such as ``staircase``."""
 
     @property
     @abstractmethod
@@ -190,7 +190,7 @@ class ReleaseStatement(ABC):
     @property
     @abstractmethod
     def not_protected(self) -> tuple[str, ...]:
-        """Sentences that explain what the output reveals in spite of the protection."""
+        """Sentences that state what the output reveals in spite of the protection."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -198,10 +198,10 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """Return a summary of the statement as one line for a terminal."""
+        """Return one line for a terminal that summarizes the statement, such as the epsilon and what it applies to."""
 
     def _list_details(self) -> tuple[str, ...]:
-        """Return the middle lines of the printed statement, between its summary and the content hash of the bundle."""
+        """Return the lines of the printed statement between its summary and the content hash of the bundle."""
         return ()
 
     def __str__(self) -> str:
@@ -215,7 +215,7 @@ def _format_number(value: Decimal) -> str:
 
 @lru_cache
 def compute_largest_odds(epsilon: Decimal) -> int:
-    """Return ``e**epsilon``, rounded up to an integer.
+    """Compute ``e**epsilon``, rounded up to an integer.
 
     This is the largest factor by which an output can change an observer's odds between two inputs.
     """
@@ -224,12 +224,12 @@ def compute_largest_odds(epsilon: Decimal) -> int:
 
 
 def round_up(value: float, decimals: int = 4) -> float:
-    """Round ``value`` up to ``decimals`` decimals. Use this for printing an upper bound."""
+    """Return ``value``, rounded up to ``decimals`` decimals. Use this for printing an upper bound."""
     scale = 10**decimals
     return math.ceil(value * scale) / scale
 
 
 def round_down(value: float, decimals: int = 4) -> float:
-    """Round ``value`` down to ``decimals`` decimals. Use this for printing a lower bound."""
+    """Return ``value``, rounded down to ``decimals`` decimals. Use this for printing a lower bound."""
     scale = 10**decimals
     return math.floor(value * scale) / scale

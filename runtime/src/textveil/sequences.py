@@ -66,7 +66,7 @@ def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
 
 
 def wrap_texts(texts: Iterable[str]) -> list[tuple[str]]:
-    """Convert texts to documents with one text each, after checking that each text is a string.
+    """Convert each text to a document that consists of this text only, after checking that each text is a string.
 
     Raises:
         InputError: ``texts`` is a single string or not a sequence, or an item is not a string.

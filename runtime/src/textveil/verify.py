@@ -73,9 +73,11 @@ def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> 
 def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
     """Check an opened text bundle (data folder for rewriting texts), and return a report of the checks.
 
-    * Mechanism SanText: the weight of every score, every stored distance, and whether a nearer word is missing. Also
-      the privacy losses of all pairs of a random sample of words, half of which are stored neighbors of the other half.
-    * Staircase mechanism: the possible outputs of every protection mode, and the privacy losses of a smaller sample.
+    * Mechanism SanText, which replaces words at random: the weights, all stored distances, and whether a nearer word is
+      missing. Also the privacy losses of all pairs of words in a random sample; half of these words are stored
+      neighbors of the other half.
+    * Staircase mechanism, which replaces words at random: the possible outputs of every protection mode, and the
+      privacy losses of a smaller sample.
     * Mode ``names``, which hides names: its word lists.
 
     Args:
@@ -235,7 +237,7 @@ def _compute_allowed(bundle: TextBundle, level: SanTextLevel, mechanism: str, di
 
 
 def _sample_inputs(table: SanTextTable, pairs: int) -> NDArray[np.intp]:
-    """Sample random words and a similar word of each, so few that they have about ``pairs`` pairs."""
+    """Sample some words at random, and a similar word for each, so that they form about ``pairs`` pairs."""
     half = _draw_below(table.symbol_count + 1, max(1, math.isqrt(pairs) // 2))
     column = _draw_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)

@@ -117,7 +117,7 @@ class SteppedJSONEncoder(json.JSONEncoder):
 
 
 class _SteppedJSONDecoder(json.JSONDecoder):
-    """JSON decoder that lets other threads run between two values."""
+    """JSON decoder that lets other threads run after each value that it decodes."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -139,7 +139,7 @@ class AggregateCounts:
 
 
 def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHistogram]) -> CountEstimates:
-    """Estimate how many texts the model on the devices assigned to each class label.
+    """Estimate how many texts the model on the devices assigned to each class label, before labels were randomized.
 
     Args:
         names: Name of every class label.
@@ -271,9 +271,10 @@ def compute_condition_number(staircase: LabelStaircase) -> float:
 def _estimate_by_mechanism(
     weights: Sequence[Floats], histograms: Sequence[MechanismHistogram]
 ) -> tuple[list[Floats], Floats]:
-    """Compute the estimated counts for each randomizer, and the variance of their sum due to randomization.
+    """Compute estimated counts from the labels of each randomizer, and the variance of their sum.
 
-    The variance for each randomizer is an unbiased estimate, except that a negative value becomes 0.
+    A randomizer is a rule that replaces labels at random. The variance is the part due to the randomization. The
+    variance of each randomizer is an unbiased estimate, except that a negative value becomes 0.
 
     Args:
         weights: For each randomizer the matrix that converts its histogram to estimated counts.

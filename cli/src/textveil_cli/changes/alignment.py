@@ -48,7 +48,7 @@ class _AlignedPlace(NamedTuple):
 def align_pieces(
     pieces: Sequence[ExplainedPiece], output: str, spans: Sequence[tuple[int, int]] | None = None
 ) -> list[MarkedPiece]:
-    """Split a sanitized text into parts, and pair each part with the original words in its place.
+    """Split a sanitized text into parts, and pair each part with the original words that it replaces or repeats.
 
     Args:
         pieces: Tokens of the original text, and gaps (the text between two tokens), each with its treatment, such as
@@ -72,7 +72,7 @@ def align_pieces(
 
 
 def compare_words(original: str, output: str) -> list[MarkedPiece]:
-    """Split a sanitized text into parts, and pair each part with original words, by comparing word by word."""
+    """Compare a sanitized text with the original word by word, and pair its parts with original words."""
     parts = iterate_word_changes(original, output)
     return [MarkedPiece(new) if is_equal else MarkedPiece(new, CHANGED, old) for old, new, is_equal in parts]
 
@@ -84,7 +84,7 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
     """Yield the tokens of a text in groups: adjacent unchanged tokens form one group.
 
-    Each replaced token is a group of its own, unless ``joined`` is true.
+    Each replaced token forms a separate group, unless ``joined`` is true.
 
     Args:
         pieces: Tokens of the original text, and gaps (the text between two tokens), each with its treatment.
@@ -98,7 +98,7 @@ def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterat
 
 
 def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
-    """Return whether the given positions of replacements are consistent with the output.
+    """Return whether the given positions of replacements can be right, that is, fit the unchanged text around them.
 
     The positions are consistent if the output between the replacements is exactly the unchanged text.
 
@@ -153,7 +153,7 @@ def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) 
 def _extend_places(
     places: dict[int, _AlignedPlace], original: str, following: str | None, output: str
 ) -> dict[int, _AlignedPlace]:
-    """Return the positions in the output at which a replacement may end.
+    """Find the positions in the output at which the replacement of a word may end.
 
     A replacement ends where the next unchanged text begins. If the unchanged text occurs several times in the output,
     there are several possible positions.

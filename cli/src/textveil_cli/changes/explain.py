@@ -110,15 +110,15 @@ class TextExplainer:
         )
 
     def iterate_reasons(self, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield each token of a text with its treatment and the reason; ``1,240`` is one token."""
+        """Yield each token of a text with its treatment (such as replaced) and the reason; ``1,240`` is one token."""
         return _iterate_joined_tokens((piece.text, piece.state, piece.reason) for piece in self.list_pieces(text))
 
     def align(self, text: str, output: str) -> list[MarkedPiece]:
-        """Split a sanitized text into parts, and pair each part with the original words in its place."""
+        """Split a sanitized text into parts, and pair each part with the original words that it replaces or repeats."""
         return align_pieces(self.list_pieces(text), output)
 
     def align_result(self, text: str, result: Result) -> list[MarkedPiece]:
-        """Split the text of a sanitizer's result into parts, and pair each part with the original words."""
+        """Split a sanitized text into parts, and pair each part with the original words that it replaces or repeats."""
         replaced = result.spans
         spans = None if replaced is None else [(span.start, span.end) for span in replaced]
         return align_pieces(self.list_pieces(text), result.text, spans)

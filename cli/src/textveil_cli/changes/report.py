@@ -25,7 +25,7 @@ _MAX_OPENED_WORDS = 500
 
 
 def _format_time() -> str:
-    """Return the local time with its offset, to the minute."""
+    """Return the current local time to the minute, with its offset from UTC, for the heading of the report."""
     return datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
 
 
@@ -103,7 +103,7 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
 
 
 def _describe_run(facts: ReportFacts) -> str:
-    """Return the date, the version, the output and the options of the run, one line."""
+    """Return one line for the report with the date, the version, the output and the options of the run."""
     parts = [f"{facts.written}, textveil {__version__}" + (f", bundle {facts.bundle[:12]}" if facts.bundle else "")]
     parts += [f"output: {facts.output}"] if facts.output else []
     parts += [f"options: {facts.options}"] if facts.options else []
@@ -111,7 +111,7 @@ def _describe_run(facts: ReportFacts) -> str:
 
 
 def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
-    """Return a sentence for the report about why it shows fewer rows than the run had.
+    """Return a sentence for the report: why the report shows fewer rows than the run had.
 
     Args:
         review: Counts and sample of the run.

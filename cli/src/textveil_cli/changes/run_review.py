@@ -21,7 +21,7 @@ _MAX_SAMPLE_CHARACTERS = 4_000_000
 
 
 class ReviewedCell(NamedTuple):
-    """One text in the sample of a report: its column, the original and the sanitized text."""
+    """One text in the sample that a report shows: the name of its column, the original and the sanitized text."""
 
     column: str
     original: str
@@ -44,7 +44,7 @@ class ReviewedRow(NamedTuple):
 
 @dataclass(kw_only=True)
 class ColumnCounts:
-    """Counts of texts and words in one column of a table, or in plain text.
+    """Counts of texts and words in one column of a table; plain text counts as one column.
 
     Attributes:
         texts: Number of texts.
@@ -60,7 +60,7 @@ class ColumnCounts:
     _kept_total: int = 0
 
     def add_text(self, explainer: TextExplainer, text: str) -> None:
-        """Add the tokens of a text to the counts."""
+        """Count the unchanged, replaced and randomized tokens of a text, in addition to the earlier texts."""
         self.texts += 1
         has_changed = False
         for token, state in explainer.iterate_treatments(text):
@@ -120,12 +120,12 @@ class RunReview:
 
     @property
     def sample(self) -> list[ReviewedRow]:
-        """Return the rows of the sample, in the order of the run."""
+        """Return the rows that the report shows as a sample, in the order of the run."""
         return [row for _, _, row in sorted(self._heap, key=lambda entry: entry[1])]
 
     @property
     def explainer(self) -> TextExplainer:
-        """Return the object that computes whether each token of a text is left unchanged or replaced."""
+        """Return the object that computes whether each token of a text is left unchanged, replaced or randomized."""
         return self._explainer
 
     def add_text(self, file: str, row: int, column: str, original: str, output: str) -> None:
@@ -166,7 +166,7 @@ class RunReview:
             self._forget_row(removed[2])
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the original and sanitized texts of a block of rows; see ``files.BlockReview`` for the arguments."""
+        """Count the words of a block of rows, and perhaps add rows to the report's sample (``files.BlockReview``)."""
         rows_before = self.rows
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
             if isinstance(output, str):  # otherwise the text is withheld

@@ -22,7 +22,7 @@ _COLORS = {"original": "red strike", "output": "bold green underline"}
 
 @dataclass(frozen=True, kw_only=True)
 class TerminalStyle:
-    """Width and color of differences on a terminal.
+    """Style of the printed differences: width of the terminal, and whether to use color.
 
     Attributes:
         columns: Width of the terminal; ``None`` for files and pipes, whose lines are never wrapped.
@@ -50,7 +50,7 @@ class TerminalStyle:
 
     @property
     def is_wide(self) -> bool:
-        """Return whether a text and its output fit side by side."""
+        """Return whether the terminal is wide enough to show a text and its output side by side."""
         return self.columns is not None and self.columns >= _MIN_WIDE_COLUMNS
 
 
@@ -105,7 +105,10 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
 
 
 def _iterate_side(pieces: Iterable[MarkedPiece], side: str) -> Iterable[tuple[str, bool]]:
-    """Yield the parts of the original or of the output, each with a flag that is true for a changed part."""
+    """Yield the parts of one side of a difference, each with a flag that is true for a changed part.
+
+    One side is the original text or the output.
+    """
     for piece in pieces:
         is_marked = piece.treatment != KEPT_TEXT
         text = piece.original if is_marked and side == "original" else piece.output

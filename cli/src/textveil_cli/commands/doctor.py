@@ -203,7 +203,7 @@ class PackageRequirement:
             return None
 
     def find_problem(self) -> str:
-        """Return why the installed package does not meet the requirement; an empty string if it does."""
+        """Return why the installed package does not meet the requirement; an empty string if it meets it."""
         version = self.get_version()
         if version is None:
             return "not installed"

@@ -214,7 +214,7 @@ class MappingOptions:
     ] = None
 
     def make_retention_settings(self) -> RetentionSettings:
-        """Return how long, and how many, conversations are stored."""
+        """Return the settings for how long conversations are stored, and how many."""
         return RetentionSettings(
             seconds=self.expire_hours * _HOUR_SECONDS,
             max_conversations=self.max_conversations,
@@ -449,7 +449,7 @@ def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
 
 
 def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> int:
-    """Return how many tokens of a text are replaced or randomized."""
+    """Return how many tokens of a text the gateway would replace or randomize."""
     return sum(state not in ("kept", "gap") for _, state in sanitizer.preview(text, **options))
 
 

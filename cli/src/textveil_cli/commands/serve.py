@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedEncoderOptions:
-    """Options for the encoder (of texts as vectors or class labels) that the service offers besides the sanitizer."""
+    """Options for the encoder (which converts texts to noisy vectors or class labels) that the service offers."""
 
     heading: ClassVar[str] = "Encoder"
     encoder: Annotated[
@@ -38,7 +38,7 @@ class ServedEncoderOptions:
 
     @property
     def release_options(self) -> dict[str, Any]:
-        """Return the keyword arguments with which every text is encoded."""
+        """Return the keyword arguments of ``encode``, which are the same for every text that the service encodes."""
         return {"epsilon": self.encoder_epsilon} | ({"as_text": True} if self.encoder_as_text else {})
 
     def open_encoder(self) -> Encoder | TextLabelEncoder | None:

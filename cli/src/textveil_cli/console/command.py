@@ -184,7 +184,7 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
 
 
 def _describe_remaining_output(options: dict[str, Any]) -> str:
-    """Return a sentence about which output files remain after a command was interrupted, from its options."""
+    """Return a sentence that states which output files exist after the user interrupted a command."""
     output = options.get("output")
     remarks = ["the epsilon of every sampled output is spent"] if options.get("ledger") else []
     if output is not None and "resume" in options and Path(output).is_dir():
@@ -225,7 +225,7 @@ class _LazyCommands(Mapping[str, Any]):
 
 
 class _LazyCommandGroup(_StrictCommandMixin, TyperGroup):
-    """Group of commands that imports a command when it is first called."""
+    """Group of commands that imports the module of a command only when the user calls it."""
 
     package: str
     table: Mapping[str, str]
@@ -250,8 +250,8 @@ def make_command_line(
     """Return a typer application that imports its commands on first use.
 
     Args:
-        package: Name of the package that contains the commands. The command ``sanitize-corpus`` is the function
-            ``sanitize_corpus``, or a typer application of that name, in the module ``sanitize_corpus`` of this package.
+        package: Name of the package that contains the commands. The command ``sanitize-corpus``, for example, is the
+            function or typer application ``sanitize_corpus`` in the package's module ``sanitize_corpus``.
         commands: Purpose of each command, by command name: the first sentence of its docstring.
         help: Purpose of the application.
         version: Output of ``--version``; ``None`` for an application without this option.
@@ -291,7 +291,10 @@ class OptionsFor:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that takes single options, builds the option groups, and calls ``command``."""
+    """Convert a command whose arguments are groups of options to a function whose arguments are the single options.
+
+    typer needs a function with single options. The function builds the groups, and calls ``command``.
+    """
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     builders: list[tuple[str, Callable[[OptionValues], Any]]] = []

@@ -14,7 +14,7 @@ _FIRST_CHARACTERS = 20_000
 
 
 class KeptWordsTally:
-    """Counter of the unchanged and the replaced words of a run in the mode 'names', for a warning about the language.
+    """Counter of unchanged and replaced words in a run that hides names, to warn if the texts' language may be wrong.
 
     Privacy:
         The sanitized texts reveal these counts anyway, so a message may contain them.
@@ -24,7 +24,7 @@ class KeptWordsTally:
         self._documents = self._mostly_replaced = self._kept = self._replaced = self._foreign = 0
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Add the numbers of unchanged and of replaced words in some results to the counts."""
+        """Count the unchanged and the replaced words of some results, in addition to the earlier ones."""
         self.add_words(words for result in results if (words := result.kept_words) is not None)
 
     def add_words(self, documents: Iterable[KeptWords]) -> None:
@@ -37,7 +37,7 @@ class KeptWordsTally:
             self._foreign += words.foreign
 
     def describe_language(self, *, is_english: bool, option: str) -> str:
-        """Return a hint that the texts may be in another language than the word lists; see ``describe_language``."""
+        """Return a hint that the texts may be in another language than the word lists; empty if all looks right."""
         return describe_language(
             KeptWords(self._kept, self._replaced, self._foreign),
             documents=self._documents,
@@ -78,7 +78,7 @@ class UnknownWordsWarning:
         self._sanitizer, self._options, self._done = sanitizer, options, False
 
     def __call__(self, texts: Sequence[str]) -> None:
-        """Check the first texts of a run; do nothing on later calls."""
+        """Check the first texts of a run, and print a warning if they have many unknown words; ignore later calls."""
         if self._done or self._sanitizer.terms(**self._options).mechanism != "staircase":
             return
         self._done = True

@@ -79,7 +79,7 @@ def open_output(path: Path | None, *, private: bool = False) -> AbstractContextM
 
 
 def make_printable(name: str) -> str:
-    """Return a file name with each unprintable character replaced by ``?``."""
+    """Replace each unprintable character of a file name by ``?``, and return the result."""
     return "".join(character if character.isprintable() else "?" for character in name)
 
 

@@ -62,7 +62,7 @@ class RewrittenDocuments:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all documents may be written to the output."""
+        """Return whether every document may be written to the output, that is, whether none is withheld."""
         return not any(isinstance(tokens, WithheldDocument) for tokens in self.tokens)
 
 
@@ -100,7 +100,7 @@ class DocumentBlock(Protocol):
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents; either all documents of a group are written to the output, or none."""
+        """Return the documents in groups, in order. Either all documents of a group are written, or none of them."""
         ...
 
 
@@ -138,7 +138,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedRow:
-    """A row that the run cannot sanitize: its position, the reason, its bytes, and the class of the error.
+    """A row that the run cannot sanitize, with its position, the reason, its bytes, and the class of the error.
 
     The bytes of the row are as private as the file.
     """
@@ -170,12 +170,14 @@ class RowLayout(Protocol):
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of the rows and lines before the first one, for a shard in the middle of a file."""
+        """Set how many rows and lines of the file precede the first one. Use this for a shard in mid-file."""
         ...
 
 
 def encode_long_text(text: str, encode: Callable[[str], bytes], enclosing: bytes) -> bytes:
-    """Encode a long text part by part; encoding the whole text at once would need memory for two more copies.
+    """Encode a long text part by part, and return the encoded parts.
+
+    Encoding the whole text at once would need memory for two more copies.
 
     Args:
         text: The text.
@@ -223,7 +225,7 @@ class TextBlock:
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents in order; either all documents of a group are written, or none."""
+        """Return the documents in groups, in order. Either all documents of a group are written, or none of them."""
         rows = [row for row in self.rows if row.texts]
         if self._document == "key":
             documents = (of_key for _, of_key in groupby(rows, lambda row: row.key))
@@ -347,7 +349,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Combine the sanitized texts and the results (with their counts) of several documents."""
+    """Combine the sanitized texts of several documents with the counts in their results."""
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
         [one.tokens for one in results],
@@ -488,7 +490,7 @@ def _split_last_document(
 
 
 def _count_texts(rows: list[TableRow], document: str) -> list[int]:
-    """Return the number of texts in each document; ``document`` is that of ``ColumnSelection``."""
+    """Return the number of texts in each document; ``document`` defines documents as in ``ColumnSelection``."""
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     rows = [row for row in rows if row.texts]  # a blank line between rows does not divide a document

@@ -47,7 +47,7 @@ class DelimitedLayout:
         self._quoted_row = _QuotedRow()
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows that end in the given lines; see ``RowLayout.split_rows``.
+        """Split the given lines into rows, and yield each row that is complete.
 
         Raises:
             ColumnError: A selected column is missing or appears twice, or a file with a header is empty.
@@ -86,7 +86,7 @@ class DelimitedLayout:
             raise ColumnError(f"{self._name}: the file is empty: the header is missing")
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of the rows and lines before the first one; see ``RowLayout.set_position``."""
+        """Set how many rows and lines precede the first one that this object reads (``RowLayout.set_position``)."""
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:
@@ -313,18 +313,18 @@ class _QuotedRow:
         self.is_open = False
 
     def start(self, line: bytes, number: int) -> None:
-        """Begin a new row, with its first line and the number of that line in the file."""
+        """Begin a new row, given its first line and the number of this line in the file."""
         self.lines, self.cells, self.first_line, self.size = [line], [], number, len(line)
         self.position = self.quotes = 0
 
     def add_line(self, line: bytes) -> None:
-        """Add the next line to a row whose last cell is open."""
+        """Add the next line to a row whose last cell has an opening quote but no closing quote yet."""
         self.lines.append(line)
         self.size += len(line)
         self.quotes += line.count(b'"')
 
     def join_lines(self) -> bytes:
-        """Return the bytes of all lines of the row that have arrived."""
+        """Return the bytes of the incomplete row: all of its lines that have arrived so far."""
         if len(self.lines) > 1:
             self.lines = [b"".join(self.lines)]
         return self.lines[0]

@@ -47,7 +47,7 @@ def parse_key(key: str) -> tuple[str | None, ...]:
 
 
 def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
-    """Merge keys such as ``("messages", EACH, "content")`` into a tree of nested dictionaries.
+    """Merge paths of keys such as ``("messages", EACH, "content")`` into a tree of nested dictionaries.
 
     The keys ``("a", "b")`` and ``("a", "c")`` become ``{"a": {"b": {}, "c": {}}}``: a leaf is an empty dictionary.
 
@@ -248,7 +248,10 @@ class KeyParser:
         return position + 1
 
     def _skip_separator(self, position: int, close: str) -> int:
-        """Return the position of the next element after a comma, or of the closing bracket ``close``."""
+        """Skip a comma and return the position of the next element, or return the position of the bracket ``close``.
+
+        ``close`` is the closing bracket of the JSON array or object.
+        """
         match = _SEPARATOR.match(self._text, position)
         if match is None:
             raise ValueError
@@ -313,7 +316,7 @@ def _get_value(row: Any, path: tuple[str | None, ...]) -> Any:
 
 
 def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
-    """Return the value of the key that names the document of a row, as JSON: the number 1 differs from the text "1".
+    """Return the value that names the document of a row, as JSON text: the number 1 differs from the text "1".
 
     Raises:
         RowMismatch: The row has no value at the key.

@@ -65,7 +65,7 @@ class JsonLinesLayout:
         self._has_leaf = False
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows that end in the given lines; see ``RowLayout.split_rows``.
+        """Split the given lines into rows, and yield each row that is complete.
 
         Raises:
             ColumnError: No row of the file has any of the keys.
@@ -82,7 +82,7 @@ class JsonLinesLayout:
             raise ColumnError(f"{self._name}: no row has any of the keys: check --key")
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of the rows and lines before the first one; see ``RowLayout.set_position``."""
+        """Set how many rows and lines precede the first one that this object reads (``RowLayout.set_position``)."""
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:

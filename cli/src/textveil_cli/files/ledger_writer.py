@@ -138,11 +138,11 @@ class BlockLedger:
 def _get_withheld_reason(
     entries: list[SpendEntry] | WithheldDocument, posted: list[SpendOutcome] | BudgetError
 ) -> WithheldDocument | None:
-    """Return why a group of documents must not be written to the output; ``None`` if it may be written.
+    """Return why a group of documents must not be written to the output; ``None`` if the group may be written.
 
     Args:
         entries: Ledger entries of the group, or the reason why it has none.
-        posted: Result of recording the entries, or the error if they exceed the budget.
+        posted: Result of recording the entries in the privacy ledger, or the error if they exceed the budget.
     """
     if isinstance(entries, WithheldDocument):
         return entries

@@ -40,7 +40,7 @@ class ParquetBlock:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts of all rows."""
+        """Return the texts of the cells to sanitize, in the order of the rows."""
         return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
     def iterate_cells(self) -> Iterator[tuple[int, str]]:
@@ -51,7 +51,7 @@ class ParquetBlock:
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents in order; either all documents of a group are written, or none."""
+        """Return the documents in groups, in order. Either all documents of a group are written, or none of them."""
         text_counts = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
         return [
             DocumentGroup((scope,), 1 if self.is_row_document else texts)

@@ -75,11 +75,11 @@ class ReceiptSink(Protocol):
     """Protocol of objects that collect the data for a signed receipt of a run, such as ``ReceiptFile``."""
 
     def update(self, part: bytes) -> None:
-        """Include the next part of the output in the hash of the output."""
+        """Include the next part of the run's output in the hash for the receipt."""
         ...
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add the token counts of further documents.
+        """Add the token counts of further documents to the receipt.
 
         Args:
             tokens: For each document the number of randomized tokens, each of which spends epsilon.
@@ -95,7 +95,7 @@ class RunStep:
         file: The input file; set only in the first step of a file.
         table: The Parquet table; set only in the first step of a Parquet file.
         block: The block to sanitize; ``None`` in all other steps.
-        consumed: Bytes of the file read so far.
+        consumed: Number of bytes of the file that were read so far.
         error: The error that ends the run; ``None`` in all other steps.
     """
 
@@ -248,7 +248,7 @@ def _iterate_steps(
     check_copied_columns: CopiedColumnsCheck = lambda names: None,
     layout: LayoutFactory | None = None,
 ) -> Iterator[RunStep]:
-    """Yield the steps of all files.
+    """Yield the steps of the run over all files: the start of each file, its blocks of rows, and its end.
 
     If reading fails, the error is yielded as the last step instead of being raised, so that the rows before the error
     are still written.
@@ -305,11 +305,12 @@ def write_file(
     receipt: ReceiptSink | None = None,
     review_block: BlockReview | None = None,
 ) -> RunCounts:
-    """Write the output of one file from the steps of the run.
+    """Write the sanitized output of one input file, and record the file as finished.
 
     Args:
         source: The input file, with the path of the output.
-        steps: Steps of the run, each with its sanitized texts; the function consumes those of this file.
+        steps: Iterator over the steps of the run (such as blocks of rows), each with its sanitized texts; the function
+            consumes the steps of this file.
         recorder: Object that records the output as finished, just before the temporary output file is renamed.
         rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.
         report_rows: Called with the bytes read so far and the number of rows just written.
@@ -457,7 +458,7 @@ class _FlushedStandardOutput:
 def open_block_writer(
     file: BinaryIO, source: SourceFile, table: ParquetTable | None
 ) -> Iterator[Callable[[Any], object]]:
-    """Yield a function that writes finished blocks in the format and compression of the output.
+    """Yield a function that writes sanitized blocks of rows in the format and compression of the output.
 
     Raises:
         OptionError: The format is Parquet and the output is standard output.

@@ -23,7 +23,7 @@ class LinesLayout:
         self._file_lines: list[bytes] = []
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows that end in the given lines; see ``RowLayout.split_rows``.
+        """Split the given lines into rows, and yield each row that is complete.
 
         Raises:
             FieldTooLong: A line, or a file that is one document, is longer than the limit.
@@ -41,11 +41,11 @@ class LinesLayout:
             yield self._make_row(b"".join(self._file_lines), 1)
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the number of the lines before the first one; see ``RowLayout.set_position``."""
+        """Set how many lines of the file precede the first line that this object reads (``RowLayout.set_position``)."""
         self._line = lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return a text as UTF-8 bytes."""
+        """Encode a text as UTF-8, without quotes or escapes."""
         return text.encode()
 
     def _refuse_long(self, size: int) -> None:

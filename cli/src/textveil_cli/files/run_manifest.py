@@ -150,7 +150,7 @@ class RunManifest:
         self._append({"run": description})
 
     def close(self) -> None:
-        """Close the manifest file, and unlock the folder for other processes."""
+        """Close the file that lists the finished outputs, and unlock the output folder for other processes."""
         os.close(self._descriptor)
         if self._lock is not None:
             os.close(self._lock)

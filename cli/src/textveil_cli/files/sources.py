@@ -405,7 +405,7 @@ class InputStream:
 
 
 def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small byte strings to strings of about 1 MiB, since large blocks are processed faster."""
+    """Join small byte strings to byte strings of about 1 MiB, which are processed faster."""
     gathered: list[bytes] = []
     size = 0
     for chunk in chunks:

@@ -106,7 +106,7 @@ def _start_worker(bundle: Path | None, expected_bundle: ExpectedBundle, options:
 
 
 def _sanitize_in_worker(texts: list[str], sizes: list[int]) -> RewrittenDocuments | TextveilError | MemoryError:
-    """Sanitize documents in a worker process, and return the result or the error."""
+    """Sanitize documents in a worker process, and return the sanitized texts, or the error instead of raising it."""
     return run_guarded(_sanitize_with_bundle, texts, sizes)
 
 

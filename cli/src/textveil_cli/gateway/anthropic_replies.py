@@ -76,7 +76,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Store the values of an event that this class does not change but that a client may display.
+        """Store the values of an event that are sent unchanged and that a client may display.
 
         A stored value may begin a link. No original word is put back inside that link, since the host of the link would
         receive the word.

@@ -180,17 +180,17 @@ class ApiReplyRestorer:
 
 
 def list_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; an empty list if the value is not a list."""
+    """Return the JSON objects in a list; an empty list if the value is not a list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def list_other_values(value: Any) -> list[Any]:
-    """Return the entries of a list that are not objects; a value that is not a list is the only entry."""
+    """Return the entries of a list that are not JSON objects. A value that is not a list counts as the only entry."""
     return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
 
 
 def drop_fields(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return a copy of a JSON object without the named fields."""
+    """Return a copy of a JSON object without the fields whose names are given."""
     return {name: entry for name, entry in value.items() if name not in names}
 
 

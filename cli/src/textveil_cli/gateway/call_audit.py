@@ -28,13 +28,13 @@ _EMPTY_VALUES: tuple[Any, ...] = (None, "", {}, [])
 
 
 class CallAudit:
-    """Collector of all possible tool calls in one reply of the upstream (language model server).
+    """Collector of the tool calls in one reply of the upstream (language model server).
 
     Args:
         exchange: The conversation at the time of the request.
 
     Attributes:
-        unclear_count: Number of times that the arguments of a call were ambiguous.
+        unclear_count: Number of times that the arguments of a tool call could not be determined without doubt.
         has_ended_part: Whether an event has ended the reply, or a part of it, since the last call of
             ``count_unrecorded``.
     """
@@ -119,7 +119,7 @@ class CallAudit:
         self._exchange.exclude_tool_results()
 
     def _add_arguments(self, call: str, value: Any) -> None:
-        """Record the arguments of a call, given the id of the call.
+        """Record the arguments of the tool call with a given id.
 
         Arguments that are equal as JSON count as one value. Two different values make the arguments ambiguous; further
         values are not recorded.
@@ -135,7 +135,7 @@ class CallAudit:
             known.append(value)
 
     def _add_name(self, call: str | None, name: str) -> None:
-        """Record a tool name of a call, given the id of the call.
+        """Record the name of the tool that a call with the given id uses.
 
         Nothing is recorded for a call without an id. Names in the results of such a call always get new surrogates
         (replacements), so a guess in its arguments reveals nothing.
@@ -165,14 +165,14 @@ class CallAudit:
         return rest
 
     def _observe_call(self, number: Any, entry: Any) -> Any:
-        """Record one partial tool call of a chat completion.
+        """Record one part of a tool call in a streamed chat completion.
 
         Args:
             number: Index of the choice that contains the call.
-            entry: The partial call.
+            entry: The part of the tool call, as a JSON object.
 
         Returns:
-            The partial call without its arguments.
+            The same part without its arguments.
         """
         if not isinstance(entry, Mapping):
             return entry
@@ -195,7 +195,7 @@ class CallAudit:
         return {**entry, name: {**entry[name], field: None}}
 
     def _observe_block(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record an event about a content block of Anthropic's Messages API."""
+        """Record the tool call in an event about a content block of Anthropic's Messages API, if the block has one."""
         place, block, delta = ("block", str(data.get("index"))), data.get("content_block"), data.get("delta")
         is_place, rest = type(data.get("index")) is int, {**data, "content_block": block, "delta": delta}
         if isinstance(block, Mapping) and isinstance(block.get("id"), str):
@@ -226,7 +226,10 @@ class CallAudit:
             self._exclude_tool_results()
 
     def _observe_partial(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record a part of the arguments of a call (Responses API). The last event has the complete arguments."""
+        """Record one part of the arguments of a tool call in the Responses API.
+
+        The last event of a call has the complete arguments.
+        """
         place = ("item", str(data.get("output_index")))
         piece = data.get("delta")
         if event_type.endswith(".delta") and piece not in _EMPTY_VALUES:
@@ -244,7 +247,7 @@ class CallAudit:
                 self._exclude_tool_results()
 
     def _observe_complete(self, value: Any) -> None:
-        """Record all tool names and complete arguments in a value."""
+        """Record the names and complete arguments of all tool calls that are found in a JSON value of the reply."""
         for parent, entry, is_call in _iterate_objects(value):
             call, tool = _find_id(entry, parent), entry.get("name")
             if is_call and isinstance(tool, str) and tool:
@@ -268,7 +271,7 @@ def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
 
 
 def _iterate_objects(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], bool]]:
-    """Yield the objects in a value, except those inside arguments.
+    """Yield the JSON objects in a value, except those inside the arguments of tool calls.
 
     Yields:
         Triples. The first entry is the tool call of which the object is a part, or an empty object if it is a part of

@@ -25,7 +25,7 @@ _DETAILS_FIELD = "reasoning_details"
 
 
 class ChatReplyRestorer(ApiReplyRestorer):
-    """Object that puts original words back into one reply of OpenAI's Chat Completions API."""
+    """Object that puts original words back into one reply of OpenAI's Chat Completions API, streamed or complete."""
 
     _last_chunk: Mapping[str, Any] = {}
 
@@ -139,7 +139,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """Return the end of a text that was held back as the possible beginning of a surrogate (replacement).
+        """Return the last characters of a text, held back as the possible beginning of a surrogate (replacement).
 
         The text may continue later.
         """

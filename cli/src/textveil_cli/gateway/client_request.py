@@ -47,7 +47,7 @@ class ClientRequest:
 
     @property
     def path(self) -> str:
-        """Return the path of the route for the log; it contains no text of the client."""
+        """Return the path of the route, such as ``/v1/messages``, for the log; it contains no text of the client."""
         path = self.request.scope["path"]
         return path if path in FIELDS_BY_PATH else "/v1/models"
 
@@ -82,12 +82,12 @@ class ClientRequest:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return how many replaced words of the request got their original back in the reply, and similar counts."""
+        """Return counts for the log, such as how many replacements became original words again in the reply."""
         return {} if self.restorer is None else self.restorer.counts
 
     @property
     def formatted_counts(self) -> str:
-        """Format the result of ``counts`` for the log line."""
+        """Format the counts about the reply as text for the log line, such as ``restored=2``."""
         return " ".join(f"{name}={count}" for name, count in self.counts.items())
 
     def format_log_line(self) -> str:

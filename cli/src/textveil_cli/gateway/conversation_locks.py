@@ -77,7 +77,7 @@ class ConversationLocks:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     def _set_lock(self, name_hash: bytes, *, is_locked: bool) -> bool:
-        """Lock or unlock the byte of a conversation; return whether this succeeded."""
+        """Lock or unlock a conversation (one byte of the lock file); return whether this succeeded."""
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)

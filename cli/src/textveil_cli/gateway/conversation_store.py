@@ -40,7 +40,7 @@ MAX_LOOKED_UP = 4_096
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionSettings:
-    """Settings: how long conversations are stored, how many, and in how much memory.
+    """Settings that limit for how long conversations are stored, how many, and in how much memory.
 
     Attributes:
         seconds: Time after the last request of a conversation at which the conversation is deleted.
@@ -254,7 +254,7 @@ class ConversationStore:
         return entries[0] if len({id(entry[0]) for entry in entries}) == 1 else None
 
     def _forget_reply_id(self, stored: StoredConversation, id_hash: bytes) -> None:
-        """Remove an id of a reply from a conversation.
+        """Remove the id of a reply from a conversation, so that the id does not find this conversation anymore.
 
         As long as the id is among the most recently removed ones, it is not assigned to another conversation.
         """
@@ -265,7 +265,10 @@ class ConversationStore:
                 self._forgotten_ids.popitem(last=False)
 
     def _store_reply_id(self, stored: StoredConversation, exchange: Conversation, client: bytes, reply_id: str) -> None:
-        """Store that the provider gave a reply id in a conversation, unless another conversation has the same id."""
+        """Store the id that the provider gave to a reply, so that a later request with this id finds its conversation.
+
+        If another conversation has the same id, the id is no longer used to find either of them.
+        """
         id_hash = self.hasher.hash_reply_id_of_any_client(reply_id)
         owner = self._owner_by_reply_id.get(id_hash)
         if id_hash in self._forgotten_ids or (owner is not None and owner is not stored):
@@ -281,7 +284,7 @@ class ConversationStore:
 
     @contextlib.asynccontextmanager
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
-        """Mark a request as active inside the ``async with`` block; at its end, compress idle conversations.
+        """Mark a request as active during the ``async with`` block; then compress idle conversations.
 
         While the request is active, no other gateway can handle a request of this conversation. Otherwise one gateway
         could overwrite a count of the other: the number of original words that the model tried to guess. Some idle

@@ -61,7 +61,7 @@ def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tu
 
 
 def iterate_differences(original: Any, rewritten: Any) -> Iterator[str]:
-    """Yield a line for each change in a request, with its path, the original words, and their replacement.
+    """Yield a line for each change in a request: path of the field, original words, and replacement.
 
     Args:
         original: The request.

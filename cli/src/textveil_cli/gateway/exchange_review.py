@@ -33,7 +33,7 @@ class ReviewedText:
     """One text of a request or a reply, before and after the gateway changed words in it.
 
     Attributes:
-        place: Path of its field, such as ``messages.0.content``.
+        place: Path of the field that contains the text, such as ``messages.0.content``.
         role: Role of its message; empty for a text outside messages.
         before: The text before the gateway changed it.
         after: The text after the gateway changed it.
@@ -52,7 +52,7 @@ class ReviewedExchange:
     """A request and its reply, with the original texts.
 
     Attributes:
-        request_id: Identifier of the request in the log.
+        request_id: Identifier of the request, as in the log.
         path: Path of its route.
         seconds: Time of the request, in seconds since the epoch.
         sent: Texts of the request, before and after words were replaced.
@@ -73,17 +73,17 @@ class ReviewedExchange:
 
 
 class ReplySteps(Protocol):
-    """Protocol of objects that put original words back into a reply, such as ``ApiReplyRestorer``.
+    """Protocol for objects that put original words back into a reply, such as ``ApiReplyRestorer``.
 
     ``ExchangeReview`` wraps such an object to store the texts of the reply.
     """
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a complete (not streamed) reply, with original words in place of their replacements."""
+        """Return a complete reply (one that is not streamed), with original words in place of their replacements."""
         ...
 
     def restore_event(self, event: ServerSentEvent) -> Iterable[ServerSentEvent]:
-        """Return the events to send to the client for one event of a stream, with original words."""
+        """Put original words back into one event of a stream, and return the events to send to the client instead."""
         ...
 
     def end_stream(self) -> Iterable[ServerSentEvent]:
@@ -95,14 +95,14 @@ class RequestObserver:
     """Observer of the requests of a gateway; this base class stores nothing."""
 
     def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
-        """Observe a request: the original body, and the body that is sent to the language model."""
+        """Handle a request, given its original body and the body that is sent to the model. This class does nothing."""
 
     def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
         """Return ``restorer``, or a wrapper around it that gives the texts of the reply to this observer."""
         return restorer
 
     def end_request(self, request_id: str, status: int) -> None:
-        """Observe the end of a request with the HTTP status of its response."""
+        """Handle the end of a request, given the HTTP status of its response. This class does nothing."""
 
 
 class ExchangeReview(RequestObserver):
@@ -136,7 +136,7 @@ class ExchangeReview(RequestObserver):
                 self._exchanges.popitem(last=False)
 
     def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
-        """Return a wrapper around ``restorer`` that also stores the texts of the reply."""
+        """Wrap ``restorer``, which puts original words into a reply, so that the texts of the reply are also stored."""
         exchange = self._exchanges.get(request_id)
         return restorer if exchange is None else _ObservedReply(self._lock, exchange, restorer)
 
@@ -156,7 +156,7 @@ class ExchangeReview(RequestObserver):
 
 
 class _ObservedReply:
-    """Wrapper around an ``ApiReplyRestorer`` that adds the texts of a reply to a ``ReviewedExchange``."""
+    """Wrapper around an ``ApiReplyRestorer`` that also stores the texts of the reply for the review page."""
 
     def __init__(self, lock: Lock, exchange: ReviewedExchange, restorer: ReplySteps) -> None:
         self._lock, self._exchange, self._restorer = lock, exchange, restorer
@@ -223,7 +223,7 @@ def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
 
 
 def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any]) -> Iterator[ReviewedText]:
-    """Yield the texts of a request, and all other values in which the gateway replaced words."""
+    """Yield the texts of a request, and all other values in which the gateway replaced words, for the review page."""
     earlier_counts = {name: _count_earlier(original.get(name)) for name in _MESSAGE_LISTS}
     for place, value, other in iterate_values(original, sent):
         if value == other and not (isinstance(value, str) and _is_text_place(place)):
@@ -242,7 +242,7 @@ def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any])
 
 
 def _count_earlier(messages: Any) -> int:
-    """Return how many messages of a request an earlier request of the conversation contained too.
+    """Return how many messages of a request were already part of an earlier request of the conversation.
 
     These are the messages up to the last message of the model.
     """
@@ -251,7 +251,7 @@ def _count_earlier(messages: Any) -> int:
 
 
 def _is_text_place(place: str) -> bool:
-    """Return whether the last name in a path is that of a field that contains text."""
+    """Return whether a path leads to a field that contains text, judging by the last name in the path."""
     names = [name for name in place.split(".") if not name.isdecimal()]
     return bool(names) and names[-1] in _TEXT_FIELDS
 
@@ -268,7 +268,7 @@ def _list_in_depth(values: Iterator[Any]) -> list[Any]:
 
 
 def _iterate_reply_texts(reply: Any) -> Iterator[tuple[str, str]]:
-    """Yield each text of a complete reply, as a pair of its path and the text."""
+    """Yield the path of each text field of a complete reply, together with the text."""
     for place, value, _ in iterate_values(reply, reply):
         if isinstance(value, str) and _is_text_place(place):
             yield place, value

@@ -32,7 +32,7 @@ MODELS_PATH = "/v1/models"
 
 
 def hash_client(conversations: ConversationStore, request: Request) -> bytes:
-    """Return the keyed hash that identifies the client of a request."""
+    """Return the keyed hash that identifies the client that sent a request."""
     return conversations.hasher.hash_client(
         key + b" " + value for key, value in request.headers.raw if key in _CREDENTIAL_HEADERS
     )
@@ -92,7 +92,7 @@ def select_request_headers(request: Request) -> Headers:
 
 
 def select_reply_headers(headers: Headers, **own: str) -> Headers:
-    """Return the headers to send to the client: the allowed headers of the reply, and the gateway's ``own``."""
+    """Return the headers to send to the client: the allowed ones of the reply, and the gateway's headers ``own``."""
     own_headers = {name.replace("_", "-").encode(): value.encode() for name, value in own.items()}
     forwarded = [
         (key, value) for key, value in headers if key in _REPLY_HEADERS or key.startswith(_REPLY_HEADER_PREFIXES)

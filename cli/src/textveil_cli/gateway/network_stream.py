@@ -73,7 +73,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._is_blocked = True
 
     def resume_writing(self) -> None:
-        """Record that the whole request is sent."""
+        """Record that the transport has sent all bytes of the request."""
         self._is_blocked = False
         self._wake_reader()
 
@@ -130,7 +130,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._head_bytes_left = None
 
     def make_idle(self) -> bool:
-        """Mark the connection as idle, and return whether a next request may use it.
+        """Mark the connection as idle, and return whether another request may use it.
 
         A connection whose reading was paused may not be used again, since the TLS layer may still hold bytes.
         """
@@ -141,7 +141,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return self._is_idle
 
     def end_idle(self) -> bool:
-        """Mark the connection as in use, and return whether a request may be sent."""
+        """Mark the connection as in use, and return whether it may send a request."""
         self._is_idle = False
         return self.is_quiet()
 

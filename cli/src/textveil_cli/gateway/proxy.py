@@ -151,7 +151,7 @@ class GatewayRequestHandler:
             self._admission.release_request(size)
 
     async def _answer_while_connected(self, call: ClientRequest, body: bytes | None, receive: Any) -> None:
-        """Handle a request, and raise ``ClientDisconnect`` as soon as its client disconnects."""
+        """Handle a request; if the client disconnects meanwhile, raise ``ClientDisconnect`` at once."""
         work, disconnect = (
             asyncio.ensure_future(self._answer(call, body)),
             asyncio.ensure_future(_wait_for_disconnect(receive)),
@@ -328,7 +328,7 @@ class GatewayRequestHandler:
         )
 
     def _report_language(self, call: ClientRequest) -> None:
-        """Log, only once, that a request may be in another language than the word lists, and which option to set."""
+        """Log, once, that a request may be in another language than the word lists, and which option to set."""
         if self._has_reported_language or call.exchange is None or not call.kept_words.may_be_foreign:
             return
         self._has_reported_language = True

@@ -114,7 +114,7 @@ class CheckedRequest:
 
     @contextmanager
     def free_afterward(self) -> Iterator["CheckedRequest"]:
-        """Yield this request, and free its body at the end of the ``with`` block."""
+        """Context manager that yields this request and frees the memory of its body at the end of the block."""
         try:
             yield self
         finally:
@@ -265,7 +265,7 @@ def _has_plain_numbers(value: Any) -> bool:
 
 
 def _is_setting(value: Any, depth: int = 0) -> bool:
-    """Return whether a value is a number, a flag, an identifier, or a small list or object of these."""
+    """Return whether a value is only a setting: a number, a flag, an identifier, or a small list or object of these."""
     if value is None or isinstance(value, bool | int | float):
         return True
     if isinstance(value, str):

@@ -127,7 +127,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Store a value that is sent unchanged and that a client may display, unless it repeats an earlier text.
+        """Store a value that is sent unchanged and that a client may display; ignore repetitions of earlier texts.
 
         If the value begins a link, no original word is put back inside that link.
         """
@@ -150,7 +150,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
             self._passed_texts.add(join_utf16_halves("".join(parts)))
 
     def _restore_response(self, reply: dict[str, Any]) -> None:
-        """Put original words back into the complete response that the last event of a stream repeats."""
+        """Put original words back into the complete response that the last event of a stream contains."""
         output = reply.get("output")
         if isinstance(output, list):
             restored = [
@@ -263,6 +263,6 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
 
 
 def _is_known_item(item: Any) -> bool:
-    """Return whether a value is an output item of a known type."""
+    """Return whether a JSON value is an output item of the Responses API with a known ``type``."""
     kind = item.get("type") if isinstance(item, dict) else None
     return isinstance(kind, str) and kind in _ITEM_TYPES

@@ -31,7 +31,7 @@ class ServerSentEvent(NamedTuple):
 
     @property
     def ends_reply(self) -> bool:
-        """Return whether this event ends the reply, so that clients of the API ignore all later events."""
+        """Return whether this event is the last one of a reply; clients of the API ignore all later events."""
         event_type = self.data.get("type") if isinstance(self.data, dict) else None
         return self.data == DONE or (isinstance(event_type, str) and event_type in END_EVENTS)
 
@@ -56,7 +56,7 @@ class EventReader:
         self._max_bytes, self._buffer, self._searched_bytes = max_bytes, bytearray(), 0
 
     def feed(self, part: bytes) -> Iterator[ServerSentEvent]:
-        """Parse the next part of a stream, and yield the events that end in it.
+        """Parse the next part of a stream, and yield the events that this part completes.
 
         Each byte is copied and searched only a fixed number of times, even if the stream arrives in many small parts.
 
@@ -76,11 +76,11 @@ class EventReader:
             raise make_upstream_refusal(f"sent an event of more than {self._max_bytes:,} bytes")
 
     def measure_work(self, part: bytes) -> int:
-        """Return how many bytes ``feed`` would parse with this part; 0 if the part completes no line."""
+        """Return how many bytes a call of ``feed`` with this part would parse; 0 if the part completes no line."""
         return len(self._buffer) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:
-        """Check, at the end of the stream, that the last event is complete.
+        """Raise an error if the stream ended within an event. Call this method at the end of the stream.
 
         Raises:
             Refusal: The stream ended within an event.

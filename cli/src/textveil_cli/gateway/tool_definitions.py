@@ -135,7 +135,7 @@ def _is_nested(name: str, tool_type: Any) -> bool:
 
 
 def _list_objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects in the value of a field: the value itself, or the objects of a list.
+    """Return the JSON objects in the value of a field: the value itself if it is an object, or the objects in a list.
 
     The result is empty for other values, such as the name of an environment.
     """
@@ -195,7 +195,7 @@ def _is_public(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
-    """Return whether a field may be sent.
+    """Return whether a field of a tool definition may be sent to the model.
 
     A field may be sent if it contains text of the developer, a setting, or examples, in which names are replaced.
 

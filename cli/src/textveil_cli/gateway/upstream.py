@@ -128,7 +128,7 @@ class UpstreamReply:
             raise make_upstream_refusal(_BROKEN_REPLY) from None
 
     async def read_body(self) -> bytes:
-        """Return the whole decompressed body."""
+        """Read the body of the reply to its end, and return it decompressed."""
         return b"".join([part async for part in self.iterate_parts()])
 
     async def release_connection(self) -> None:
@@ -253,7 +253,7 @@ class UpstreamClient:
 
 
 async def _send_request(connection: _HTTPConnection, request: Request) -> Response:
-    """Send a request, and return the reply with its body unread.
+    """Send a request to the language model server, and return the reply before its body is read.
 
     Raises:
         Refusal: No reply arrived; or the reply arrived before the request was sent, is a redirect, or declares two

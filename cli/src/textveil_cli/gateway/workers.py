@@ -248,7 +248,7 @@ class RequestAdmission:
         self._bytes += size
 
     def correct_size(self, size: int, to: int) -> None:
-        """Replace the size of an active request by ``to`` bytes, if the announced size was wrong or missing."""
+        """Replace the size of an active request by ``to`` bytes, if its announced size was wrong or missing."""
         self._bytes += to - size
 
     def release_request(self, size: int) -> None:

@@ -137,7 +137,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         return handler(self._wrap_request(request))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
-        """Call the model with surrogates (replacements) of names, as ``wrap_model_call`` does, asynchronously."""
+        """Call the model asynchronously with replacements of names, and return the reply with the original names."""
         return await handler(self._wrap_request(request))
 
     def _wrap_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -212,7 +212,7 @@ class _WrappedChatModel(BaseChatModel):
 
 
 def _make_unstreamed_config() -> RunnableConfig:
-    """Return the configuration that makes LangChain call the wrapped model without streaming.
+    """Return the configuration with which LangChain calls the wrapped model without streaming.
 
     Consumers of a stream would receive surrogates (replacements) instead of original words.
     """

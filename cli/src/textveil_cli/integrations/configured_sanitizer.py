@@ -55,8 +55,8 @@ class ConfiguredSanitizer:
         OptionError: An option has a value that the bundle or the mechanism does not support.
 
     Privacy:
-        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew: two
-        outputs of one text reveal more than one output.
+        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples new
+        replacements. Therefore two outputs of the same text reveal more than one output does.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
@@ -158,7 +158,7 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return how each part of a text would be treated, such as unchanged or replaced; see ``Sanitizer.preview``.
+        """Return how ``sanitize`` would treat each part of a text: leave it unchanged or replace it.
 
         The parts are tokens (words, numbers, punctuation marks) and the gaps between them. No replacement is sampled.
 
@@ -172,7 +172,7 @@ class ConfiguredSanitizer:
 
     @property
     def terms(self) -> PrivacyTerms:
-        """Return the privacy guarantee per token, which is the same for all texts."""
+        """Return the privacy guarantee per token (mode, epsilon and delta), which is the same for all texts."""
         return self._sanitizer.terms(**self._options)
 
     def __repr__(self) -> str:

@@ -31,7 +31,7 @@ Data = TypeVar("Data", Dataset, DatasetDict, IterableDataset, IterableDatasetDic
 
 
 class SanitizeColumns:
-    """Function object that sanitizes columns of a row, or of a batch of rows with ``batched=True``.
+    """Function object for ``Dataset.map`` that sanitizes columns of a row (or of a batch of rows, if ``batched=True``).
 
     Missing cells stay unchanged.
 
@@ -99,7 +99,7 @@ class SanitizeColumns:
 
 
 def _is_cell(cells: Any) -> bool:
-    """Return whether the value of a column is the cell of one row, not a list of cells."""
+    """Return whether the value of a column is the cell of one row, rather than a list of cells (a batch of rows)."""
     return isinstance(cells, str) or not isinstance(cells, Iterable)
 
 

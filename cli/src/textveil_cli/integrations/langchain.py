@@ -80,7 +80,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         return longer
 
     def pipe(self, *others: Any, name: str | None = None) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return a copy of this chain with more steps, as ``|`` does."""
+        """Return a copy of this chain with more steps at its end, as the operator ``|`` does."""
         longer = self
         for other in others:
             longer = longer | other
@@ -100,12 +100,12 @@ class SanitizeFirst(Runnable[Any, Any]):
         return text if self.next_step is None else self.next_step.invoke(text, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Sanitize the input and run the next steps, as ``invoke`` does, asynchronously."""
+        """Sanitize the input and run the next steps asynchronously, with the arguments of ``invoke``."""
         text = self._sanitize_input(input, config)
         return text if self.next_step is None else await self.next_step.ainvoke(text, config, **kwargs)
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        """Sanitize the input, and yield the parts of the output of the last step."""
+        """Sanitize the input, run the next steps with it, and yield the parts of the output of the last step."""
         text = self._sanitize_input(input, config)
         if self.next_step is None:
             yield text
@@ -113,7 +113,7 @@ class SanitizeFirst(Runnable[Any, Any]):
             yield from self.next_step.stream(text, config, **kwargs)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
-        """Sanitize the input and yield parts of the output, as ``stream`` does, asynchronously."""
+        """Sanitize the input, run the next steps, and yield parts of the output asynchronously."""
         text = self._sanitize_input(input, config)
         if self.next_step is None:
             yield text
@@ -130,7 +130,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         return super().batch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     async def abatch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Call ``invoke`` for each of several inputs, as ``batch`` does, asynchronously."""
+        """Call ``invoke`` asynchronously for each of several inputs, and return the outputs."""
         return await super().abatch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     def batch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -138,7 +138,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         return super().batch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def abatch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Yield pairs (index of the input, output), as ``batch_as_completed`` does, asynchronously."""
+        """Yield, asynchronously, pairs (index of the input, output) as soon as each is complete."""
         return super().abatch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def astream_events(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -229,7 +229,7 @@ class ConversationRunnable(Runnable[Any, Any]):
         )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Send messages and return the reply, as ``invoke`` does, asynchronously."""
+        """Send messages to the model and return its reply asynchronously, with the arguments of ``invoke``."""
         return restore_reply(
             self.conversation,
             await self.model.ainvoke(self._sanitize_messages(input, config), config, **self._with_stops(kwargs)),
@@ -248,7 +248,7 @@ class ConversationRunnable(Runnable[Any, Any]):
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
-        """Send messages and yield parts of the reply, as ``stream`` does, asynchronously."""
+        """Send messages to the model, and yield, asynchronously, parts of the reply with original names."""
         sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         async for chunk in self.model.astream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)

@@ -124,7 +124,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return which surrogates (replacements) of a reply became original words again, and which did not.
+    """Return the surrogates (replacements) in a reply: those that became original words again, and those that did not.
 
     The lists contain only types that any message serializer supports.
     """
@@ -156,9 +156,9 @@ class ChunkedReplyRestorer:
         self._report: dict[str, list[Any]] = {name: [] for name in _REPORT_NAMES}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
-        """Add a chunk, and return the next part of the reply with original words.
+        """Add a chunk of a streamed reply, and return the next part of the reply with original words.
 
-        If the model does not stream, the chunk may be the whole reply.
+        If the model does not stream, pass the whole reply as one chunk.
 
         Raises:
             InputError: The model continued a part of its reply after the next part, which this method has already

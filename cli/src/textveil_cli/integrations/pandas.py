@@ -201,7 +201,7 @@ def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -
 def _sanitize_columns(
     columns: list[pandas.Series], sanitizer: ConfiguredSanitizer, *, by_row: bool
 ) -> list[pandas.Series]:
-    """Sanitize all texts in columns of one frame, and return the new columns.
+    """Sanitize all texts in some columns of a data frame, and return the new columns.
 
     Args:
         columns: The columns.

@@ -51,7 +51,7 @@ class SanitizeDoc:
         sanitizer: The sanitizer of texts.
 
     Privacy:
-        Each spaCy document is a separate document; see ``Sanitizer.sanitize``. The component does not use the tokens of
+        Each spaCy document is a separate document; see ``Sanitizer.sanitize``. The new document contains no tokens of
         the original. Annotations by an earlier component would reveal the original, so the component raises an error
         unless it is first.
     """

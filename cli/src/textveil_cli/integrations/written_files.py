@@ -134,7 +134,7 @@ class WrittenFiles:
 
         Args:
             name: Path of the file, relative to the folder.
-            signs: Its inode, size and date.
+            signs: Inode, size and date of the file.
         """
         return signs[1:] == self._signature_by_user_file.get(name, [])[1:] or (
             signs[0] != 0 and signs in self._signature_by_user_file.values()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FbddOptions:
-    """Options for estimating, from samples, how FBDD (a mechanism that randomizes words) changes words."""
+    """Options for estimating, from samples, how often the mechanism FBDD changes words and which outputs it gives."""
 
     heading: ClassVar[str] = "Calibration of FBDD"
     mechanism: Annotated[

@@ -293,7 +293,7 @@ class RowOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FileRunOptions:
-    """Options for a run over many files."""
+    """Options for a run over many files, such as worker processes and resuming."""
 
     heading: ClassVar[str] = "Runs over many files"
     rejected_rows: Annotated[
@@ -310,7 +310,7 @@ class FileRunOptions:
 
     @property
     def has_any(self) -> bool:
-        """Return whether any of these options differs from its default."""
+        """Return whether the user changed any of these options from its default."""
         return self.rejected_rows is not None or self.workers > 1 or self.resume
 
 

@@ -54,7 +54,7 @@ class RestoreOptions:
         return {"restore_places": places, "restore_hosts": hosts}
 
     def warn_about_all_places(self, report: Callable[[str], None]) -> None:
-        """Report a warning if the options permit original words everywhere in a reply, including links."""
+        """Print a warning if the options permit original words everywhere in a reply, even in links."""
         if self.parse_policy().permits_everything:
             report(_ALL_PLACES_WARNING)
 
@@ -121,7 +121,7 @@ class ToolRestoreOptions(RestoreOptions):
         return per_call, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
-        """Raise ``OptionError`` for options about restoring replies, if the mode ``protect`` cannot restore any."""
+        """Raise ``OptionError`` for options about putting original words back if the mode ``protect`` cannot do so."""
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:

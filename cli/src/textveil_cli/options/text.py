@@ -105,7 +105,7 @@ class BundleOptions:
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the requirements on the bundle and its language as keyword arguments of ``Sanitizer.load``."""
+        """Return the required content hash, signer and language as keyword arguments of ``Sanitizer.load``."""
         expected = self.expected.expected_bundle
         return expected if self.language is None else {**expected, "language": self.language}
 
@@ -135,7 +135,7 @@ class BundleOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EncoderOptions:
-    """Options for the bundle (folder with a model) of a command that encodes texts or reads encoded texts."""
+    """Options for the bundle (folder with a model) that a command uses to encode texts or to read encoded texts."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -292,7 +292,7 @@ class ProtectionOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SamplingOptions:
-    """Options for consistent replacement: equal words get equal replacements."""
+    """Options that decide whether equal words of a document, or of a corpus, get equal replacements."""
 
     heading: ClassVar[str] = "Randomization"
     consistent: Annotated[
@@ -339,7 +339,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TextOptions:
-    """All options for replacing words in texts."""
+    """All options of a command that replaces words in texts: mode, replacements and mechanism."""
 
     mechanism: MechanismOptions
     protection: ProtectionOptions

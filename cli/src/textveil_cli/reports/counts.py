@@ -72,7 +72,7 @@ def _explain_columns(counts: AggregateCounts, held_out: HeldOutCounts | None) ->
 
 
 def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstimates]]) -> list[str]:
-    """Return one JSON object, as a line, for each name in the columns.
+    """Format estimated counts as JSON lines: one object for each class or cluster label.
 
     Args:
         label_kind: Type of the names, such as ``class label``. With an underscore, as in ``class_label``, it is also a

@@ -68,7 +68,7 @@ def _format_level(bundle: VectorBundle, parameters: ReleaseParameters) -> str:
 
 
 def _flatten_figures(value: object, name: str = "") -> list[tuple[str, str]]:
-    """Convert nested figures to pairs: the joined keys that lead to a figure, and the figure as text."""
+    """Convert nested measurements to pairs: the joined keys that lead to a value, and the value as text."""
     if isinstance(value, dict):
         return [line for key, inner in value.items() for line in _flatten_figures(inner, f"{name} {key}".strip())]
     if value is None:

@@ -71,7 +71,7 @@ def calibrate_fbdd(
 
 
 def format_fbdd_table(found: dict[str, Any]) -> str:
-    """Format the result of ``calibrate_fbdd`` as readable text."""
+    """Format the measurements of ``calibrate_fbdd`` as a table for a terminal."""
     unit = found["median_distance"]
     lines = [
         f"fbdd: {found['draws']:,} samples of each of {found['words']:,} words; {found['outputs']:,} outputs, "
@@ -171,7 +171,7 @@ def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count:
 
 
 def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
-    """Convert the measurements at one epsilon to a dictionary for JSON.
+    """Convert the measurements of FBDD at one epsilon to a dictionary for JSON.
 
     Args:
         found: The measurements.
@@ -186,7 +186,7 @@ def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
 
 
 def _describe_values(values: Any) -> dict[str, Any]:
-    """Return mean and quantiles of values as a dictionary for JSON, without interpolation of quantiles."""
+    """Return the mean and quantiles of values as a dictionary for JSON. Each quantile is one of the values."""
     quantiles = np.quantile(values, (0, *_QUANTILES, 1), method="inverted_cdf").tolist()
     names = ("min", *map(str, _QUANTILES), "max")
     return {"mean": float(np.mean(values)), "quantiles": dict(zip(names, quantiles, strict=True))}

@@ -19,7 +19,7 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
-    """Return the properties of a bundle's staircase mechanism, as a dictionary for JSON."""
+    """Return the properties of a bundle's staircase mechanism, such as its epsilons, as a dictionary for JSON."""
     assert bundle.template is not None
     return {
         "guarantee": NOTION,
@@ -30,7 +30,7 @@ def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
 
 
 def format_staircase_table(bundle: TextBundle) -> list[str]:
-    """Return the lines of a table with one row for each epsilon of the mechanism, and an explanation of the columns."""
+    """Return the lines of a table with one row per epsilon of the staircase mechanism, and an explanation below it."""
     assert bundle.template is not None
     entity_types = ", ".join(kind.name for kind in bundle.template.entity_types)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""

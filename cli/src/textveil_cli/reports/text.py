@@ -24,7 +24,7 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Describe a text bundle as text or JSON: properties, guarantees, and the limits of the guarantees."""
+    """Describe a text bundle (data folder for rewriting texts) as text or JSON: its guarantees and their limits."""
     manifest = bundle.manifest
     level_summaries = {mechanism: summarize_levels(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
     levels = [
@@ -79,7 +79,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 
 def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Return a table of the epsilons of each mechanism, with guarantees and effects; the default is first."""
+    """Return a table with a row for each epsilon of each mechanism: guarantees and effects; the default is first."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     if not bundle.santext_levels:
         bundle.check_mechanism("staircase")
@@ -176,7 +176,7 @@ def _compute_distance(sanitizer: Sanitizer, symbol: str, output: str) -> float |
 
 
 def format_bound(value: float | None) -> str:
-    """Format a bound with two decimals, rounded up."""
+    """Format a bound, such as an epsilon, with two decimals, rounded up so that the bound stays true."""
     return "-" if value is None else f"{round_up(value, 2):.2f}"
 
 

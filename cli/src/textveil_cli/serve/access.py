@@ -84,10 +84,10 @@ class AccessRule:
 
 
 def _select_headers(headers: Iterable[tuple[bytes, bytes]], token_header: bytes) -> dict[bytes, str]:
-    """Return the headers that the access rule checks, by name.
+    """Return the values of the headers that the access rule checks, as a dictionary from header name to value.
 
     Raises:
-        Refusal: One of them occurs twice.
+        Refusal: One of these headers occurs twice.
     """
     selected: dict[bytes, str] = {}
     for name, value in headers:

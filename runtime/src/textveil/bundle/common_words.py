@@ -37,7 +37,7 @@ class CommonWords(Mapping[str, int]):
         self.get: Callable[..., Any] = self._search
 
     def __getitem__(self, word: str) -> int:
-        """Return the flags (properties, as bits) of a word of the list.
+        """Return the properties of a listed word, as an integer whose bits are flags.
 
         Raises:
             KeyError: The list does not contain the word.

@@ -53,7 +53,7 @@ class EntityTypeFile(NamedTuple):
 
     Attributes:
         name: Name of the entity type.
-        shape: Name of the form of strings that belong to the type, such as ``email`` or ``date``. ``None`` if the type
+        shape: Name of the pattern that strings of the type match, such as ``email`` or ``date``. ``None`` if the type
             consists of listed words.
         files: Content of each list by file name.
 
@@ -69,7 +69,7 @@ class EntityTypeFile(NamedTuple):
 
     @property
     def utf_8(self) -> bytes:
-        """Bytes of all word lists of the type, joined in order; each list ends with a line feed."""
+        """The bytes of all word lists of the entity type, joined in order. Each list ends with a line feed."""
         return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
 
 
@@ -229,7 +229,7 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
 
 
 def check_levels(names: list[str], default_name: object) -> str:
-    """Check the names of a mechanism's levels (epsilons with parameters), and return the default level's name.
+    """Check the names of a mechanism's levels (sets of parameters, one per epsilon), and return the default's name.
 
     Args:
         names: Names of all levels of the mechanism.
@@ -343,8 +343,8 @@ def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]
     """Parse the entry ``names`` of ``mechanism.json`` into three tuples of names.
 
     Returns:
-        The entity types for which a file lists the known strings (such as cities); the entity types for which a file
-        lists possible replacements; and the kinds of public facts (such as terms) that have a list.
+        The entity types for which a file lists known names (such as cities); the entity types for which a file lists
+        possible replacements; and the categories of public facts (such as technical terms) that have a list.
     """
     names_by_key = {"facts": [], **parse_object(entry, MECHANISM_FILE)}
     parse_record(names_by_key, _NAMES_KEYS, MECHANISM_FILE)

@@ -32,7 +32,7 @@ class FactWords:
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         clause_subjects: Pronouns and determiners after an auxiliary verb that is also a name: ``May I``.
         not_plurals: Words that end in *s* but are not plurals of nouns.
-        joining_words: Words between two numbers of one group, such as a word for *and*.
+        joining_words: Words that join two numbers, such as *and* in ``3 and 4 km``.
         range_words: Words between the two numbers of a range, such as a word for *to*.
         number_words: Words for numbers that may be left unchanged in a text.
         age_ends: Words after a number of years that make it an age, such as a word for *old*.
@@ -56,8 +56,8 @@ class FactWords:
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         field_words: Words of fields in forms and templates, such as ``name``. Many are also family names.
-        phrases: Greetings, closings and other phrases with words that are also names: ``best regards``, ``et al``. One
-            that ends in a hyphen or a colon is a word before that mark: ``co-``, ``q:``.
+        phrases: Greetings, closings and other phrases with words that are also names: ``best regards``, ``et al``. An
+            entry with a hyphen or a colon at its end is a word before that mark: ``co-``, ``q:``.
         technical_names: Short names in technology that are also names, or have a digit, such as ``ui`` and ``ipv4``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
         elisions: Shortened words of other languages before an apostrophe, such as ``l`` and ``dell``.

@@ -27,7 +27,7 @@ class HeldOutCounts:
     Attributes:
         labels: Names of the true labels. In a bundle (data folder) with class labels, the true labels are the class
             labels.
-        decisions: Number of texts for each true label (row) and each assigned label (column), int64, shape
+        decisions: Number of texts with each true label (row) that got each assigned label (column), int64, shape
             ``(true labels, assigned labels)``. Assigned labels are the class labels or cluster labels of the bundle.
 
     Example:
@@ -40,7 +40,7 @@ class HeldOutCounts:
 
     @property
     def text_count(self) -> int:
-        """Return the total number of counted texts."""
+        """Return the total number of held-out texts that were counted."""
         return int(self.decisions.sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class HeldOutCounts:
 
 
 def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str] | None) -> HeldOutCounts:
-    """Parse ``held-out.json``: how often the model assigned each label to texts with each true label.
+    """Parse ``held-out.json``, the counts of the labels that the model assigned to texts with each true label.
 
     Args:
         content: The whole file.

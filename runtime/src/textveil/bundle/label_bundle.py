@@ -97,8 +97,8 @@ class LabelBundle(BundleBase):
         bias: Bias of the scores, float32, shape ``(labels,)``.
         randomizers: For the name of each randomizer, its mechanisms in the order of ascending epsilon.
         default_randomizer: Mechanism for calls that pass neither a randomizer nor an epsilon.
-        held_out: Counts of correct and wrong labels on held-out texts, for the server; ``None`` if the bundle lacks
-            these counts.
+        held_out: Counts of the labels that the model assigned to held-out texts (not used in training), for the server;
+            ``None`` if the bundle lacks these counts.
         sentences: Public sentences of each label. All labels have the same number of sentences, which may be 0.
 
     Example:

@@ -76,7 +76,7 @@ class JoinedNamesFiles(NamesFiles):
 
     @property
     def lists(self) -> "NamesLists":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Return the word lists for hiding names, joined for all languages."""
+        """Return the word lists for hiding names, joined from the lists of all languages."""
         assert self.joined is not None
         return self.joined
 
@@ -87,8 +87,8 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
     The joined bundle is for the mode ``names``, which hides names. A word is left unchanged if at least one language
     leaves it unchanged, unless another language lists the word as a name and hides it. Function words, such as "the",
     of all languages are left unchanged. Surrogates (replacements) and patterns are those of the first language. The
-    joined bundle has no mechanism that replaces words at random, and no public facts (numbers and dates that may be
-    left unchanged). Its content hash is the SHA-256 of the content hashes of the bundles, in their order.
+    joined bundle has no mechanism that replaces words at random, and no rules for public facts (numbers and dates that
+    are left unchanged). Its content hash is the SHA-256 of the content hashes of the bundles, in their order.
     """
     first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
     hashes = "+".join(bundle.content_hash for bundle in bundles)
@@ -139,7 +139,7 @@ def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
 
 
 def _join_rules(rules: Sequence[Rules]) -> Rules:
-    """Return the rules of the first language, in which word lists have the words of all languages."""
+    """Join the rules of several languages: word lists of all languages, and all other rules of the first language."""
     first, clitics = rules[0], [of.clitics for of in rules]
     return replace(
         first,

@@ -100,15 +100,15 @@ class NamesLists:
     def has_useful_words(self) -> bool:
         """Return whether the rules of the language support the option ``facts="useful"``.
 
-        They do if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has at most the
-        effect of ``facts="plain"``, because the rules for all other facts contain words of English. Facts are numbers,
-        dates and words that are left unchanged.
+        The rules support it if they have the list ``heading_leads`` (``FactWords``). Without this list, the option has
+        at most the effect of ``facts="plain"``, because the rules for all other facts contain words of English. Facts
+        are numbers, dates and words that are left unchanged.
         """
         return bool(self.rules.facts.heading_leads)
 
     @property
     def kept_names(self) -> tuple[str, ...]:
-        """Return the common words that are left unchanged although they are also names."""
+        """Return the common words that the mode ``names`` leaves unchanged although they are also names."""
         return tuple(word for word, marks in self.common_words.items() if marks & NAME)
 
 
@@ -148,7 +148,7 @@ def parse_names_lists(
 
 
 def _split_members(content: bytes) -> frozenset[str]:
-    """Return the entries of a valid list of names (such as cities) without their flags."""
+    """Return the entries of a list of names (such as cities) without the flags that follow some entries."""
     for flag_text in MEMBER_FLAGS:
         content = content.replace(f"\t{flag_text}\n".encode(), b"\n")
     return frozenset(_split_lines(content))
@@ -161,7 +161,7 @@ def _split_lines(content: bytes) -> list[str]:
 def _parse_flagged_lists(
     entity_types: Iterable[str], contents: Mapping[str, bytes]
 ) -> tuple[dict[str, int], dict[str, frozenset[str]]]:
-    """Check and parse the list of common words with their flags, and the lists of names of each entity type."""
+    """Check and parse the list of common words with their flags, and the lists of names (such as cities) by type."""
     common = _parse_flagged(contents, COMMON_WORDS, _parse_common_flags)
     members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), MEMBER_FLAGS.get) for kind in entity_types}
     for kind in CLOSED_TYPES:
@@ -208,7 +208,7 @@ def _parse_common_flags(flag_text: str) -> int | None:
     """Convert the flags of a common word, such as ``start,name``, to bits.
 
     Returns:
-        The bits, or ``None`` if a flag is unknown or occurs twice.
+        An integer with one bit per flag, or ``None`` if a flag is unknown or occurs twice.
     """
     flags = flag_text.split(",")
     if len(set(flags)) < len(flags) or not _FLAG_BITS.keys() >= set(flags):
@@ -273,7 +273,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
 
 
 def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> AbstractSet[str]:
-    """Return the entries of one list of public facts (words that may be left unchanged), such as technical terms.
+    """Parse one list of words that may be left unchanged, such as technical terms, and return its entries.
 
     The set is empty if the bundle (data folder) lacks the list.
     """
@@ -314,7 +314,7 @@ def _is_symbol(symbol: str) -> bool:
 
 
 def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
-    """Return the entries of a list, one per line, after checking that they ascend by code points."""
+    """Parse a list with one entry per line, and check that the entries are in ascending order of code points."""
     lines = _read_lines(contents, name)
     if isinstance(lines, list) and _is_strictly_sorted(lines):
         return lines

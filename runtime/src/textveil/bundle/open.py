@@ -159,7 +159,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _explain_version(manifest: dict[str, Any]) -> str:
-    """Return an error message for a bundle (data folder) whose manifest has another format version.
+    """Return the error message for a bundle (data folder) whose manifest has another format version than this package.
 
     For an older bundle, the message contains the command that rebuilds the bundle.
     """

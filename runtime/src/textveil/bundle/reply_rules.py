@@ -135,7 +135,7 @@ NO_REPLY_RULES = ReplyRules({})
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
-    """Parse the rules for forms of replacements in replies from a saved file; return ``None`` if they are malformed."""
+    """Parse saved rules for inflected replacements in replies, such as German ``Kellers``; ``None`` if malformed."""
     if not isinstance(data, dict) or not all(
         key in SAVED_REPLY_MODEL and _has_type(value, SAVED_REPLY_MODEL[key]) for key, value in data.items()
     ):
@@ -147,7 +147,7 @@ def parse_reply_rules(data: object) -> ReplyRules | None:
 
 
 def _has_type(value: object, model: object) -> bool:
-    """Return whether a JSON value has the same type as the example ``model``.
+    """Return whether a JSON value has the same type as the example ``model``, to check the shape of a saved file.
 
     If ``model`` is a list, the value must be a list of strings. If ``model`` is an object, the value must be an object
     whose values are lists of strings.
@@ -158,7 +158,7 @@ def _has_type(value: object, model: object) -> bool:
 
 
 def join_reply_rules(rules: Iterable[ReplyRules]) -> ReplyRules:
-    """Join the rules of several languages for forms of surrogates (replacements) in replies into one object.
+    """Join the rules of several languages for inflected replacements in replies, such as German ``Kellers``.
 
     The joined rules recognize the forms of all these languages.
     """

@@ -76,12 +76,12 @@ class Clitics:
 
     @property
     def all(self) -> frozenset[str]:
-        """All clitics (short words such as ``'s``) that may follow a word: ``after`` and ``negation``."""
+        """All clitics (short words such as ``'s``) that a language appends to a word: ``after`` and ``negation``."""
         return self.after | {self.negation} if self.negation else self.after
 
     @property
     def pieces(self) -> frozenset[str]:
-        """Letters after the apostrophe of each clitic of ``all``, such as ``s`` for ``'s``."""
+        """Letters after the apostrophe of each clitic (a shortened word such as ``'s`` or ``'ll``): ``s``, ``ll``."""
         return frozenset(clitic.partition("'")[2] for clitic in self.all)
 
 
@@ -151,9 +151,9 @@ def parse_template(template: str) -> list[Field]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Patterns:
-    """Regular expressions for strings that are not plain words, such as numbers, dates and email addresses.
+    """Regular expressions for tokens that are not plain words, such as numbers, dates and email addresses.
 
-    Each expression must match the whole string.
+    An expression applies only if it matches the whole token.
     """
 
     dash: LazyPattern
@@ -369,7 +369,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 
 def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
-    """Build the rules for surrogates (replacements) in replies from ``optional.replies`` and ``clitics.before``."""
+    """Build the rules by which a reply may inflect a surrogate (replacement), such as German ``Kellers``."""
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
@@ -391,7 +391,9 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return the text of a pattern, with each reference ``{other}`` replaced by the text of that pattern.
+    """Return the text of a regular expression after inserting the expressions that it refers to.
+
+    A reference is the name of another pattern in braces, such as ``{other}``.
 
     Args:
         patterns: All patterns of a rules file by name. Each has a ``text``, in which ``{other}`` refers to the pattern
@@ -410,7 +412,7 @@ _AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
 
 
 def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
-    """Check that a value has the same keys and types as ``like``, the value at this path in the rules of English."""
+    """Check that a value of a rules file has the same keys and types as ``like``, its counterpart for English."""
     if isinstance(like, dict):
         is_open = path in _OPEN
         entries = parse_object(value, RULES) if is_open else parse_record(value, like, RULES)
@@ -439,7 +441,7 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
 
 
 def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
-    """Check that Python and JavaScript match a pattern in the same way, and that it has the required groups."""
+    """Check that a regular expression matches alike in Python and JavaScript, and has the required groups."""
     written = patterns[name]["text"]
     damaged = BundleDamaged(f"{RULES}: patterns.{name}: uses syntax that is not supported (docs/format-rules.md)")
     if not _PATTERN.fullmatch(written):
@@ -478,7 +480,7 @@ def _check_words(found: Mapping[str, Any]) -> None:
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
-    """Check that the templates are well-formed, and that the lists that they name exist and have a valid length."""
+    """Check the templates from which replacements are generated: their form, and the lists that they name."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     number_words = [found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES]
     lists = [*choices.values(), *number_words]

@@ -170,7 +170,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def metric(self) -> "WordMetric":
-        """Return the distances between words that SanText (random replacement of words) uses.
+        """Return the object that computes distances between words, for SanText (random replacement of words).
 
         Raises:
             UnknownMechanism: The bundle (data folder) has no SanText.
@@ -183,7 +183,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         """Return the epsilon that a certificate proves for a level of SanText; ``None`` without a certificate.
 
         Args:
-            level: Name of the level (one set of parameters).
+            level: Name of the level (set of parameters for one epsilon).
             mechanism: Name of the mechanism, such as ``santext``.
         """
         return self.certified_epsilons[level.name, mechanism]
@@ -197,8 +197,8 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
         contents: Bytes of each file by file name.
 
     Raises:
-        BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than a level (set of parameters)
-            or the manifest states.
+        BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than the manifest states, or than
+            one of the bundle's levels (sets of parameters) states.
         BundleTooLarge: A file is larger than allowed.
         BundleVersion: The certificate or the statistics have another version of their format.
     """

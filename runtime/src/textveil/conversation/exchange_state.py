@@ -72,7 +72,7 @@ class ExchangeHistory(NamedTuple):
 
 
 class ConversationState:
-    """State that a conversation and all its exchanges (requests with their replies) share.
+    """The data that all exchanges (requests with their replies) of a conversation share.
 
     Args:
         sanitizer: Sanitizer with the bundle (data folder) and the rules.
@@ -146,7 +146,7 @@ class ConversationState:
         )
 
     def hash_strings(self, use: str, *parts: str) -> str:
-        """Return a tag (keyed hash) of strings.
+        """Return a keyed hash (tag) of strings, which is stored in their place.
 
         Args:
             use: Purpose of the tag. Tags of the same strings for different purposes differ.
@@ -155,7 +155,7 @@ class ConversationState:
         return _hash_parts(self.key, use, *parts)
 
     def hash_value(self, use: str, value: Any) -> str:
-        """Return a tag (keyed hash) of a JSON value, the tag's purpose ``use`` and the option ``pass_through``."""
+        """Return a keyed hash (tag) of a JSON value, of the purpose ``use`` of the tag, and of ``pass_through``."""
         encoded = encode_json(value, encode_sorted_json).encode()
         return compute_tag(self.key, use, encoded, encode_json(sorted(self.pass_through)).encode()).hex()
 
@@ -249,14 +249,14 @@ class ConversationState:
 
 
 class ExchangeState:
-    """State of one exchange, that is, of one request and its reply.
+    """State of one exchange: the messages of one request and its reply, and which hidden strings they have.
 
     A place is a position in the conversation, identified by all messages before it. A pair is a surrogate (replacement)
     and its original (hidden string). A tag is a keyed hash.
 
     Args:
-        tags: Tags of the messages of the exchanges that this exchange continues; ``None`` for all messages of the
-            conversation.
+        tags: Tags of earlier messages: those of the exchanges that this exchange continues. ``None`` if the state is
+            for all messages of the conversation.
         previous: History of the exchange that this exchange continues; ``None`` if there is none.
         tool_names: Names of tools that the user declared.
 
@@ -266,8 +266,8 @@ class ExchangeState:
         message_pairs: Pairs of the message that is currently rewritten.
         kept_words: Counts of words left unchanged, of replaced words that are on no word list, and of unchanged words
             of other languages. Texts that an earlier exchange sent do not count.
-        foreign_words: The same counts, but only of messages of the user and of texts that may be in another language.
-            Each message or text is checked separately.
+        foreign_words: Counts like ``kept_words``, but only for messages of the user, and for other texts, that may be
+            in another language. Each message or text is checked separately.
         unshared_results: Number of tool results that were sent with new surrogates, which are never restored.
         counted_calls: Hashes of the arguments of tool calls that were already counted (``ToolCallCounter``).
         reply_start: Place of the first message of the reply.
@@ -307,7 +307,7 @@ class ExchangeState:
         return cls(dict.fromkeys(_iterate_tags(previous)), previous, tool_names)
 
     def expect_reply(self, place: ConversationPlace) -> None:
-        """Set where the next reply begins. Call this before the first part of the reply arrives.
+        """Store at which place the next reply begins. Call this before the first part of the reply arrives.
 
         Args:
             place: The position in the conversation, identified by the messages before the reply.

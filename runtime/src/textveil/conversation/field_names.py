@@ -152,7 +152,7 @@ class FieldNames:
         return (word in self._given or word in self._family) and word not in self._allowed
 
     def _is_capital_name(self, part: str) -> bool:
-        """Return whether a part of a JSON key is a capitalized name of a person, and not a word of published APIs."""
+        """Return whether a part of a JSON key is a capitalized name of a person, and no word of published APIs."""
         small = part.lower()
         return not part.islower() and self._is_name(small) and small not in self._field_words
 
@@ -216,7 +216,7 @@ class KeyReader(NamesReader):
         return ReadTextStream((), iter(self.read_texts([text])[0].elements))
 
     def is_forced(self, key: str) -> bool:
-        """Return whether a JSON key must be hidden although the rules for texts would leave it unchanged.
+        """Return whether a JSON key is hidden only because it is a key: the rules for texts would leave it unchanged.
 
         Two such keys must get different surrogates (replacements) even if they are equal. Otherwise a model could test
         its guesses of a key, and these guesses are not counted.

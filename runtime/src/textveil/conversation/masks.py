@@ -139,7 +139,7 @@ class OriginalMasks:
         return mention._replace(parts=parts, span=mention.span._replace(text=unmasked_text), name_text=unmasked_text)
 
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
-        """Return a masked text (an original or a word of the model) as one string to hide, with its entity type.
+        """Return the entity, with its type, for an original or a word of the model that occurs in a tool's result.
 
         If the tool's result gets the surrogates (replacements) of the conversation (``is_linked``), an original keeps
         its entity type. In all other cases, the type is a number or ``word``: another entity type would reveal whether

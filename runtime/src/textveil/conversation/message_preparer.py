@@ -288,10 +288,10 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Find groups of consecutive messages of the model.
+    """Count the messages of the model that follow one another without a message of the user or a tool.
 
     Returns:
-        For each message that begins a group, the number of messages of the group; 0 for all other messages.
+        For the first one of such messages their number; 0 for all other messages.
     """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):

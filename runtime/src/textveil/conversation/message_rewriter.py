@@ -87,8 +87,8 @@ class MessageRewriter:
         model_rewriter: Rewriter for messages with the role of the model; by default this object.
         make_result_rewriter: Function that takes the identifier of a call, and returns the rewriter for the result of
             this call. By default this object rewrites results.
-        put_id_back: Function that converts the identifier of a call, as the client received it, to the upstream's
-            identifier.
+        put_id_back: Function that converts the identifier of a call, as the client received it, to the identifier of
+            the model's provider.
         note_number: Function that is called for each JSON number that becomes a string, such as a tag, with the string
             and the digits of the number.
     """
@@ -327,7 +327,7 @@ def get_call_id(item: Mapping[str, Any]) -> str:
 
 
 def is_signed(item: Any) -> bool:
-    """Return whether a part of a reply has a signature of the provider. The provider expects it back unchanged."""
+    """Return whether a part of a reply has a provider's signature, so that it must be sent back unchanged."""
     item_type = item.get("type") if isinstance(item, Mapping) else None
     return isinstance(item_type, str) and item_type in SIGNED_TYPES
 

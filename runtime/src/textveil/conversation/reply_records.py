@@ -53,8 +53,8 @@ class ReplyRecord:
     """One recorded message of a model's reply.
 
     Attributes:
-        fields: By the class of a field: for each of its texts, the hash of the text that the client received (with
-            originals) and the JSON of the text as the model wrote it.
+        fields: Dictionary from the class of a field to its texts: for each text, the hash of the text that the client
+            received (with originals) and the JSON of the text as the model wrote it.
         pairs: The surrogates (replacements) that were found in the text, each with its original.
         reply_start: Position, in the conversation, of the first message of the same reply.
         owner: Object that identifies the request of the reply; ``None`` in a loaded conversation.
@@ -73,8 +73,8 @@ class FoundReply:
     Attributes:
         key: Hash of the position.
         is_open: Whether the caller may store the message as it was sent, and send an equal message in the same form.
-        model_values: By the class of each field in which the message equals the restored reply: the texts as the model
-            wrote them, with surrogates (replacements) in place of originals.
+        model_values: For the fields in which the message equals the restored reply: dictionary from the class of the
+            field to its texts as the model wrote them, with surrogates (replacements) in place of originals.
         is_whole: Whether ``model_values`` covers every field of the message.
     """
 
@@ -85,7 +85,7 @@ class FoundReply:
 
 
 class ReplyRecords:
-    """Recorded replies of a conversation by their places (positions, identified by the messages before them).
+    """Replies of the model, each stored for its position in the conversation, to send them again as written.
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.
@@ -103,7 +103,7 @@ class ReplyRecords:
         self._call_hashes: set[str] = set()
 
     def advance_place(self, place: ConversationPlace, message: Any, *, by_model: bool) -> ConversationPlace:
-        """Return the place (position in the conversation) after a message.
+        """Return the position in the conversation (place) that follows a message at a given position.
 
         Args:
             place: Place of the message.
@@ -167,7 +167,7 @@ class ReplyRecords:
                 self._closed_keys.add(recent)
 
     def close_place(self, place: ConversationPlace) -> None:
-        """Delete the reply recorded at a place (position in the conversation), and record no other reply there.
+        """Delete the reply that is stored for a position in the conversation, and store no other reply for it.
 
         Call this when different replies arrived for the same place.
         """

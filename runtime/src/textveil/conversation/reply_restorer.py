@@ -164,7 +164,7 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Note the texts of a value that stays unchanged, since markup in them can affect later texts.
+        """Read the markup in the texts of a value that stays unchanged, since it can affect later texts.
 
         A client may display these texts directly before texts with originals.
         """

@@ -78,10 +78,10 @@ def claim_reply(
 
 
 class CallIds:
-    """Replacements for identifiers of tool calls: the client receives them in place of the identifiers of the provider.
+    """Replaces identifiers of tool calls in replies, so that the model's provider cannot hide a guess in them.
 
-    The model's provider could hide a guess of a private string in an identifier, which the client would send back. So
-    each identifier that contains a possible guess is replaced.
+    A guess is a string with which the provider tests what a private string is: the client would send the identifier
+    back. So each identifier that contains a possible guess is replaced.
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.

@@ -54,7 +54,7 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
 
 class ReplyView:
-    """Tracker of the texts of a reply that a client may display together, in order.
+    """Follows the texts of a reply in order, since an open link or tag in one text can affect the next text.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -84,7 +84,7 @@ class ReplyView:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the texts so far affect where originals may be in the next text, as after an unfinished link."""
+        """Whether the texts so far affect restoring in the next text: an open link, for example, prevents it."""
         return self.is_closed or (self._last_stream is not None and self._last_stream.has_active_content)
 
     def begin_text(self, stream: StreamRestorer) -> None:
@@ -107,19 +107,19 @@ class ReplyView:
         self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
     def end_text(self, stream: StreamRestorer) -> None:
-        """Note how a text with originals ended, such as inside a link. Call this after ``stream.close()``."""
+        """Store how a restored text ended, such as inside of a link. Call this after ``stream.close()``."""
         if not self._is_off:
             self._last_stream = stream
             self._open_stream = None if self._open_stream is stream else self._open_stream
 
     def pass_text(self, text: str) -> None:
-        """Note the markup of a whole text that the client receives unchanged."""
+        """Read the markup of a text that the client receives unchanged, since it may affect the next text."""
         self.end_passed_text()
         self.pass_part(None, text)
         self.end_passed_text()
 
     def pass_part(self, source: object, text: str) -> None:
-        """Note the markup of one part of a text that the client receives unchanged.
+        """Read the markup of one part of a text that the client receives unchanged.
 
         Args:
             source: Any object that identifies the text. It must be equal for all parts of the text.
@@ -142,7 +142,7 @@ class ReplyView:
         self._passed_stream.feed(text)
 
     def end_passed_text(self) -> None:
-        """Note that the text whose parts were passed to ``pass_part`` is complete. Call this after its last part."""
+        """End the text whose parts were passed to ``pass_part``. Call this after its last part."""
         if self._passed_stream is not None:
             self._passed_stream.close()
             self._last_stream, self._passed_stream = self._passed_stream, None
@@ -150,7 +150,7 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """Note that clients display a blank or a line end between the previous text and the next text."""
+        """Declare that clients display a blank or a line end between the previous text and the next text."""
         self.end_passed_text()
         self._is_separated = True
 

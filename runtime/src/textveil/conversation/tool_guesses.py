@@ -105,7 +105,7 @@ class ToolGuesses:
         self._excluded_calls.add(call)
 
     def may_share_mapping(self, calls: Iterable[str]) -> bool:
-        """Return whether the results of tool calls may get the surrogates (replacements) of the conversation."""
+        """Return whether hidden words in the results of calls may get the same replacements as in other messages."""
         calls = [*calls]
         known = [self._strings_by_call.get(call) for call in calls]
         is_open = (

@@ -185,17 +185,17 @@ class Account:
 
     @property
     def displayed_epsilon(self) -> str:
-        """Return the spent epsilon for display, rounded up to two decimals."""
+        """Return the spent epsilon as text for a terminal, rounded up to two decimals."""
         return _format_epsilon(self.epsilon_units)
 
     @property
     def displayed_delta(self) -> str:
-        """Return the spent delta for display, rounded up to three significant digits."""
+        """Return the spent delta as text for a terminal, rounded up to three significant digits."""
         return _format_delta(self.delta_units)
 
     @property
     def displayed_budget(self) -> str:
-        """Return the epsilon of the budget for display, or ``-`` if there is no budget."""
+        """Return the epsilon of the budget as text for a terminal, or ``-`` if there is no budget."""
         return "-" if self.budget is None else _format_epsilon(self.budget.units[0])
 
     def __str__(self) -> str:
@@ -217,7 +217,7 @@ def format_exact(units: int, units_per_one: int) -> str:
 
 
 def _format_epsilon(units: int) -> str:
-    """Return an epsilon for display, rounded up to two decimals. ``units`` are multiples of 2**-20."""
+    """Format an epsilon for display, rounded up to two decimals. ``units`` are multiples of 2**-20."""
     hundredths = -(-100 * units // EPSILON_UNITS)
     whole, rest = divmod(hundredths, 100)
     return f"{whole:,}" + (f".{rest:02d}".rstrip("0") if rest else "")

@@ -1,6 +1,7 @@
 """Public class of the privacy ledger, which records epsilon and delta on the disk before an output is returned.
 
-docs/proofs/ledger.md proves that the sums bound the privacy loss of a privacy unit (such as a person).
+docs/proofs/ledger.md proves that the sums of the recorded epsilons and deltas bound the privacy loss of a privacy unit
+(such as a person).
 """
 
 import json
@@ -48,8 +49,8 @@ DEFAULT_PRIVACY_UNIT = "default"
 class Ledger:
     """Privacy ledger: a SQLite database that records the epsilon, delta and date of each output.
 
-    The outputs are grouped by *privacy units*: the persons, or other units, whose privacy loss is summed up and
-    limited. The epsilon and delta of an output are its *spend*.
+    The outputs are grouped by *privacy units*. A privacy unit is a person or group, such as an author, whose privacy
+    loss is summed up and limited. The epsilon and delta of an output are its *spend*.
 
     The ledger stores keyed hashes of texts and of the names of privacy units, but no plain text. Several threads may
     share an instance, also after a fork. Several processes may use the same file.
@@ -303,8 +304,8 @@ class Ledger:
     ) -> "list[list[SpendOutcome] | BudgetError]":
         """Record the epsilon and delta of groups of outputs in one transaction: each group completely, or not at all.
 
-        If a budget does not cover a group, the ledger records nothing of this group, and the result for this group is a
-        ``BudgetError``. Simultaneous calls of several threads share a transaction.
+        If the budget of a privacy unit does not cover a group, the ledger records nothing of this group, and the result
+        for this group is a ``BudgetError``. Simultaneous calls of several threads share a transaction.
 
         Args:
             groups: The outputs of each group, with one entry for each output.

@@ -111,7 +111,10 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
 
 
 def write_account(connection: sqlite3.Connection, account: Account) -> None:
-    """Write the sums and the budget of a privacy unit (such as a person): insert a row, or update the existing row."""
+    """Store the sums and the budget of a privacy unit (such as a person) in the database.
+
+    The function inserts a row, or updates the existing row.
+    """
     budget = (None, None) if account.budget is None else account.budget.units
     connection.execute(
         "INSERT INTO privacy_units (privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta) "
@@ -123,7 +126,7 @@ def write_account(connection: sqlite3.Connection, account: Account) -> None:
 
 
 def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
-    """Insert the row of one output into the table of recorded outputs."""
+    """Add the record of one output (epsilon, delta and date) to the table of recorded outputs."""
     connection.execute(
         "INSERT INTO releases (day, privacy_unit, request, mechanism, epsilon, delta, output, cache_tag) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -132,7 +135,7 @@ def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
 
 
 def count_releases(connection: sqlite3.Connection, unit_tag: bytes, request: bytes) -> int:
-    """Return how many outputs are recorded for a request (a text with options) in a privacy unit.
+    """Count the recorded outputs of one request (a text with options) for one privacy unit.
 
     Args:
         connection: An open transaction.
@@ -151,7 +154,7 @@ def read_output(connection: sqlite3.Connection, unit_tag: bytes, cache_tag: byte
 
 
 def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Return the records of all outputs, oldest first, as plain values for JSON, without the outputs themselves."""
+    """Read the records of all outputs (epsilon, delta and date), oldest first, as plain values for JSON."""
     query = (
         "SELECT day, privacy_unit, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
     )

@@ -179,7 +179,7 @@ class ReceiptWriter:
         self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
     def make_receipt(self) -> Receipt:
-        """Return the receipt for all parts and documents that were added so far."""
+        """Return the receipt for all documents, and all parts of the output, that were added so far."""
         fields = self._statement.to_dict()
         has_token_count = not self._unbounded and ("randomized_words" in fields or "tokens" in fields)
         return Receipt(

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class StatedRelease(Protocol):
-    """Interface of an output that has a privacy statement."""
+    """Interface of an output (text, vector or class label) that has a privacy statement."""
 
     @property
     def statement(self) -> "ReleaseStatement":
-        """Return the privacy statement of the output."""
+        """Return the privacy statement of the output: the guarantee, and what the output does not protect."""
         ...
 
 
@@ -134,7 +134,7 @@ def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[
 
 
 def serialize_options(options: Mapping[str, Any]) -> bytes:
-    """Serialize options to bytes, so that only equal options have equal bytes.
+    """Convert the options of a call to bytes, so that only equal options have equal bytes.
 
     Example:
         >>> serialize_options({"protect": "names", "deny": frozenset(["b", "a"])})
@@ -144,7 +144,7 @@ def serialize_options(options: Mapping[str, Any]) -> bytes:
 
 
 def serialize_request(options: bytes, text: str) -> bytes:
-    """Return bytes that identify a request: a text with its options. Only equal options and texts have equal bytes.
+    """Convert a text and its options to bytes, so that only equal texts with equal options have equal bytes.
 
     Texts are equal if their NFC forms are equal.
 
@@ -161,7 +161,7 @@ def serialize_request(options: bytes, text: str) -> bytes:
 
 
 def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
-    """Return bytes that identify a request: a document of several texts, with its options.
+    """Convert a document of several texts, with its options, to bytes that identify the call in the ledger.
 
     For one text, the result is that of ``serialize_request``. For several texts, the bytes differ from those of any
     single text.

@@ -100,7 +100,7 @@ def record_in_transaction(
 
 
 class _PendingSpends:
-    """Epsilons and deltas of one transaction that are not yet written to the database (``write_rows``)."""
+    """Epsilons and deltas that one transaction has added but not yet written to the database (``write_rows``)."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class _PendingSpends:
         ]
 
     def write_rows(self, *, sums: bool) -> None:
-        """Write the new budgets to the database; if ``sums`` is true, also write the new sums and the outputs' rows."""
+        """Write new budgets to the database; if ``sums`` is true, also write the new sums and a row for each output."""
         updated = self._updated_accounts if sums else {}
         for unit_tag, budgeted in self._budgeted_accounts.items():
             if unit_tag in updated or budgeted != self._loaded_accounts[unit_tag]:
@@ -167,7 +167,7 @@ class _PendingSpends:
             queries.insert_release(self._connection, release)
 
     def _load_account(self, unit_tag: bytes, name: str) -> BudgetError | None:
-        """Load the account of a privacy unit (such as a person), check its sums, and set the budget of the call.
+        """Read the account of a privacy unit (such as a person), check its sums, and apply the budget of the call.
 
         A second call for the same privacy unit does nothing.
 
@@ -197,8 +197,8 @@ class _PendingSpends:
 
         Returns:
             The keyed hash of the privacy unit (such as a person), the keyed hash of the cache entry, and the stored
-            output. Without a replay cache, the last two are ``None``. If no output is stored, the output is
-            ``None``.
+            output. The output is ``None`` if it is not stored. Without a replay cache, both the second hash and the
+            output are ``None``.
         """
         unit_tag = self._get_unit_tag(entry.privacy_unit)
         if entry.output is None:

@@ -46,7 +46,7 @@ class OutputDistribution:
 
     @property
     def total(self) -> int:
-        """Sum of all weights."""
+        """Sum of the weights of all outputs. The probability of an output is its weight divided by this sum."""
         return sum(self.weights)
 
     def compute_probability(self, word: str) -> Fraction:

@@ -51,11 +51,11 @@ class WeightRows:
 
     @property
     def totals(self) -> Integers:
-        """Sum of all weights of each row, shape ``(rows,)``, below ``MAX_TOTAL``."""
+        """Sum of all weights of each row, shape ``(rows,)``; each sum is below ``MAX_TOTAL``."""
         return self.cumulative[:, -1] + self.tail * self.base[-1]
 
     def compute_weights(self, row: int) -> Integers:
-        """Return the exact weight of every output id in one row, shape ``(outputs,)``."""
+        """Compute the exact weight of every output in one row (for one input); shape ``(outputs,)``."""
         weights = self.tail[row] * np.diff(self.base, prepend=0)
         excess = np.diff(self.cumulative[row], prepend=0)
         np.add.at(weights, self.stored[row], excess)
@@ -63,7 +63,7 @@ class WeightRows:
 
 
 def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
-    """Return the output that each uniform integer selects, in proportion to the weights of its row.
+    """Convert uniform integers to outputs, so that each output's probability is in proportion to its weight.
 
     Args:
         rows: The weights.

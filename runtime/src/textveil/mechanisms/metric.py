@@ -48,7 +48,7 @@ class WordMetric:
     unknown_extra: int
 
     def compute_squared(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Integers:
-        """Return the exact squared distances of pairs of inputs, shape ``(n,)``."""
+        """Compute the exact squared distance of the vectors of each pair of inputs; shape ``(n,)``."""
         squared = np.empty(len(first), dtype=np.int64)
         for part in np.array_split(np.arange(len(first)), max(1, -(-len(first) // _BLOCK_PAIRS))):
             difference = self.rows[first[part]].astype(self._exact_type)
@@ -59,7 +59,7 @@ class WordMetric:
 
     @cached_property
     def _exact_type(self) -> type[np.float32 | np.float64]:
-        """The smaller floating-point type in which every partial sum of a squared distance is exact.
+        """Floating-point type in which squared distances are computed exactly: ``float32`` if it suffices.
 
         Partial sums are at most four times the largest squared length of a row.
         """
@@ -69,7 +69,7 @@ class WordMetric:
     def iterate_squared_blocks(
         self, inputs: NDArray[np.intp], block: int = BLOCK
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
-        """Yield the squared distances from the given inputs to all inputs, in blocks.
+        """Compute the squared distances from the given inputs to all inputs, and yield them in blocks.
 
         Args:
             inputs: Input ids.
@@ -87,11 +87,11 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All word vectors in the form that ``_prepare_candidates`` returns, cached for callers with few inputs."""
+        """All word vectors in the form that ``_prepare_candidates`` returns, computed once."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:
-        """Return the scores ``floor(grid * d)`` for squared distances of any shape."""
+        """Convert squared distances ``d**2``, of any shape, to the integer scores ``floor(grid * d)``."""
         return compute_scores(squared, self.grid, self.median_squared)
 
     def compute_scaled(self, squared: Integers) -> Floats:
@@ -121,7 +121,7 @@ def compute_scores(squared: Integers, grid: int, median_squared: int) -> Integer
 def iterate_squared_distances(
     rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
 ) -> Iterator[tuple[int, Integers]]:
-    """Yield the squared distances from all rows to all candidates, in blocks, to limit memory.
+    """Compute the squared distances from all rows to all candidates, and yield them in blocks, to limit memory.
 
     The computation ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the
     floating-point type of the matrix product can represent, in any order of summation.
@@ -144,7 +144,7 @@ def iterate_squared_distances(
 
 
 def _prepare_candidates(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
-    """Convert vectors to the right-hand factor of an exact matrix product.
+    """Prepare the second factor of a matrix product, so that the product of integer vectors has no rounding errors.
 
     Returns:
         The transposed vectors in a floating-point type without rounding errors, and the squared norms of the vectors.

@@ -52,7 +52,7 @@ class Slots(Protocol):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """For each sample, whether the input is a whole word instead of a part of a word; shape ``(draws,)``."""
+        """For each sample, whether its input is a whole word rather than a part of a word; shape ``(draws,)``."""
         ...
 
 
@@ -75,7 +75,7 @@ class IsolatedSlots:
 
     @classmethod
     def make_equal(cls, count: int, *, lower: bool = False, whole: bool = True) -> "IsolatedSlots":
-        """Create the properties for ``count`` words that belong to no text, all with the same values.
+        """Create equal properties for ``count`` places, for sampling words that belong to no text.
 
         Args:
             count: Number of words.
@@ -116,7 +116,7 @@ class Mechanism(Protocol):
         ...
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of all inputs, for words at places with the given properties.
+        """Return the output distribution of all inputs, if words are at places with the given properties.
 
         Args:
             lower: Whether the output is in lower case at all of its places in the text.
@@ -129,7 +129,7 @@ class Mechanism(Protocol):
 
 
 class InputSampler(Protocol):
-    """Interface of a sampler whose output words depend only on the input words, not on their places in a text."""
+    """Interface of a sampler of output words that depend only on the input words, not on their places in a text."""
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for each input independently.
@@ -139,7 +139,7 @@ class InputSampler(Protocol):
             random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
         Returns:
-            Symbol ids, shape ``(n,)``.
+            Ids of words of the vocabulary, shape ``(n,)``.
         """
         ...
 
@@ -170,7 +170,7 @@ class SlotlessMechanism:
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of all inputs (``Mechanism.get_randomizer``). Both arguments are ignored."""
+        """Return the output distribution of all inputs. Both arguments are ignored (``Mechanism.get_randomizer``)."""
         if self.make_randomizer is None:
             raise OptionError("fbdd has no table of probabilities: estimate its output distribution from samples")
         return self.make_randomizer()

@@ -24,8 +24,8 @@ class Randomizer(ABC):
     words).
 
     Attributes:
-        base: Part of each symbol's weight as an output that is the same for all inputs; 0 for symbols that are never an
-            output. Shape ``(symbol_count,)``.
+        base: Base weight of each symbol: the part of its weight as an output that is the same for all inputs; 0 for
+            symbols that are never an output. Shape ``(symbol_count,)``.
 
     Example:
         >>> from textveil import Sanitizer
@@ -41,22 +41,22 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def symbol_count(self) -> int:
-        """The number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words) as an input."""
+        """Number of words in the vocabulary (symbols). It is also the id of the input ``<unk>`` (unknown words)."""
 
     @abstractmethod
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
+        """Compute the probabilities of all outputs for each given input: ``Pr[M(x) = y]``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
 
     @abstractmethod
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the outputs ``y`` in ``outputs`` and all inputs ``x``, shape ``(n, inputs)``."""
+        """Compute the probabilities of given outputs for all inputs: ``Pr[M(x) = y]``, shape ``(n, inputs)``."""
 
     @abstractmethod
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every word of the vocabulary as an output for one input.
+        """Compute the exact integer weight of every word of the vocabulary as an output for one input.
 
         Args:
             token: Id of the input.
@@ -67,24 +67,24 @@ class Randomizer(ABC):
 
     @property
     def without_coin(self) -> "Randomizer":
-        """Output distribution without the random choice of SanText+ to leave common words unchanged.
+        """The probabilities without the random decision by which SanText+ leaves common words unchanged.
 
-        For all other mechanisms, the result is this object.
+        Other mechanisms make no such decision; for these the result is this object.
         """
         return self
 
     @property
     def input_count(self) -> int:
-        """The number of inputs: all words of the vocabulary, and ``<unk>`` for unknown words."""
+        """Number of possible inputs: all words of the vocabulary, and ``<unk>`` for unknown words."""
         return self.symbol_count + 1
 
     @cached_property
     def output_ids(self) -> Ids:
-        """Ids of the words that can be an output, ascending."""
+        """Ids of the words that the mechanism may return for some input, ascending."""
         return np.flatnonzero(self.base)
 
     def compute_log_rows(self, inputs: Ids) -> Floats:
-        """Return ``ln Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
+        """Compute the log probabilities of all outputs for given inputs, ``ln Pr[M(x) = y]``, shape ``(n, symbols)``.
 
         The value is -inf for a probability of 0.
         """
@@ -142,14 +142,14 @@ class ScoreRandomizer(Randomizer):
 
     @property
     def symbol_count(self) -> int:
-        """The number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words) as an input."""
+        """Number of words in the vocabulary (symbols). It is also the id of the input ``<unk>`` (unknown words)."""
         return self.scores.symbol_count
 
     @property
     def without_coin(self) -> "ScoreRandomizer":
-        """Output distribution without the random choice of SanText+ to leave common words unchanged.
+        """The probabilities without the random decision by which SanText+ leaves common words unchanged.
 
-        For all other mechanisms, the result is this object.
+        Other mechanisms make no such decision; for these the result is this object.
         """
         if not self.keep_threshold:
             return self
@@ -160,36 +160,36 @@ class ScoreRandomizer(Randomizer):
 
     @cached_property
     def weights(self) -> Integers:
-        """The weight ``W`` of every possible score, of length ``scores.max_score + 1`` or more."""
+        """The integer weight ``W`` of every possible score; at least ``scores.max_score + 1`` entries."""
         beyond = max(0, self.scores.max_score + 1 - len(self.score_weights))
         return np.pad(self.score_weights, (0, beyond), mode="edge")
 
     @cached_property
     def log_weights(self) -> Floats:
-        """The logarithm of the weight of every possible score, in the shape of ``weights``."""
+        """Natural logarithm of the weight of every possible score, in the shape of ``weights``."""
         return np.log(self.weights.astype(np.float64))
 
     @cached_property
     def totals(self) -> Integers:
-        """The exact total weight ``Z(x)`` of every input, shape ``(inputs,)``."""
+        """The exact sum of the weights of all outputs, ``Z(x)``, for each input ``x``; shape ``(inputs,)``."""
         return self.scores.compute_totals(self.weights, self.base)
 
     @cached_property
     def log_totals(self) -> Floats:
-        """The logarithm of the total weight ``Z(x)`` of every input, shape ``(inputs,)``."""
+        """Logarithm of the sum of the weights of all outputs, ``ln Z(x)``, for each input; shape ``(inputs,)``."""
         return np.log(self.totals.astype(np.float64))
 
     @cached_property
     def keep_probabilities(self) -> Floats:
-        """The probability that the mechanism returns each input without sampling, shape ``(inputs,)``."""
+        """The probability that the mechanism returns each input unchanged without sampling; shape ``(inputs,)``."""
         if self.is_keepable is None:
             return np.zeros(self.input_count)
         return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)
 
     def compute_input_weights(self, inputs: Ids) -> Integers:
-        """Return the exact integer weights ``q(y) W[c(x, y)]`` of all outputs ``y`` for the given inputs ``x``.
+        """Compute the exact integer weights ``q(y) W[c(x, y)]`` of all outputs ``y`` for given inputs ``x``.
 
-        See the class for ``q``, ``W`` and ``c``.
+        The factor ``q``, the weight table ``W`` and the score ``c`` are defined in the docstring of the class.
 
         Returns:
             Weights, shape ``(n, symbols)``, one row for each input.
@@ -199,9 +199,9 @@ class ScoreRandomizer(Randomizer):
         return weights
 
     def compute_output_weights(self, outputs: Ids) -> Integers:
-        """Return the exact integer weights ``q(y) W[c(x, y)]`` of the given outputs ``y`` for all inputs ``x``.
+        """Compute the exact integer weights ``q(y) W[c(x, y)]`` of given outputs ``y`` for all inputs ``x``.
 
-        See the class for ``q``, ``W`` and ``c``.
+        The factor ``q``, the weight table ``W`` and the score ``c`` are defined in the docstring of the class.
 
         Returns:
             Weights, shape ``(n, inputs)``, one row for each output.
@@ -211,7 +211,7 @@ class ScoreRandomizer(Randomizer):
         return weights
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``.
+        """Compute the probabilities of all outputs for each given input: ``Pr[M(x) = y]``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
@@ -223,13 +223,13 @@ class ScoreRandomizer(Randomizer):
         return probabilities
 
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the outputs ``y`` in ``outputs`` and all inputs ``x``, shape ``(n, inputs)``."""
+        """Compute the probabilities of given outputs for all inputs: ``Pr[M(x) = y]``, shape ``(n, inputs)``."""
         probabilities = self.compute_output_weights(outputs) * ((1 - self.keep_probabilities) / self.totals)
         probabilities[np.arange(len(outputs)), outputs] += self.keep_probabilities[outputs]
         return probabilities
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every word of the vocabulary as an output for one input.
+        """Compute the exact integer weight of every word of the vocabulary as an output for one input.
 
         Args:
             token: Id of the input.

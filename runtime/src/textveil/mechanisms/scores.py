@@ -34,7 +34,7 @@ class PairScoring(Protocol):
     max_score: int
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores ``c(x, y)`` for the inputs ``x`` in ``inputs`` and all words ``y`` of the vocabulary.
+        """Compute the score (integer distance) ``c(x, y)`` of each given input ``x`` and each word ``y``.
 
         Returns:
             Scores, shape ``(n, symbols)``.
@@ -42,7 +42,7 @@ class PairScoring(Protocol):
         ...
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Return the scores ``c(x, y)`` for the outputs ``y`` in ``outputs`` and all inputs ``x``.
+        """Compute the score (integer distance) ``c(x, y)`` of each given output ``y`` and each input ``x``.
 
         Returns:
             Scores, shape ``(n, symbols + 1)``.
@@ -53,7 +53,7 @@ class PairScoring(Protocol):
         """Return the exact total weight ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input.
 
         Args:
-            weights: ``W``, the weight of every score up to ``max_score``.
+            weights: ``W``, the integer weight of every score (integer distance of two words) up to ``max_score``.
             base: ``q``, a factor of every output that is the same for all inputs, shape ``(symbols,)``.
 
         Returns:
@@ -90,7 +90,7 @@ class MetricScores(PairScoring):
             self._score_by_squared = metric.compute_scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores of the given inputs with all words (``PairScoring.score_inputs``)."""
+        """Compute the score of each pair of a given input and a word of the vocabulary (``PairScoring``)."""
         if len(inputs) <= _MAX_DIRECT_INPUTS:  # a query for single words on a device: avoid a copy of all rows
             first, second = np.repeat(inputs, self.symbol_count), np.tile(np.arange(self.symbol_count), len(inputs))
             return self._look_up_scores(self.metric.compute_squared(first, second)).reshape(
@@ -101,7 +101,7 @@ class MetricScores(PairScoring):
         )
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Return the scores of all inputs with the given outputs (``PairScoring.score_outputs``)."""
+        """Compute the score of each pair of a given output and an input (``PairScoring.score_outputs``)."""
         if not len(outputs):
             return np.empty((0, self.symbol_count + 1), dtype=np.int64)
         return np.concatenate(
@@ -115,7 +115,7 @@ class MetricScores(PairScoring):
 
 
 class EqualityScores(PairScoring):
-    """Scores of randomized response: 0 for the input word itself, 1 for every other word.
+    """Scores (distances) for the mechanism randomized response: 0 for the input word itself, 1 for all other words.
 
     Args:
         symbols: Number of words in the vocabulary.
@@ -131,13 +131,13 @@ class EqualityScores(PairScoring):
         self.symbol_count = symbols
 
     def score_inputs(self, inputs: Ids) -> Ids:
-        """Return the scores of the given inputs with all words (``PairScoring.score_inputs``)."""
+        """Compute the score of each pair of an input and a word of the vocabulary (``PairScoring.score_inputs``)."""
         return (inputs[:, None] != np.arange(self.symbol_count)).astype(np.intp)
 
     def score_outputs(self, outputs: Ids) -> Ids:
-        """Return the scores of all inputs with the given outputs (``PairScoring.score_outputs``)."""
+        """Compute the score of each pair of a given output and an input (``PairScoring.score_outputs``)."""
         return (np.arange(self.symbol_count + 1) != outputs[:, None]).astype(np.intp)
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Return the total weight of every input (``PairScoring.compute_totals``)."""
+        """Compute the total weight of all outputs for each input (``PairScoring.compute_totals``)."""
         return weights[1] * base.sum() + (weights[0] - weights[1]) * np.append(base, 0)

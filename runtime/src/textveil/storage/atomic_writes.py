@@ -264,7 +264,7 @@ def swap_names(first: Path, second: Path) -> bool:
         second: Another file or folder in the same file system.
 
     Returns:
-        Whether the swap succeeded; ``False`` if the system or the file system does not support or allow it.
+        Whether the swap succeeded; ``False`` if the system or the file system does not support or allow the swap.
     """
     if not sys.platform.startswith("linux"):
         return False

@@ -33,7 +33,7 @@ def make_key_path(ledger: Path) -> Path:
 
 
 def list_sqlite_files(ledger: Path) -> list[Path]:
-    """Return the paths of the files that SQLite creates next to a privacy ledger (a SQLite database)."""
+    """Return the paths of the additional files that SQLite may create next to a privacy ledger (its database)."""
     real = Path(os.path.realpath(ledger))
     return [real.with_name(real.name + suffix) for suffix in _SQLITE_SUFFIXES]
 

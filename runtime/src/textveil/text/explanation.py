@@ -36,7 +36,7 @@ class ExplainedPiece:
 
 
 def explain_function_words(pieces: Iterable[tuple[str, str]]) -> Iterator[ExplainedPiece]:
-    """Add positions and reasons to a preview of a mode that randomizes words (``protect="words"`` or ``"all"``).
+    """Yield the parts of a preview with positions and reasons, for ``protect="words"`` or ``"all"``.
 
     Args:
         pieces: Pairs of a part of the text and its treatment, in order.

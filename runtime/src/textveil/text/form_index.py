@@ -32,12 +32,13 @@ _FoundForms = tuple[Sequence[tuple[SurrogateForm | None, int, str]], Sequence[in
 
 
 class FormIndex:
-    """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
+    """Index that finds surrogates in a reply, in every form (spelling that a reply may use, such as a plural).
 
     A *surrogate* is the replacement of an original word in the text that was sent to a model.
 
     Args:
-        pairs: Pairs of a surrogate and its only original, by the normalized spelling of the surrogate.
+        pairs: Dictionary from the normalized spelling of a surrogate to the pair of this surrogate and its only
+            original.
         ambiguous: Surrogates with several originals, which are not restored.
         quoted_pairs: Pairs that are restored only where a reply repeats the sanitized text around the surrogate.
         rules: Inflection rules of the language.
@@ -75,7 +76,7 @@ class FormIndex:
 
     @property
     def forms(self) -> dict[str, SurrogateForm | None]:
-        """The forms (spellings) that were created so far, by their normalized text.
+        """Dictionary from normalized texts to the forms (spellings of surrogates) that were created so far.
 
         The value is ``None`` for a text that could stand for several originals.
         """

@@ -43,7 +43,7 @@ _NOTATIONS = {("[", " ", "]"): "", ("", " ", ""): BARE_TAG} | {
 def merge_forms(
     pairs: Iterable[SurrogatePair], rules: ReplyRules, prefix: str | None = None
 ) -> dict[str, SurrogateForm | None]:
-    """Return the forms of several pairs by their text; the value is ``None`` if several originals have the text.
+    """Return a dictionary from spellings in replies to the pair that each stands for, or ``None`` if ambiguous.
 
     A pair has an original word and its surrogate (replacement). A form is a spelling of the surrogate that a reply may
     use, such as a plural. Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes
@@ -96,7 +96,7 @@ def _close_texts(
     """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
 
     Args:
-        forms: Forms by their text.
+        forms: Dictionary from texts to forms (spellings of surrogates that a reply may use); changed in place.
         ambiguous_texts: Texts that have several originals.
         quoted_texts: Surrogates (replacements) that are restored only where a reply repeats the sanitized text around
             them. If ``forms`` already has a form with this text, the form stays.
@@ -108,20 +108,21 @@ def _close_texts(
 
 
 class FormTable:
-    """Table of the forms of all surrogates, by their text.
+    """Table with which restoring finds surrogates in a reply: the forms of all surrogates.
 
     A surrogate is the replacement of an original word. A form is a spelling that a reply may use for it, such as a
     plural.
 
     Args:
-        pairs: Pairs of a surrogate and its only original, by the normalized spelling of the surrogate.
+        pairs: Dictionary from the normalized spelling of a surrogate to the pair of this surrogate and its only
+            original.
         ambiguous: Surrogates with several originals, which are not restored.
         quoted_outputs: Surrogates (case-folded) that are restored only where a reply repeats the sanitized text around
             them.
         rules: Inflection rules of the language.
 
     Attributes:
-        forms: The forms that were created so far, by their text.
+        forms: Dictionary with the forms that were created so far; the keys are their texts.
         prefixes: The beginnings of all forms, up to ``PREFIX_LENGTH`` characters long.
         tag_ends: Characters with which a numbered tag may end, if ``find_tag`` recognizes some tags; else empty.
     """
@@ -206,7 +207,7 @@ class FormTable:
         return texts
 
     def get_longest(self, prefix: str) -> int:
-        """Return the length of the longest text of ``list_texts``; ``PREFIX_LENGTH`` if it has none."""
+        """Return the length of the longest form that begins with ``prefix``; ``PREFIX_LENGTH`` if there is none."""
         length = self._longest.get(prefix)
         if length is None:
             length = self._longest[prefix] = max(map(len, self.list_texts(prefix)), default=PREFIX_LENGTH)
@@ -246,9 +247,9 @@ class FormTable:
         free_in_steps(self.forms, self._texts_by_prefix, self._longest, self.prefixes, self._later)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store each surrogate (replacement) with its original under the first characters of its possible spellings.
+        """Store each surrogate (replacement) under the first characters of its spellings, which are created later.
 
-        These spellings are called forms. ``_make_forms`` creates them when a reply contains the characters.
+        The spellings are called forms. ``_make_forms`` creates them when a reply contains these first characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.
@@ -344,7 +345,7 @@ def _get_notation(form: SurrogateForm) -> str:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key that selects one of several forms with the same text, in any order of the pairs.
+    """Return a sort key: the smallest of several forms with the same text is used, whatever their order is.
 
     The originals of these forms differ at most in case.
     """

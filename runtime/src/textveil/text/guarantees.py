@@ -88,11 +88,11 @@ class TokenGuarantee:
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return a noun for the tokens to which the epsilon applies (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return ``token``: the epsilon in a privacy statement is the privacy loss of one token."""
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return epsilon and the other figures for a JSON statement (``PrivacyGuarantee.list_figures``)."""
+        """Return the parts of a JSON privacy statement that are equal for all texts, such as epsilon per token."""
         return {
             "epsilon": self.epsilon,
             "epsilon_notion": self.epsilon_kind,
@@ -103,7 +103,7 @@ class TokenGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the number of tokens and the summed losses of a document (``PrivacyGuarantee.list_totals``)."""
+        """Return the number of tokens and the summed losses of one document, for its JSON privacy statement."""
         return {
             "tokens": tokens,
             "epsilon_text": tokens * self.epsilon,
@@ -111,7 +111,7 @@ class TokenGuarantee:
         }
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences on what the output still reveals (``PrivacyGuarantee.list_unprotected``)."""
+        """Return English sentences about the information that the output reveals in spite of the noise."""
         revealed: list[str] = list(_TOKEN_TEXTS["not_protected"])
         if not terms.sanitize_punctuation:
             revealed += _TOKEN_TEXTS["not_protected_gaps"]
@@ -126,7 +126,7 @@ class TokenGuarantee:
         return (*revealed, _TOKEN_TEXTS["not_protected_end"])
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one English paragraph (``PrivacyGuarantee.summary``)."""
+        """Return one English paragraph for the privacy statement: the loss per token and in total."""
         count = format_count(tokens, "token")
         if self.epsilon == 0:
             return _TOKEN_TEXTS["summary_uniform"].format(mechanism=terms.mechanism, count=count)
@@ -143,7 +143,7 @@ class TokenGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one English line (``PrivacyGuarantee.format_line``)."""
+        """Return one English line for the privacy statement: the unchanged parts, and the loss per token."""
         kept = [] if terms.sanitize_punctuation else [_TOKEN_TEXTS["line_kept_punctuation"]]
         kept += [] if self.replacement_probability is None else [_TOKEN_TEXTS["line_kept_common"]]
         opening, parts = ("line_kept", ", ".join(kept)) if kept else ("line_revealed", _ORDER_PHRASE)
@@ -197,12 +197,12 @@ class StaircaseGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """``PURE_LDP``, the kind of the epsilon (``PrivacyGuarantee.epsilon_kind``)."""
+        """``PURE_LDP``: epsilon follows the definition of pure local differential privacy."""
         return PURE_LDP
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The privacy loss of one word, as a tuple (``PrivacyGuarantee.losses``)."""
+        """The privacy loss of one randomized word, as a tuple with a single entry."""
         return (PerToken(self.epsilon),)
 
     @property
@@ -218,11 +218,11 @@ class StaircaseGuarantee:
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return a noun for the words to which the epsilon applies (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return what the epsilon is for, in words: ``randomized word`` or ``distinct randomized word``."""
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return epsilon and the other figures for a JSON statement (``PrivacyGuarantee.list_figures``)."""
+        """Return the parts of a JSON privacy statement that are equal for all texts, such as epsilon per word."""
         return {
             "epsilon_per_word": float(self.epsilon),
             "epsilon_notion": PURE_LDP,
@@ -237,11 +237,11 @@ class StaircaseGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the number of words and the summed epsilon of a document (``PrivacyGuarantee.list_totals``)."""
+        """Return the number of words and the summed epsilon of one document, for its JSON privacy statement."""
         return {"randomized_words": tokens, "epsilon_text": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences on what the output still reveals (``PrivacyGuarantee.list_unprotected``)."""
+        """Return English sentences about the information that the output reveals in spite of the noise."""
         revealed = ", ".join(terms.revealed_parts)
         *items, last = (item.format(revealed=revealed) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
@@ -251,7 +251,7 @@ class StaircaseGuarantee:
         return (*items, last)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one English paragraph (``PrivacyGuarantee.summary``)."""
+        """Return one English paragraph for the privacy statement: epsilon per word and in total."""
         return _TEXTS["summary"].format(
             epsilon=_format_decimal(self.epsilon),
             unit=terms.privacy_unit,
@@ -262,7 +262,7 @@ class StaircaseGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one English line (``PrivacyGuarantee.format_line``)."""
+        """Return one English line for the privacy statement: the treatment of words, and epsilon per word."""
         line = _TEXTS["lines"][f"{terms.protect}_with_punctuation" if terms.sanitize_punctuation else terms.protect]
         suffix = "_consistent" if terms.consistent else ""
         count = format_count(tokens, _TEXTS[f"line_count{suffix}"])

@@ -83,7 +83,7 @@ SurrogateForm = tuple[SurrogatePair, str]
 
 
 def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_REPLY_RULES) -> str:
-    """Return the original in the same form as the surrogate in the reply.
+    """Write the original in the form, such as the plural, in which the reply writes its replacement.
 
     Example: ``clinic`` is the surrogate (replacement) of ``hospital``. If the reply has ``Clinics``, the result is
     ``Hospitals``.
@@ -150,10 +150,10 @@ def is_elision(form: SurrogateForm) -> bool:
 
 
 def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> Iterator[tuple[str, str]]:
-    """Yield each form of a surrogate as case-folded text (see ``fold_text``), with the name of the form.
+    """Yield each spelling of a surrogate that a reply may use, with the name of this form, such as ``plural``.
 
-    A surrogate is the replacement of a hidden word. A form is a spelling of the surrogate that a reply may use, such as
-    ``plural``. The first form is the surrogate itself, with an empty name.
+    A surrogate is the replacement of a hidden word. The spellings are case folded (see ``fold_text``). The first form
+    is the surrogate itself, with an empty name.
 
     Args:
         pair: The surrogate, with its original.
@@ -230,9 +230,10 @@ def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules)
 
 
 def _find_initials(name: str) -> dict[str, str]:
-    """Return the spellings of a name with initials, by the name of the form, such as ``initial``.
+    """Return the spellings of a name with initials: for ``Anna Novak`` among others ``"initial": "A. Novak"``.
 
-    The result is empty unless the name has two or more words, all capitalized.
+    The keys are the names of the forms of spelling. The result is empty unless the name has two or more words, all
+    capitalized.
     """
     words = name.split(" ")
     if len(words) < _MIN_NAME_WORDS or not all(word[:1].isupper() and word.rstrip(".").isalpha() for word in words):
@@ -241,7 +242,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return a name with initials in each supported form, such as ``"initial": "A. Novak"``."""
+    """Return a name with its first names as initials, in each supported form: ``"initial": "A. Novak"``."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]

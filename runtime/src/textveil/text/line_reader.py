@@ -103,7 +103,7 @@ class LineReader:
         self._after_blank_line = False
 
     def end_list_mark(self, column: int) -> None:
-        """Process the blank after a list mark such as ``-``, which ends before ``column``."""
+        """Process the blank after a list mark such as ``-``; the list mark ends before ``column``."""
         self._mark_end = column - (self._quotes > 0)
 
     def begin_item(self, column: int) -> None:

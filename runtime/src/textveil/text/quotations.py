@@ -158,7 +158,7 @@ class QuotationIndex:
 
 
 def fold_output(output: str) -> str:
-    """Return the key of a surrogate (replacement) in the index: case folded, with single spaces."""
+    """Normalize a surrogate (replacement) to its key in ``QuotationIndex``: case folded, with single spaces."""
     return " ".join(fold_text(output).split())
 
 

@@ -24,7 +24,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """Role of a character of JSON: text, a separator of texts, ignored, or a reason to restore nothing here."""
+    """Role of a character in JSON: it is text, separates texts, has no effect, or forbids restoring around it."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.

@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Kind of text that open brackets or the line indicate for a word here; ``None`` for running text."""
+        """Region, such as code, that open brackets or the line give to a word here; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -100,7 +100,7 @@ class RegionScanner(RegionState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether the last character is in a fenced block that every CommonMark viewer treats as code."""
+        """Whether the last character is in a block of code between fences, for every CommonMark viewer."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 
@@ -165,11 +165,11 @@ class RegionScanner(RegionState):
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether the caller must call ``settle_tag``, since the kind of text depends on the fate of the last tag."""
+        """Whether the scanner needs ``settle_tag``: how it reads on depends on whether the last tag was restored."""
         return self.tag or self.tag_link != ""
 
     def settle_tag(self, *, is_replaced: bool) -> None:
-        """Update the state after the decision whether the original replaces the last tag, such as ``[person 1]``.
+        """Inform the scanner whether the last tag, such as ``[person 1]``, was replaced by its original.
 
         If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
         again as a link.
@@ -226,7 +226,7 @@ class RegionScanner(RegionState):
         self.last, self.odd, self.after_tag, self.role = text[-1], False, False, JsonRole.TEXT
 
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return a pattern of characters that cannot change the present state; ``None`` if any character can."""
+        """Return a pattern for text that leaves the present state as it is; ``None`` if any text may change it."""
         if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:

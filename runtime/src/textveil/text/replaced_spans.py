@@ -74,7 +74,7 @@ def outline_elements(
     Args:
         elements: The parts of the text, unchanged or replaced, each with its output
             (``names.reply_pairs.RewrittenElement``).
-        public_names: For each internal entity type with another public name, that name.
+        public_names: Dictionary from an internal entity type to its public name, for types whose two names differ.
         keeps_originals: Whether the result has the original texts.
 
     Privacy:

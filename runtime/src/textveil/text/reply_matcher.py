@@ -125,12 +125,12 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether this text ends outside of links, code and markup, both read alone and after the earlier texts."""
+        """Whether this text ends outside of links, code and markup, also if earlier texts are displayed before it."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether the last word of a closed stream cannot become an address together with the next text."""
+        """Whether text directly after this closed stream cannot turn its last word into an address."""
         return self._last_chunk.is_separable
 
     @property
@@ -320,7 +320,7 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the indices in ``_pending`` of surrogates that must stay, because they could form an address.
+        """Return the indices in ``_pending`` of surrogates that are not restored: originals could form an address.
 
         An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
         """
@@ -452,7 +452,8 @@ class StreamRestorer(ReportProperties):
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
         """Return the original in the same form (such as the plural) as its surrogate (replacement) in the reply.
 
-        If it has several originals, or may be a word of the reply, the method records this, and returns ``None``.
+        If the surrogate has several originals, or may be a word of the reply itself, the method records this, and
+        returns ``None``.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]
@@ -490,10 +491,10 @@ class StreamRestorer(ReportProperties):
 
 
 def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReason | None:
-    """Return why restoring is forbidden in ``enclosure``, such as code; ``None`` if it is permitted there."""
+    """Return why originals are not restored at a place such as code; ``None`` if restoring is permitted there."""
     return None if enclosure is None or enclosure in places else SkipReason(enclosure)
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Remove the first character of a surrogate (replacement), added by the scanner, from the end of a destination."""
+    """Remove the last character of a link's address if it is the first one of the replacement that comes next."""
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

@@ -201,7 +201,7 @@ class Restorer:
         return FormIndex(pairs, ambiguous.values(), quoted, self._rules)
 
     def map_originals(self, convert: Callable[[str], str]) -> "Restorer":
-        """Return a copy of the mapping with ``convert`` applied to each original."""
+        """Return a copy of the mapping with each original replaced by the result of ``convert`` for it."""
         converted, (pairs, ambiguous, quoted) = Restorer(rules=self._rules), self._sorted_pairs
         spelled_pairs = {key: pair._replace(original=convert(pair.original)) for key, pair in pairs.items()}
         spelled_quoted = {pair._replace(original=convert(pair.original)): None for pair in quoted}

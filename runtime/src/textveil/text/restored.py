@@ -121,7 +121,7 @@ def _format_table(rows: Iterable[tuple[str, int, str]]) -> str:
 
 
 class ReportProperties:
-    """Mixin for classes with a ``report``: properties for each reason not to restore a surrogate (replacement)."""
+    """Base class with properties that list the surrogates (replacements) left in a reply, one for each reason."""
 
     __slots__ = ()
 
@@ -140,7 +140,7 @@ class ReportProperties:
 
     @property
     def skipped(self) -> tuple[NotRestored, ...]:
-        """Surrogates (replacements) that were not restored because of their place in the reply, with the reason."""
+        """Surrogates (replacements) that were not restored because of their place, such as code; with the reason."""
         others = (SkipReason.WORD, SkipReason.AMBIGUOUS)
         return tuple(stays for stays in self.report.not_restored if stays.reason not in others)
 

@@ -30,7 +30,7 @@ TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TE
 
 
 class PrivacyGuarantee(Protocol):
-    """Interface of a mechanism's privacy guarantee for one randomized token."""
+    """Interface of a mechanism's privacy guarantee: its privacy losses, and the texts of privacy statements."""
 
     @property
     def epsilon(self) -> Decimal | float:
@@ -52,15 +52,15 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
-        """Return a noun for a token whose privacy loss counts, such as ``distinct randomized word``."""
+        """Return what the epsilon of a statement is for, in words, such as ``distinct randomized word``."""
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
-        """Return the figures of the guarantee that are the same for all texts, as plain values for JSON."""
+        """Return the parts of a JSON privacy statement that are equal for all texts, such as the epsilon."""
         ...
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the figures of the guarantee for one document, as plain values for JSON.
+        """Return the parts of a JSON privacy statement that depend on the document, such as the number of tokens.
 
         Args:
             tokens: Number of tokens whose privacy loss counts.
@@ -73,7 +73,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def summary(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return the full guarantee as one English paragraph.
+        """Return the privacy guarantee of one document in full, as one English paragraph for the privacy statement.
 
         Args:
             terms: Mechanism and options of the call.
@@ -92,7 +92,7 @@ class PrivacyGuarantee(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyTerms:
-    """Mechanism, guarantee and options that apply to all texts of a call.
+    """What a privacy statement states about all texts of a call: the mechanism, its guarantee and the options.
 
     Attributes:
         mechanism: Name of the mechanism.
@@ -125,12 +125,12 @@ class PrivacyTerms:
 
     @property
     def privacy_unit(self) -> str:
-        """Noun for a token whose privacy loss counts, such as ``distinct randomized word``."""
+        """What the epsilon of a statement is for, in words, such as ``distinct randomized word``."""
         return self.promise.name_privacy_unit(self)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """English sentences about the information that the output reveals in spite of the noise."""
+        """English sentences about the information that outputs reveal in spite of the noise."""
         return self.promise.list_unprotected(self)
 
     @property
@@ -204,7 +204,7 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def mechanism(self) -> str:
-        """Name of the mechanism."""
+        """Name of the mechanism, such as ``staircase`` or ``names``."""
         return self.terms.mechanism
 
     @property
@@ -247,7 +247,7 @@ class PrivacyStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the full guarantee as one English paragraph. In it, ``d`` is the scaled distance of two words."""
+        """Return the guarantee in full, as an English paragraph. ``d`` in it is the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
@@ -443,7 +443,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document. Counts of words have the same meaning as in ``Result``."""
+    """The sanitized texts of one document, and counts of its words, with the same meaning as in ``Result``."""
 
     texts: list[str]
     tokens: int

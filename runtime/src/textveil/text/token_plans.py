@@ -148,7 +148,7 @@ class TokenPlanFactory:
 def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> Decimal:
     """Return the largest privacy loss of SanText per token over any two words, as an epsilon of pure local DP.
 
-    If the caller specified the bundle (the folder with the tables) or its signer, the result is the figure of the
+    If the caller specified the bundle (the folder with the tables) or its signer, the result is the value in the
     bundle's certificate. The certificate of any other bundle is only a claim of its author, and the privacy ledger must
     not rely on it. Then the result is a proven bound, rounded up:
 

@@ -37,10 +37,10 @@ _MAX_SIMILAR = 2_000
 
 
 class CharacterSwap:
-    """Reversible replacement of unsupported characters in the texts and options of one call.
+    """Replaces characters that are too new for this Python version, or differ in it, and puts them back later.
 
     Args:
-        replacements: From each original character to its replacement.
+        replacements: Dictionary from each of these characters in the texts and options of a call to its replacement.
     """
 
     def __init__(self, replacements: Mapping[str, str]) -> None:
@@ -54,11 +54,11 @@ class CharacterSwap:
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
-        """Put the original characters back into a text, and return the new text."""
+        """Put back the characters that ``replace_characters`` replaced in a text, and return the new text."""
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return a copy of a call's options with the characters replaced in ``deny``, ``allow`` and ``known``."""
+        """Return a copy of a call's options, with the characters of ``replacements`` replaced in their words."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")
@@ -84,7 +84,7 @@ class CharacterSwap:
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Return replacements for characters that Python classifies differently than the bundle; ``None`` if none.
+    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` if none.
 
     Args:
         classes: Content of ``characters.json`` in the bundle (folder of word lists and settings).

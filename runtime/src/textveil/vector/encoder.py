@@ -34,7 +34,7 @@ class VectorRelease:
 
     Attributes:
         vector: The noisy vector, float32, shape ``(dimension,)``.
-        integers: The same vector in integer steps, as sampled, int64, shape ``(dimension,)``.
+        integers: The sampled vector before scaling, as integers, int64, shape ``(dimension,)``.
         statement: Privacy statement: mode, epsilons, delta, and limits of the protection.
         notes: Private remarks for the user of the device. Do not publish them.
 
@@ -54,7 +54,7 @@ class VectorRelease:
 
     @property
     def line(self) -> str:
-        """Return the numbers of the vector, separated by tabs."""
+        """Return the vector as one line of output: its numbers, separated by tabs."""
         return "\t".join(map(repr, self.vector.tolist()))
 
     def __str__(self) -> str:
@@ -198,14 +198,14 @@ class Encoder:
     def canonical_options(
         self, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> dict[str, Any]:
-        """Return all parameters of the output distribution, including the content hash of the bundle (data folder).
+        """Return all parameters that determine the output distribution, including the bundle's content hash.
 
         Calls with equal parameters have the same output distribution.
         """
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def pack(self, release: VectorRelease) -> dict[str, Any]:
-        """Convert a noisy vector to plain values for JSON, which ``unpack`` converts back."""
+        """Convert a noisy vector and its privacy statement to plain values for JSON. ``unpack`` is the inverse."""
         return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
 
     def unpack(

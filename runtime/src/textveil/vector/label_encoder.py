@@ -67,7 +67,7 @@ class LabelRelease:
         return f"{released}\t{said.bundle[:HASH_DIGITS]}\t{said.epsilon}\t{said.randomizer}"
 
     def __str__(self) -> str:
-        """Return the line to send (``line``)."""
+        """Return the line to send: label or sentence, bundle, epsilon and randomizer."""
         return self.line
 
     def __repr__(self) -> str:
@@ -240,7 +240,7 @@ class TextLabelEncoder:
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 
     def pack(self, release: LabelRelease) -> dict[str, Any]:
-        """Convert a randomized label to plain values for JSON, which ``unpack`` converts back."""
+        """Convert a randomized label and its privacy statement to plain values for JSON. ``unpack`` is the inverse."""
         return {"label_id": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:
@@ -259,7 +259,7 @@ class TextLabelEncoder:
         )
 
     def compute_true_label(self, text: str) -> int:
-        """Return the class label of a text before randomization, for measurements on public text.
+        """Compute the class label of a text, without randomizing it. Use this only for measurements on public text.
 
         Raises:
             InputError: ``text`` is not a string.

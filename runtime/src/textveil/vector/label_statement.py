@@ -50,12 +50,12 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def whole_text(self) -> WholeText:
-        """Return the privacy guarantee for any two texts, with its epsilon."""
+        """Return the privacy guarantee (an epsilon) for any two texts, however different they are."""
         return WholeText(self.staircase.level.epsilon)
 
     @property
     def guess_gain(self) -> Decimal:
-        """Return the largest factor by which an output raises an observer's probability of guessing the true label.
+        """Return the largest factor by which an output raises an observer's chance of guessing the text's true label.
 
         The bound holds for any observer, averaged over outputs. It is rounded up to two decimals.
         """
@@ -73,17 +73,17 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the epsilon for the whole text, in the form that a privacy ledger records."""
+        """Return the epsilon of the class label for the whole text, as the privacy ledger records it."""
         return Spend.from_loss(self.whole_text)
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Return the privacy loss of the whole text."""
+        """Return the privacy losses that the statement lists: only that of the whole text."""
         return (self.whole_text,)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Return sentences that explain the limits of the protection."""
+        """Return sentences that state what the class label does not protect, for the user of the device."""
         return tuple(_TEXTS["not_protected"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class LabelStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return a summary of the statement as one line for a terminal."""
+        """Return one line for a terminal that summarizes the statement: mechanism and epsilon."""
         label = _TEXTS["label"].format(labels=self.staircase.label_count)
         return _TEXTS["summary"].format(
             released=self.sentence_description if self.sentences else label,

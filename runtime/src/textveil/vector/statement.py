@@ -40,12 +40,12 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def whole_text(self) -> WholeText:
-        """Return the privacy guarantee for any two texts: epsilon and delta. It does not depend on word dropout."""
+        """Return the privacy guarantee (epsilon and delta) for any two texts. It does not depend on word dropout."""
         return WholeText(Decimal(self.parameters.epsilon), Decimal(self.parameters.delta or 0))
 
     @property
     def realized(self) -> WholeText:
-        """Return the exact epsilon and delta of the noise, which never exceed the stated guarantee."""
+        """Return the exact epsilon and delta that the sampled noise has. They never exceed the stated guarantee."""
         return compute_realized_loss(self.parameters)
 
     @property
@@ -60,7 +60,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def per_word(self) -> PerWord:
-        """Return the epsilon and the delta for two texts that differ in one word (``compute_word_loss``)."""
+        """Return the epsilon and the delta for two texts that differ in one word only (``compute_word_loss``)."""
         return compute_word_loss(self.whole_text, WordDropout(self.word_dropout))
 
     @property
@@ -75,18 +75,18 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the epsilon and the delta for the whole text, in the form that a privacy ledger records."""
+        """Return the epsilon and the delta of this vector for the whole text, as the privacy ledger records them."""
         return Spend.from_loss(self.whole_text)
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Return the privacy losses for the whole text, for one word and, except in mode ``l2``, for one coordinate."""
+        """Return the privacy losses for the whole text, for one word and (except in mode ``l2``) for one coordinate."""
         coordinate = self.per_coordinate
         return (self.whole_text, self.per_word, *([coordinate] if coordinate else []))
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Return sentences that explain the limits of the protection."""
+        """Return sentences that state what the noisy vector does not protect, for the user of the device."""
         items: list[str] = list(_TEXTS["not_protected"])
         if self.parameters.mode == L2:
             items.append(_TEXTS["not_protected_delta"])
@@ -97,7 +97,10 @@ class VectorStatement(ReleaseStatement):
         return tuple(items)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the statement as plain values for JSON. The key of each epsilon names its kind."""
+        """Return the statement as plain values for JSON.
+
+        The key of each epsilon states what the epsilon applies to, such as the whole text or one word.
+        """
         parameters, coordinate = self.parameters, self.per_coordinate
         return {
             "noise_mode": parameters.mode,
@@ -117,7 +120,7 @@ class VectorStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return a summary of the statement as one line for a terminal."""
+        """Return one line for a terminal that summarizes the statement: mode, number of coordinates and epsilon."""
         count = self.parameters.dimension
         size = "1 coordinate" if count == 1 else f"{count} coordinates"
         coordinate = f"; {self.per_coordinate}" if self.parameters.mode == BOX else ""
@@ -204,6 +207,6 @@ def _describe_noise(parameters: ReleaseParameters) -> str:
 
 
 def _round_up(value: Fraction, digits: int = 12) -> Decimal:
-    """Round ``value`` up to ``digits`` significant decimal digits."""
+    """Return ``value``, rounded up to ``digits`` significant decimal digits."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         return Decimal(value.numerator) / value.denominator

@@ -70,7 +70,7 @@ def _get_category(character: str) -> str:
 
 
 def _clean_character(character: str) -> str:
-    """Return the text that replaces a non-ASCII character before tokenization.
+    """Return the text by which the tokenizer replaces a non-ASCII character before it splits a text.
 
     The result is the character itself, a space, an empty string, or the character between two spaces.
     """
@@ -83,7 +83,7 @@ def _clean_character(character: str) -> str:
 
 
 def _decomposes_late(character: str) -> bool:
-    """Return whether NFD of this Python changes or moves a character that the reference (Unicode 9) does not change."""
+    """Return whether Unicode normalization (NFD) changes a character in this Python, but not in Unicode 9."""
     if not _is_within(character, _NEWER_CHARACTERS) or _is_within(character, _ORDERED_MARKS):
         return False
     return unicodedata.combining(character) > 0 or unicodedata.normalize("NFD", character) != character
@@ -209,10 +209,10 @@ class WordPiece:
         return list(chain.from_iterable(self.encode_words(self.split_basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
-        """Yield, for each basic token, the ids of its pieces, or only ``unknown_id``.
+        """Split each basic token into pieces, and yield the ids of the pieces, or only ``unknown_id``.
 
         Args:
-            tokens: Some or all basic tokens from ``split_basic_tokens``.
+            tokens: Basic tokens (words and punctuation marks) from ``split_basic_tokens``, all or some.
 
         Yields:
             At least one id for each token.

@@ -25,7 +25,7 @@ from textveil_cli.options import (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanitizeArguments:
-    """All arguments of ``textveil sanitize``."""
+    """All arguments of ``textveil sanitize``: inputs, outputs, and options by group."""
 
     inputs: InputOptions
     bundle: BundleOptions

@@ -57,7 +57,7 @@ def format_options(options: Mapping[str, Any]) -> str:
 
 
 class ChangeViews:
-    """Collector of the original and sanitized texts of a run, for ``--diff`` and ``--report``.
+    """Collector of the original and sanitized texts of a run. It prints ``--diff`` and writes ``--report``.
 
     Args:
         options: The options ``--diff`` and ``--report``.
@@ -83,7 +83,7 @@ class ChangeViews:
         self._has_begun = False
 
     def begin_input(self, name: str) -> None:
-        """Begin a file of plain text; ``name`` is its name in the report."""
+        """Start the changes of another file of plain text; ``name`` is the file's name in the report."""
         self._name, self._row = name, 0
 
     def add_results(self, texts: Sequence[str], results: Sequence[Result]) -> None:
@@ -96,7 +96,7 @@ class ChangeViews:
                 self._print(format_text_diff(self._explainer.align_result(text, result), self._style))
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the original and sanitized texts of a block of rows; see ``files.BlockReview`` for the arguments."""
+        """Add the original and sanitized texts of a block of rows to the changes to show (``files.BlockReview``)."""
         if self.review is not None:
             self.review.review_block(name, block, rewritten)
 

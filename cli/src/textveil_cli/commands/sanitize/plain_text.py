@@ -106,7 +106,7 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
 def _make_report_facts(
     arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options, statement: str
 ) -> "ReportFacts":
-    """Return the data about the run for the heading of its HTML report."""
+    """Return inputs, output, options and privacy statement of the run, for the heading of its HTML report."""
     from textveil_cli.changes import ReportFacts
     from textveil_cli.commands.sanitize.changes import describe_run_options
 
@@ -159,7 +159,7 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 def _sanitize_text(
     arguments: SanitizeArguments, text: str, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
 ) -> str:
-    """Sanitize the text of ``--text``, write the output, and return the privacy statement as one line.
+    """Sanitize the text that the user gave as ``--text``, write it, and return the privacy statement as one line.
 
     Args:
         arguments: All arguments of the command.
@@ -183,7 +183,7 @@ def _sanitize_inputs(
     write: TextWriter,
     begin_input: Callable[[str], None],
 ) -> str:
-    """Sanitize all inputs, write the output, and return the last input's privacy statement as one line.
+    """Sanitize all inputs, write the output, and return the privacy statement of the last input as one line.
 
     Args:
         arguments: All arguments of the command.
@@ -240,7 +240,7 @@ class _StatementTally:
         self.terms: PrivacyTerms | None = None
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Add results of ``Sanitizer.sanitize``; all of them must have the same options."""
+        """Add the results of ``Sanitizer.sanitize`` for some documents to the sum; all must have the same options."""
         self.documents += len(results)
         self.tagged_documents += sum(_FIRST_TAG in result.text for result in results)
         self.tokens += sum(result.tokens for result in results)
@@ -253,7 +253,7 @@ class _StatementTally:
         return "" if terms is None else terms.statement(self.tokens, self.randomized).format_line()
 
     def describe(self, arguments: SanitizeArguments) -> str:
-        """Return a text with the number of documents and the privacy statement (what the output reveals) for all."""
+        """Return a text with the number of documents and one privacy statement (what the output reveals) for all."""
         if self.terms is None:
             return "no documents"
         statement = arguments.output.format_statement(self.terms.statement(self.tokens, self.randomized))
@@ -293,14 +293,14 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
 
 
 def _iterate_output(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """Yield the sanitized texts of results, with a line end after each result.
+    """Yield the sanitized texts of results as output, with a line end after each result.
 
     A long text is yielded in several parts, since one string would need too much memory.
 
     Args:
         results: The results.
         as_json: Whether each result becomes a JSON object.
-        ended: Whether the last result gets a line end.
+        ended: Whether a line end follows the last result.
     """
     if all(len(result.text) < _MAX_WRITE_CHARACTERS for result in results):
         yield _format_output(results, as_json, ended=ended)

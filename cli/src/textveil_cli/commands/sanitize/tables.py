@@ -128,7 +128,7 @@ _DOCUMENT_NAMES = {"cell": "text", "row": "filled row", "key": "document", "file
 
 @dataclass(frozen=True, kw_only=True)
 class _TableRun:
-    """One run of ``textveil sanitize`` over whole files."""
+    """One run of ``textveil sanitize`` over whole files, such as tables and folders."""
 
     sources: SourceFiles
     arguments: SanitizeArguments
@@ -189,8 +189,8 @@ class _TableRun:
     def make_text_check(self) -> Callable[[str, list[str]], None]:
         """Return a function that checks the first texts of a file before they are sanitized.
 
-        The function takes the name of the file and the texts. It refuses tables among plain text, and warns about
-        unknown words.
+        The function takes the name of the file and the texts. It raises an error if a file of plain text looks like a
+        table, and prints a warning if the texts have many unknown words.
         """
         warn_unknown_words = UnknownWordsWarning(self.sanitizer, self.options)
 
@@ -247,7 +247,7 @@ class _TableRun:
         )
 
     def describe(self, result: RunResult) -> dict[str, object]:
-        """Return the counts and the privacy statement of the run, for ``--json`` and for its list of finished files."""
+        """Return the counts and the privacy statement of the run as a dictionary, for ``--json`` and ``--resume``."""
         return {
             "format": self.selection.format,
             "rewritten_columns": list(self.selection.columns),
@@ -262,16 +262,16 @@ class _TableRun:
 
     @property
     def is_table(self) -> bool:
-        """Return whether the files have columns or keys."""
+        """Return whether the input files are tables, with columns or keys to select."""
         return self.selection.format != "lines"
 
     @property
     def writes_folder(self) -> bool:
-        """Return whether the outputs are files in a folder, which have the same names as the inputs."""
+        """Return whether the outputs are written to a folder, with the same file names as the inputs."""
         return self.sources.folder is not None
 
     def list_copied_parts(self) -> list[str]:
-        """Return names of the parts that the outputs copy unprotected, such as "other columns"."""
+        """Return the names of the input's parts that the outputs contain unprotected, such as "other columns"."""
         selection = self.selection
         parts = ["file and folder names"] if self.writes_folder else []
         if selection.format != "lines":
@@ -280,7 +280,7 @@ class _TableRun:
         return parts
 
     def make_report_facts(self, result: RunResult) -> "ReportFacts":
-        """Return the data about the run for the heading of its HTML report."""
+        """Return inputs, output, options and privacy statement of the run, for the heading of its HTML report."""
         from textveil_cli.changes import ReportFacts
         from textveil_cli.commands.sanitize.changes import describe_run_options
 
@@ -297,7 +297,7 @@ class _TableRun:
         )
 
     def format_statement(self, result: RunResult) -> str:
-        """Return the privacy statement of the run, its counts, and the unprotected parts, as readable text."""
+        """Return the privacy statement of the run, its counts, and the names of unprotected parts, as readable text."""
         counts, selection = result.counts, self.selection
         document_name = (
             "line"
@@ -330,7 +330,7 @@ class _TableRun:
 
 
 def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
-    """Print private notes for the owner of this device, such as the number of ignored files."""
+    """Print notes for the owner of this device, such as the number of ignored files. The notes are not published."""
     remarks: list[str] = []
     if result.finished_before:
         remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")

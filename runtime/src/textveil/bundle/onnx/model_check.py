@@ -130,7 +130,7 @@ def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
 
 
 def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> dict[str, list[Any]]:
-    """Parse a protobuf message, and reject metadata properties that configure onnxruntime."""
+    """Parse a protobuf message, and raise an error for metadata properties that configure onnxruntime."""
     fields = parse_message(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if decode_text(parse_message(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":

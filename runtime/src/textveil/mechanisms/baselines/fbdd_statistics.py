@@ -36,8 +36,9 @@ class FbddStatistics:
         draws: Number of sampled outputs of each word.
         eta: Share of the outputs that ``likely_outputs`` ignores.
         words: Ids of the words, shape ``(n,)``.
-        unchanged: ``N_w`` of each word, shape ``(n,)``.
-        likely_outputs: ``S_w`` of each word, shape ``(n,)``.
+        unchanged: ``N_w`` of each word: the share of its outputs that equal the word itself, shape ``(n,)``.
+        likely_outputs: ``S_w`` of each word: the smallest number of distinct outputs that make up the share ``1 - eta``
+            of its outputs, shape ``(n,)``.
 
     Example:
         >>> words = np.array([3, 8])
@@ -108,7 +109,7 @@ def check_calibration(words: int, draws: int, eta: float) -> None:
 
 
 def count_required(draws: int, eta: float) -> int:
-    """Return the smallest integer that is at least ``(1 - eta) * draws``.
+    """Return how many of ``draws`` samples are at least the share ``1 - eta``, rounded up to an integer.
 
     The computation is exact. ``eta`` counts as the decimal number that ``repr`` prints for it.
 

@@ -72,7 +72,7 @@ class RandomizedResponse:
         return cls(_make_output_mask(table), tail, max(own - tail, 0))
 
     def compute_rows(self, inputs: Integers) -> WeightRows:
-        """Return the weights of all outputs for the given inputs, one row for each input."""
+        """Compute the integer weights of all outputs, one row for each given input."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)

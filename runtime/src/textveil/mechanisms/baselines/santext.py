@@ -91,8 +91,8 @@ class SanText:
     def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
         """Return the integer weight of each pair of an input and an output, shape ``(n,)``.
 
-        The probability of an output is proportional to this weight, ``W[score]``: an entry of the table of weights, at
-        the similarity score of the pair.
+        The probability of an output is in proportion to its weight. The weight is ``W[score]``, where the score is the
+        integer distance of the pair.
         """
         scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]
@@ -109,7 +109,8 @@ class SanText:
         """Return an object with the exact output probabilities for every input word.
 
         Args:
-            scores: The scores of all pairs of words. Several levels (epsilons) can share this object.
+            scores: The scores (distances) of all pairs of words. Mechanisms with different epsilons can share this
+                object.
         """
         return ScoreRandomizer(scores=scores, score_weights=self.weights, base=self.base)
 

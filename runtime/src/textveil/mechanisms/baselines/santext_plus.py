@@ -83,13 +83,13 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for every input that is a whole word, including the words left unchanged."""
+        """The exact output probabilities for inputs that are whole words, which SanText+ may leave unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> ScoreRandomizer:
-        """Return the output distribution of all inputs (``Mechanism.get_randomizer``).
+        """Return the output distribution of all inputs, as an object with methods for rows and columns.
 
         Args:
             lower: Ignored, because the distribution does not depend on it.

@@ -164,7 +164,7 @@ class SanTextTable:
         return LevelParameters(exponent, weights, base)
 
     def compute_base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """Return, for each word of the vocabulary, the factor by which its weight as an output is multiplied.
+        """Compute a factor for each word of the vocabulary by which the word's weight as an output is multiplied.
 
         The factor is the same for all inputs.
 
@@ -202,7 +202,7 @@ def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum:
 def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
     """Find the first score ``s`` whose weight is not ``exp(-alpha s / grid)`` times a constant.
 
-    The check allows for rounding. The textbook epsilon, ``2 alpha``, is correct only if all weights have this form.
+    The check allows for rounding. The privacy bound of SanText, ``2 alpha``, holds only if all weights have this form.
 
     Args:
         weights: Weight of each score.

@@ -57,15 +57,15 @@ class NoiseTable:
 
     @property
     def reach(self) -> int:
-        """Largest value of the noise."""
+        """Largest value that the noise can have."""
         return len(self.counts) - 1
 
     def compute_probability(self, value: int) -> Fraction:
-        """Return the exact probability ``Pr[noise = value]``, which is 0 beyond ``-reach`` and ``reach``."""
+        """Return the exact probability ``Pr[noise = value]``, 0 for values below ``-reach`` or above ``reach``."""
         return Fraction(self.counts[abs(value)], 1 << self.bits) if abs(value) <= self.reach else Fraction(0)
 
     def compute_tail(self, value: int) -> Fraction:
-        """Return the exact probability ``Pr[noise >= value]`` for a value above 0."""
+        """Return the exact probability that the noise is at least ``value``, which must be above 0."""
         return Fraction(sum(self.counts[value:]), 1 << self.bits)
 
     def compute_largest_ratio(self, clamped_from: int) -> Fraction:
@@ -98,7 +98,7 @@ class NoiseTable:
 
     @cached_property
     def _last_words(self) -> Words:
-        """For each value of the noise, in ascending order, the largest 64-bit word that selects the value.
+        """For each noise value, in ascending order, the largest 64-bit random word that selects this value.
 
         The array is padded with the largest possible word to a length that is a power of two.
         """
@@ -221,7 +221,7 @@ def _check_reach(reach: int) -> None:
 
 
 def _make_table(counts: list[int], bits: int) -> NoiseTable:
-    """Create a noise table from counts whose sum is below ``2**bits``.
+    """Make a noise table from counts whose sum is below ``2**bits``, by adding the missing counts to the end values.
 
     The function lowers the count of the value 0 to an even number. The number of random words that select none of the
     values is then even, and each of the two end values gets half of these words.

@@ -85,7 +85,7 @@ class ReleaseParameters:
 
     @property
     def lowest(self) -> int:
-        """Smallest value of a coordinate before noise, in steps."""
+        """Smallest value that a coordinate may have before noise, in grid steps."""
         return 0 if self.mode == BOX else -self.grid
 
     @property
@@ -95,11 +95,11 @@ class ReleaseParameters:
 
     @property
     def scale(self) -> Fraction:
-        """Scale of discrete Laplace noise in steps, ``sensitivity / epsilon``. The mode ``l2`` does not use it."""
+        """Scale of discrete Laplace noise in grid steps, ``sensitivity / epsilon``. The mode ``l2`` ignores it."""
         return self.sensitivity / self.exact_epsilon
 
     def compute_rho(self, variance: int) -> Fraction:
-        """Return the parameter rho of zCDP for discrete Gaussian noise, in mode ``l2``.
+        """Compute the parameter rho of zCDP that discrete Gaussian noise gives a vector in mode ``l2``.
 
         zCDP is zero-concentrated differential privacy (``textveil.mechanisms.noise.zcdp``).
 
@@ -114,7 +114,7 @@ class WordDropout:
     """Random removal of words before a text is encoded. Each whole word is removed with probability ``mu`` or more.
 
     Attributes:
-        mu: The stated probability of removing a word, in ``[0, 1)``, as a decimal string.
+        mu: The probability of removing a word, as the caller states it, in ``[0, 1)``, as a decimal string.
 
     Example:
         >>> dropout = WordDropout("0.5")
@@ -130,7 +130,7 @@ class WordDropout:
 
     @property
     def exact(self) -> Fraction:
-        """``mu`` as an exact fraction."""
+        """``mu``, the probability of removing a word, as an exact fraction."""
         return _parse_exact(self.mu, "word dropout")
 
     def draw_dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:

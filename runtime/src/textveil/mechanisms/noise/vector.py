@@ -52,8 +52,8 @@ class ReleaseNoise:
     Attributes:
         table: Distribution of the noise of one coordinate. Its largest value is at least the distance between any input
             and any output.
-        margin: Largest distance of a clamped coordinate from the ball (the set of permitted vectors before noise), in
-            steps.
+        margin: Largest distance, in steps, of an output coordinate from the interval of coordinates before noise.
+            Outputs farther away are clamped to this distance.
         variance: Variance parameter of discrete Gaussian noise, in steps squared; ``None`` for discrete Laplace noise.
     """
 
@@ -105,7 +105,7 @@ def bound_gaussian_delta(parameters: ReleaseParameters, variance: int, reach: in
 
 
 def _compute_rounding_delta(parameters: ReleaseParameters, reach: int) -> Fraction:
-    """Return the delta that rounding of the noise table adds: ``(1 + e^epsilon) k TV``.
+    """Return the delta that rounding adds to the noise table's probabilities: ``(1 + e^epsilon) k TV``.
 
     Here ``k`` is the number of coordinates, and ``TV`` the total variation distance between the table and the exact
     noise. For each of two texts, the distance between the real and the exact output distribution is at most ``k TV``.

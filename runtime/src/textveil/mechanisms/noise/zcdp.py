@@ -23,12 +23,12 @@ _MIN_EXCESS, _MAX_EXCESS, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
 def compute_delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Return an upper bound of the delta that rho-zCDP implies at an epsilon.
+    """Return an upper bound of the delta at an epsilon for every mechanism that satisfies rho-zCDP.
 
-    The bound is the smallest one over all searched orders, rounded up.
+    Every order above 1 gives a bound. The result is the smallest bound that a search finds, rounded up.
 
     Args:
-        rho: Parameter of zCDP, above 0.
+        rho: Parameter of zero-concentrated differential privacy (zCDP), above 0.
         epsilon: Epsilon, above 0.
     """
     with localcontext(prec=_DIGITS):
@@ -38,7 +38,9 @@ def compute_delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def compute_largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the largest rho whose ``compute_delta_bound`` is at most ``delta``, rounded down.
+    """Return the largest rho, rounded down, for which ``compute_delta_bound`` is at most ``delta``.
+
+    ``rho`` is the parameter of zero-concentrated differential privacy (zCDP).
 
     Args:
         epsilon: Epsilon, above 0.
@@ -74,7 +76,7 @@ def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
 
 
 def _compute_best_rho(excess: Decimal, loss: Decimal) -> Decimal:
-    """Return the rho for which the order ``1 + excess`` gives the smallest delta bound.
+    """Return the rho (parameter of zCDP) for which no other order gives a smaller delta bound than this order.
 
     Args:
         excess: Order minus 1.
@@ -93,6 +95,6 @@ def _to_decimal(value: Fraction) -> Decimal:
 
 
 def _round_up(value: Decimal) -> Fraction:
-    """Round a value up to twenty decimal digits, and convert it to a fraction."""
+    """Return a value, rounded up to twenty decimal digits, as a fraction."""
     with localcontext(prec=20, rounding=ROUND_CEILING):
         return Fraction(+value)

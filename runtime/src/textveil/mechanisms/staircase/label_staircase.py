@@ -58,17 +58,17 @@ class LabelStaircase(Staircase):
         """Check the conditions of the privacy theorem on the integers used for sampling, and create the mechanism.
 
         The conditions are: No base weight ``b`` is negative. No label gets more of the budget than its base weight. All
-        inputs have the same total budget ``H``, from 1 to the sum ``S`` of the base weights. If ``G`` and ``F`` are the
-        weights of one unit of base and of budget, ``G + F <= exp(epsilon) G``, in decimal arithmetic with directed
-        rounding. The total weight ``G S + F H`` is below ``2**62``.
+        inputs have the same total budget ``H``, from 1 to the sum ``S`` of the base weights. ``G + F <= exp(epsilon)
+        G``, where ``G`` and ``F`` are the weights of one unit of base and of budget, in decimal arithmetic with
+        directed rounding. The total weight ``G S + F H`` is below ``2**62``.
 
         Args:
-            name: Name of the kind of mechanism in the bundle (data folder), such as ``counts``.
+            name: Name of the mechanism in the bundle (data folder), such as ``counts``.
             epsilon: Epsilon for any two labels, in ``(0, 16]``.
             base: Base weights ``b``, int64, shape ``(n,)``, with ``n`` from 2 to ``MAX_LABELS``. The weight is 0 for
                 labels that are never released.
             budget_matrix: Parts ``a`` of the budget, int64, shape ``(n, n)``.
-            unit: Weight ``G`` of one unit of base. It is small in exhaustive tests.
+            unit: Factor ``G`` by which integer base weights are multiplied. Tests of all cases use a small factor.
 
         Raises:
             BundleDamaged: A condition does not hold.
@@ -111,7 +111,7 @@ class LabelStaircase(Staircase):
         return len(self.base)
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Return the part ``a`` of the budget (additional weight) that each label gets for the given inputs.
+        """Return the part ``a`` of the budget (additional weight) that each label gets, for the given inputs.
 
         Returns:
             The ids of all labels, and the parts ``a`` of the budget; both of shape ``(n, labels)``, one row per input.

@@ -48,19 +48,19 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """The larger probability of an output near the input, of both mechanisms (``Staircase.near_probability``)."""
+        """Larger probability of both mechanisms that an output is near its input (``Staircase.near_probability``)."""
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
-        """The larger bound of an attacker's gain, of both mechanisms (``Staircase.guess_gain``)."""
+        """Upper bound of an attacker's advantage, the larger one of both mechanisms (``Staircase.guess_gain``)."""
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Sample one output word for each input word, with the mechanism for its case (``Mechanism.draw_symbols``).
+        """Sample one output word for each input word, with the mechanism for its letter case.
 
         Privacy:
-            See ``Staircase.draw_symbols``. How the samples are grouped depends only on ``slots.is_lower``.
+            See ``Staircase.draw_symbols``. Which samples are computed together depends only on ``slots.is_lower``.
         """
         if self.lower_case is self.any_case:
             return self.any_case.draw_symbols(inputs, random_uint64)
@@ -73,7 +73,7 @@ class SlotStaircases:
         return outputs
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution for words in lower case or for all others (``Mechanism.get_randomizer``)."""
+        """Return the output distribution of the mechanism for words in lower case, or of the one for other words."""
         from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
         return make_staircase_randomizer(self.lower_case if lower else self.any_case)

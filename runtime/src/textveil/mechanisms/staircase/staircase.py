@@ -126,14 +126,14 @@ class StaircaseTable:
         Args:
             function_words_kept: Whether function words, such as "the", are left unchanged.
             lower: Whether the output is in lower case at all of its places in the text. More words are possible outputs
-                in lower case. The argument is ignored if the table has no roles for lower case.
+                in lower case. The argument is ignored if the table has only one set of possible outputs for all places.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
 
     @property
     def symbol_count(self) -> int:
-        """Number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words)."""
+        """Number of words in the vocabulary (symbols). This number is also the id of ``<unk>`` (unknown words)."""
         return len(self.base)
 
 
@@ -167,13 +167,13 @@ class StaircaseLevel:
 
 
 def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
-    """Return the weight ``F`` of a unit of the staircase mechanism's budget: ``(e**epsilon - 1) * unit``, rounded down.
+    """Return the weight ``F`` of one unit of the budget (additional weight): ``(e**epsilon - 1) * unit``, rounded down.
 
     Because of rounding down, the actual privacy loss is at most ``epsilon`` (docs/proofs/staircase.md).
 
     Args:
         epsilon: Epsilon per word.
-        unit: Weight ``G`` of one unit of base.
+        unit: Factor ``G`` by which integer base weights are multiplied.
     """
     with localcontext(prec=60, rounding=ROUND_FLOOR):
         # Decimal.exp always rounds to nearest. Before rounding down, subtract more than its error.
@@ -181,7 +181,7 @@ def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
 
 
 def compute_realized_ratio(epsilon: Decimal) -> float:
-    """Return ``F / G``, the ratio of the weights of a unit of budget and a unit of base.
+    """Return ``F / G``: the weight of a unit of budget (weight of near outputs) divided by that of a unit of base.
 
     The ratio is ``e**epsilon - 1`` up to the rounding of ``F``, and never more.
 
@@ -197,7 +197,8 @@ class _StaircaseRows:
     """Precomputed data for sampling outputs for some input words, with one row for each input.
 
     ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
-    remaining budget. Arrays have the shape ``(rows, k)`` unless stated.
+    rest of the budget (additional weight for outputs near the input). Arrays have the shape ``(rows, k)`` unless
+    stated.
     """
 
     stored: Integers
@@ -217,7 +218,8 @@ class Staircase:
         level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
         base: Base weights ``b``, shape ``(symbols,)``; 0 for symbols that are not possible outputs.
         sums: Cumulative sums of ``base``.
-        unit: Weight ``G`` of one unit of base (docs/proofs/staircase.md). It is small in exhaustive tests.
+        unit: Factor ``G`` by which integer base weights are multiplied (docs/proofs/staircase.md). Tests of all cases
+            use a small factor.
 
     Example:
         >>> from textveil import Sanitizer
@@ -243,7 +245,8 @@ class Staircase:
             table: Neighbors and base weights.
             level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
             outputs: For every word of the vocabulary, whether it is a possible output; shape ``(symbols,)``.
-            unit: Weight ``G`` of one unit of base (docs/proofs/staircase.md). It is small in exhaustive tests.
+            unit: Factor ``G`` by which integer base weights are multiplied (docs/proofs/staircase.md). Tests of all
+                cases use a small factor.
 
         Raises:
             BundleDamaged: No output is possible, or the numbers do not satisfy the conditions.
@@ -255,7 +258,7 @@ class Staircase:
 
     @property
     def base_sum(self) -> int:
-        """``S``, the sum of all base weights."""
+        """``S``, the sum of the base weights of all outputs."""
         return int(self.sums[-1])
 
     @cached_property
@@ -265,12 +268,12 @@ class Staircase:
 
     @cached_property
     def factor(self) -> int:
-        """``F``, the weight of one unit of the budget for near outputs (``compute_factor``)."""
+        """Weight ``F`` of one unit of the budget, the additional weight for near outputs (``compute_factor``)."""
         return compute_factor(self.level.epsilon, self.unit)
 
     @property
     def total(self) -> int:
-        """``G S + F H``, the total weight of all outputs, which is the same for every input."""
+        """``G S + F H``, the sum of the weights of all outputs, which is the same for every input."""
         return self.unit * self.base_sum + self.factor * self.budget
 
     def check_conditions(self) -> None:
@@ -305,10 +308,11 @@ class Staircase:
 
     @property
     def guess_gain(self) -> float:
-        """An upper bound of an attacker's gain, ``(G + F) S / (G S + F H)`` (``C`` in the proof).
+        """Upper bound of an attacker's advantage from one output, ``(G + F) S / (G S + F H)`` (``C`` in the proof).
 
-        Suppose that an attacker has any prior belief about one word, and even knows all other words. Averaged over the
-        outputs, one output raises the probability of a correct guess at most by this factor.
+        Suppose that an attacker guesses one word and knows all others. Seeing one output multiplies the probability of
+        a correct guess by at most this factor, on average over the outputs. This holds for any prior belief of the
+        attacker.
         """
         return (self.unit + self.factor) * self.base_sum / self.total
 
@@ -379,7 +383,7 @@ class Staircase:
         return _StaircaseRows(stored=stored, dealt=dealt, shifted=shifted, removed=removed, total=total, left=left)
 
     def _select_outputs(self, rows: _StaircaseRows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
-        """Return, for each sample, the output that the uniform integers ``u`` and ``w`` select (``draw_symbols``)."""
+        """Convert uniform integers ``u`` and ``w`` to the ids of the sampled outputs (``draw_symbols``)."""
         k = rows.stored.shape[1]
         of_budget = u - self.unit * self.base_sum
         v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
@@ -394,7 +398,7 @@ class Staircase:
         return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every word of the vocabulary as an output for one input.
+        """Compute the exact integer weight of every word of the vocabulary as an output for one input.
 
         Args:
             token: Id of the input.

@@ -32,15 +32,15 @@ class StaircaseRandomizer(Randomizer):
 
     @property
     def symbol_count(self) -> int:
-        """The number of words in the vocabulary (symbols); also the id of ``<unk>`` (unknown words) as an input."""
+        """Number of words in the vocabulary (symbols). It is also the id of the input ``<unk>`` (unknown words)."""
         return self.staircase.table.symbol_count
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every word as an output for one input (``Staircase.compute_exact_row``)."""
+        """Compute the exact weight of every word as an output for one input (``Staircase.compute_exact_row``)."""
         return self.staircase.compute_exact_row(token)
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all words ``y``, shape ``(n, symbols)``."""
+        """Compute the probabilities of all outputs for each given input: ``Pr[M(x) = y]``, shape ``(n, symbols)``."""
         staircase = self.staircase
         stored, budgets = staircase.distribute_budget(inputs)
         a = np.zeros((len(inputs), self.symbol_count))
@@ -51,7 +51,7 @@ class StaircaseRandomizer(Randomizer):
         return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
 
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` for the outputs ``y`` in ``outputs`` and all inputs ``x``, shape ``(n, inputs)``."""
+        """Compute the probabilities of given outputs for all inputs: ``Pr[M(x) = y]``, shape ``(n, inputs)``."""
         staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
         base = staircase.base[outputs].astype(np.float64)
         a = np.zeros((len(outputs), self.input_count))
@@ -63,11 +63,15 @@ class StaircaseRandomizer(Randomizer):
 
     @cached_property
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """The additional weights of near outputs for all inputs (``Staircase.distribute_budget``), sorted by output.
+        """Budget parts (additional weights of outputs near an input) of all pairs, sorted by output.
 
-        An entry is a pair of an input and an output with a positive part ``a`` of the input's budget. The tuple has
-        four arrays: the inputs of the entries; the values of ``a``; for each output, the offset of its first entry; and
-        for each input, the ratio of the remaining budget to the remaining base weights.
+        The budget is the same for all inputs. ``Staircase.distribute_budget`` gives a part ``a`` of it to each output
+        near the input. The other outputs share the rest of the budget in proportion to their base weights.
+
+        The tuple has four arrays. Each entry of the first two belongs to a pair of an input and an output whose part
+        ``a`` is positive: the id of the input, and ``a``. The third array has, for each output, the position of its
+        first entry. The fourth has, for each input, the rest of the budget divided by the sum of the base weights among
+        which it is shared.
         """
         stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))
         dealt = budgets.sum(axis=1)

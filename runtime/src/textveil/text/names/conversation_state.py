@@ -266,7 +266,7 @@ class ConversationDraws(DocumentDraws):
         return numbers.pop()
 
     def export_state(self) -> dict[str, Any]:
-        """Return the state of the conversation, on which later random choices depend, as plain JSON values.
+        """Return all choices of replacements so far as plain JSON values, to continue the conversation later.
 
         Privacy:
             The state is as private as the texts.
@@ -286,7 +286,7 @@ class ConversationDraws(DocumentDraws):
         free_in_steps(self._draw_numbers, self._tags, self._used_spellings)
 
     def _iterate_tags(self) -> Iterator[list[Any]]:
-        """Yield each tag, such as ``[city 1]``, as a list: its entity type, a key of the original text, and the tag."""
+        """Yield each tag, such as ``[city 1]``, as a list: entity type, normalized original text, and the tag."""
         for (public_type, *parts), tags in self._tags.items():
             for strings, tag in tags.items():
                 folded = (strings,) if isinstance(strings, str) else strings

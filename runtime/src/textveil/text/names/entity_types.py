@@ -88,11 +88,11 @@ class MentionPart(NamedTuple):
 
 
 class EntityMention(NamedTuple):
-    """A detected entity: a span of a text that will be replaced, with its entity type.
+    """A name, number or other entity in a text that will be replaced, with its type.
 
-    The output reveals the types of the entity and its parts, and its case. The output also reveals which parts of
-    entities are equal. ``name_text`` is the text of the span. For a person it lacks the common words before the name:
-    ``Anna`` for ``Ask Anna``.
+    The output reveals the types of the entity and its parts, and its case. The output also reveals which of these parts
+    are equal to each other. ``name_text`` is the text of the span. For a person it lacks the common words before the
+    name: ``Anna`` for ``Ask Anna``.
     """
 
     entity_type: str
@@ -128,13 +128,13 @@ def convert_to_given_name(mention: EntityMention) -> EntityMention:
 
 
 class GivenNameLinker:
-    """Changes a lone family name to a first name, if the same string was a first name earlier in the document."""
+    """Corrects the type of a lone name to first name, if the same name was a first name earlier in the document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the result of ``link_names`` as a sequence; fast if few parts of the text are names of persons."""
+        """Correct the type of some names like ``link_names``, and return all parts of the text. Fast for few names."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -186,7 +186,7 @@ class EntityClassifier:
     """Assigns entity types, such as person or city, to spans of a text.
 
     Args:
-        name_lists: Words and names of each list, by name of the list.
+        name_lists: Dictionary from the name of a list, such as ``given``, to its words and names.
         common: Common words, which are left unchanged outside of names; without the words of the option ``deny``.
         rules: Rules of the language, such as number words and date formats.
         kept_types: Types of the option ``keep``: a listed name of such a type is left unchanged.
@@ -225,7 +225,7 @@ class EntityClassifier:
 
     @cached_property
     def _kept_names(self) -> frozenset[str]:
-        """Names that the option ``keep`` leaves unchanged: all their lists have types of this option."""
+        """Names that the option ``keep`` leaves unchanged: each list that has the name is of a type of this option."""
         lists = [
             (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
         ]
@@ -403,7 +403,7 @@ class EntityClassifier:
         return is_surname and self._type_by_end_word.get(last.key) == "place"
 
     def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
-        """Return the entity type that the last word of a span indicates, such as *School*; ``None`` if there is none.
+        """Return the entity type that the last word, such as *School*, gives to a name; ``None`` if it gives none.
 
         Some of these words, such as *Home*, do not count after a single first name.
         """
@@ -413,7 +413,7 @@ class EntityClassifier:
         return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether capitalized words name an organization, because a word cannot belong to a person's name.
+        """Return whether capitalized words are the name of an organization: a word is in no person's name.
 
         There is an exception for names of two words. The second word may be the family name of a person if it is a
         common word after a listed first name, or a rare family name after an unlisted word.
@@ -489,7 +489,7 @@ def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
 
 
 def _get_text_from(span: EntitySpan, first: int) -> str:
-    """Return the text of a span from the word with index ``first`` to the end."""
+    """Return the text of a name or other span, from its word with index ``first`` to its end."""
     end = 0
     for token in span.tokens[:first]:
         end = span.text.index(token.text, end) + len(token.text)

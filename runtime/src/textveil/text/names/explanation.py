@@ -146,7 +146,7 @@ def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
 
 
 class _OptionReasons:
-    """Finds the words of a text that are left unchanged only because of the options ``keep`` and ``facts``.
+    """Finds the option (``keep`` or ``facts``) because of which a word of a text is left unchanged.
 
     Args:
         plan: The checked options of the call, with the word lists.
@@ -167,7 +167,7 @@ class _OptionReasons:
             start += len(piece)
 
     def find(self, start: int, word: str) -> str:
-        """Return the option that leaves a word unchanged, with details; empty if no option is needed for this.
+        """Return why an option leaves a word unchanged, such as ``keep: city``; empty if no option is needed.
 
         Args:
             start: Index of its first character in the text.

@@ -110,9 +110,9 @@ class IdentifierRules:
     def cut_address(self, string: str) -> list[str | EntityMention] | None:
         """Split a web address into its host and the words of its path, and mark those to replace.
 
-        Words of the path that are on public lists stay. Whether to split is decided after each other word is masked
-        (written ``xxxx``), so that the output reveals nothing about these words. The host is replaced, unless it is
-        public, such as ``docs.github.com``.
+        Words of the path that are on public lists stay. Every other word is first written as ``xxxx``; only then the
+        rules decide whether to split. So the decision reveals nothing about these words. The host is replaced, unless
+        it is public, such as ``docs.github.com``.
 
         Returns:
             Unchanged texts and entities to replace, in turn; ``None`` if the string must be replaced as a whole.
@@ -173,7 +173,7 @@ class IdentifierRules:
         return len(names) == 1 and len(labels) > 1 and names[0] == labels[-2] and self._strings.is_public_name(names[0])
 
     def _is_code(self, masked: str) -> bool:
-        """Return whether a string is source code, and not an address.
+        """Return whether a text with marks such as ``_`` or ``(`` is source code, and not an address.
 
         Args:
             masked: The string with ``xxxx`` in place of each word to replace.

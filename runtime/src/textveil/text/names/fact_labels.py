@@ -27,7 +27,7 @@ _CELLS = re.compile("[A-Z]{1,2}[1-9][0-9]{0,2}:[A-Z]{1,2}[1-9][0-9]{0,2}")
 
 
 class LabelFacts:
-    """Rules of the option ``facts`` for words of letters, forms, lists and tables.
+    """Rules of the option ``facts`` that leave phrases, labels and headings of lists, forms and tables unchanged.
 
     Args:
         strings: Public sets of strings on which the rules depend.
@@ -79,12 +79,12 @@ class LabelFacts:
         return has_form and word in self._words.technical_names and self._strings.is_shared(word)
 
     def is_kept_run(self, place: LinePlaces, index: int, span: EntitySpan) -> bool:
-        """Return whether a span of capitalized words is a phrase, a placeholder, a label, a choice or a short name.
+        """Return whether capitalized words stay unchanged as a fixed phrase, label, placeholder or similar text.
 
         Args:
-            place: The lines that contain the span.
-            index: Index of the span in these lines.
-            span: The span.
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+            span: The capitalized words.
         """
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         keys = [token.key for token in tokens]
@@ -108,11 +108,11 @@ class LabelFacts:
         return tokens[0].case == TITLE and self._is_label(place, index, keys[0])
 
     def _is_form_word(self, key: str) -> bool:
-        """Return whether a word may be a part of a placeholder: a word of forms, or a common word that is no name."""
+        """Return whether a word may be in a placeholder: a word of forms such as *Name*, or a common word, no name."""
         return key in self._words.field_words or self._strings.is_plain_word(key)
 
     def _is_phrase(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a span is a fixed phrase, or the first word of one of which the rest is kept."""
+        """Return whether words are a fixed phrase, or its first word if its other words stay unchanged."""
         key, phrases, after = text.lower(), self._words.phrases, place.gaps[index + 1]
         if (" " in key and key in phrases) or (
             after == " " and f"{key} {place.get_word(index + 1).lower()}" in phrases
@@ -125,7 +125,7 @@ class LabelFacts:
         return after.startswith(":") and f"{key}:" in phrases
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a choice such as *B. Late hour* begins its line, or follows a choice *A* in it."""
+        """Return whether an answer such as *B. Late hour* begins its line, or an answer *A.* precedes it there."""
         after = place.get_word(index + 1)
         if not (self._strings.is_useful or (place.gaps[index + 1] == " " and after.islower())):
             return False
@@ -139,9 +139,9 @@ class LabelFacts:
         return False
 
     def _is_label(self, place: LinePlaces, index: int, key: str) -> bool:
-        """Return whether a word in Title case labels what follows, counts it, or begins a clause.
+        """Return whether a capitalized word is a label, precedes a number (*Chapter 3*), or begins a clause.
 
-        Labels precede a colon (*Weight: 80 kg*), and words such as *Chapter* a number.
+        A label is followed by a colon, as in *Weight: 80 kg*.
         """
         strings, after = self._strings, place.gaps[index + 1]
         marks = strings.common.get(key, 0)
@@ -167,7 +167,7 @@ class LabelFacts:
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:
-    """Return whether a mention is in brackets with few words beside it: ``[Name of Company]``, ``{First Name}``."""
+    """Return whether an entity is in brackets with at most a few words: ``[Name of Company]``, ``{First Name}``."""
     return _finds_bracket(place, index, -1) and _finds_bracket(place, index, 1)
 
 

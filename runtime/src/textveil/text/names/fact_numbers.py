@@ -254,7 +254,7 @@ class NumberFacts:
         return place.follows(index, self._before_values)
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a unit or a plural follows a number, or a word such as *version* precedes the number.
+        """Return whether a number counts something: a unit or plural follows, or a word such as *version* precedes.
 
         Args:
             place: The words and entities of some lines.
@@ -294,12 +294,12 @@ class NumberFacts:
         return False
 
     def _is_age(self, place: LinePlaces, index: int) -> bool:
-        """Return whether the words after a unit of time show that a number is an age: ``47 years of age``."""
+        """Return whether words show that a number with a unit of time is an age: ``of age`` in ``47 years of age``."""
         words = [place.get_word(index + step).lower() for step in (1, 2)]
         return words[0] in self._words.age_ends or words == ["of", "age"]
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a currency sign is next to a number, or a word for money follows it.
+        """Return whether a currency sign, or a word for a currency such as *euros*, is next to a number.
 
         Args:
             place: The words and entities of some lines.

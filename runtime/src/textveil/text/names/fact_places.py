@@ -96,7 +96,7 @@ class LinePlaces:
         self.gaps.append(gap)
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
-        """Turn detected entities back into unchanged words, and return the number of their tokens.
+        """Leave some detected entities unchanged, as plain words again, and return the number of their tokens.
 
         Args:
             text_by_index: Text of the unchanged word, by the index of the entity.
@@ -123,11 +123,11 @@ class LinePlaces:
                 yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
-        """Return the unchanged word at position ``index``; empty for an entity, or outside of the lines."""
+        """Return the unchanged word at ``index``; an empty string for an entity, and outside of the lines."""
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the provisional type of the entity at position ``index``; empty for an unchanged word."""
+        """Return the first guess of the type of the entity at position ``index``; empty for an unchanged word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -158,7 +158,7 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` unchanged words before position ``index``, nearest first; "" for an entity.
+        """Return up to ``most`` words before position ``index``, nearest first, with "" in place of each entity.
 
         The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
         is unknown.
@@ -178,7 +178,7 @@ class LinePlaces:
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of a line that belong to the number at position ``index``; stop at 2.
+        """Count the numbers beside the number at position ``index`` that belong to it, but only up to 2.
 
         Two numbers belong together if no word is between them; joining words such as *and* do not count.
         """
@@ -234,7 +234,7 @@ class LinePlaces:
         return 2 * sum(is_kept) > len(is_kept) + 1
 
     def is_value(self, index: int) -> bool:
-        """Return whether a number, or an entity of capitalized words such as a name, is at position ``index``."""
+        """Return whether a number, or a name or other entity of capitalized words, is at position ``index``."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
@@ -339,7 +339,7 @@ class LinePlaces:
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether an entity of capitalized words is next to position ``index``, with no list mark between."""
+        """Return whether an entity of capitalized words is beside position ``index``, without a list mark (comma)."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))

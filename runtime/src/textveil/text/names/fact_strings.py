@@ -100,14 +100,14 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates (possible replacements), in lower case. No rule keeps them: a reply could mean either."""
+        """All possible replacements, in lower case. No rule leaves them unchanged: each could be a replacement."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Possible replacements of unlisted words that are not also replacements of another type."""
+        """Possible replacements of words on no list, without those that may also replace a name or another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -175,13 +175,13 @@ class FactStrings:
         return word in self.persons or word in self._place_names
 
     def is_term(self, word: str) -> bool:
-        """Return whether a lower-case word is a listed term, a role, or a frequent word of another language."""
+        """Return whether a lower-case word is a technical term, a role such as *nurse*, or a frequent foreign word."""
         if word in self._terms or word in self._shared_pool_words or self._is_foreign_word(word):
             return True
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
     def is_elided(self, key: str) -> bool:
-        """Return whether a word is a short elided word of another language and a word that is no name: *l'image*."""
+        """Return whether a word has a short foreign word at its start, joined to a word that is no name: *l'image*."""
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
@@ -191,17 +191,17 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word belongs to another language, and is not a common word of the own language."""
+        """Return whether a word belongs to another language, and is no common word of the language of the lists."""
         return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
-        """Return whether a word of another language is left unchanged. The method does not copy the long list."""
+        """Return whether a word of another language stays unchanged. To save memory, the method copies no list."""
         if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
             return False
         return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
-        """Return whether a word is a function word of another language and also a name of a person, such as *una*."""
+        """Return whether a word is a function word of another language and also a person's name, such as *una*."""
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
@@ -236,7 +236,7 @@ class FactStrings:
         return has_case and word in self.words.determined_nouns and self.is_shared(word)
 
     def is_variety(self, word: str) -> bool:
-        """Return whether a word in lower case may precede the name of a language: ``brazilian``."""
+        """Return whether a lower-case word may precede the name of a language, as in *brazilian Portuguese*."""
         return self.is_useful and word in self.words.language_varieties and word not in self.denied
 
     def is_country_variety(self, text: str) -> bool:
@@ -253,7 +253,7 @@ class FactStrings:
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a capitalized word before any other word counts as the start of a sentence: *Bank transfer*.
+        """Return whether a word before any other word may be capitalized as start of a sentence: *Bank transfer*.
 
         The word must often begin sentences, and must not be rare as a common word. It may be a rare family name, but
         not a frequent one.
@@ -290,7 +290,7 @@ class FactStrings:
         return marks > 0 and word.islower() and not marks & FUNCTION
 
     def is_acronym(self, text: str) -> bool:
-        """Return whether a string is a listed acronym that is no name."""
+        """Return whether a string is an acronym on a public list, and not also a name."""
         return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
@@ -311,7 +311,7 @@ class FactStrings:
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
-        """Return whether a word is neither on the option ``deny`` nor a possible replacement of another word."""
+        """Return whether a word may stay unchanged: ``deny`` lacks it, and it is no possible replacement."""
         return word not in self.denied and word not in self.surrogates
 
     # --- runs of capitals
@@ -441,7 +441,7 @@ class FactStrings:
         return self.is_camel(text) and not self.is_company(text)
 
     def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether capitalized words are on public lists, or are a country that ``facts`` leaves unchanged."""
+        """Return whether capitalized words are on public lists, or name a country that ``facts`` leaves unchanged."""
         is_country = self.is_public and mention.entity_type in _COUNTRIES and mention.span.preceding_word != AFTER_TITLE
         return self.is_useful and bool(tokens) and (is_country or self.is_public_run(tokens))
 
@@ -475,7 +475,7 @@ class FactStrings:
 
     @cached_property
     def _label_words(self) -> frozenset[str]:
-        """The letters, and the words of labels, phrases and short names, in lower case, whether common or not."""
+        """Letters, and the words of labels, phrases and short names, in lower case. Not all are common words."""
         words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
         listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
         return frozenset("abcdefghijklmnopqrstuvwxyz").union(
@@ -484,12 +484,12 @@ class FactStrings:
 
     @cached_property
     def _small_sets(self) -> frozenset[str]:
-        """The words of the small sets, in lower case."""
+        """The words of the small public sets (units, labels and others), in lower case."""
         words, spelled = self.words, map(str.lower, (*_CASED_UNITS, *_CODE_CONSTANTS))
         return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
 
     def _find_small_sets(self, text: str) -> int:
-        """Return the sets of few words that contain a span of capitalized words, as the sum of their flags."""
+        """Return which small public sets (units, labels and others) contain a span, as the sum of their flags."""
         found = (
             (UNITS, self.is_unit(text)),
             (VARIETIES, self.is_country_variety(text)),

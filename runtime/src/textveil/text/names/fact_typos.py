@@ -15,7 +15,7 @@ _MAX_LETTERS = 24
 
 
 class TypingErrors:
-    """Corrects words that have a single typing error.
+    """Corrects words with a single typing error, such as two swapped letters, so that they can stay in a text.
 
     Args:
         strings: Public sets of words.
@@ -26,7 +26,7 @@ class TypingErrors:
 
     @staticmethod
     def has_form(word: str) -> bool:
-        """Return whether a word may be corrected: it consists of 7 to 24 lower-case ASCII letters."""
+        """Return whether a word is long and plain enough to be corrected: 7 to 24 lower-case ASCII letters."""
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:

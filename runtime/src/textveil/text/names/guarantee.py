@@ -69,13 +69,13 @@ class ReplacementStyle:
 
     @property
     def effective_cap(self) -> int | None:
-        """``cap`` if a document may have only that many distinct replaced strings; ``None`` without a limit."""
+        """Largest number of distinct replaced strings of a document; ``None`` if there is no limit."""
         return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
 @dataclass(frozen=True)
 class RandomizedListFigures:
-    """Figures of the word list of the option ``randomize``, for privacy statements.
+    """Numbers for privacy statements about the words that the option ``randomize`` randomizes.
 
     Attributes:
         words: Number of words of the list.
@@ -107,7 +107,7 @@ class NamesGuarantee:
         also: Whether a second detector hides further parts of the output.
         patterns: Names of the entity types of the option ``patterns``. Tags and statements contain these names.
         known: Whether the option ``known`` lists persons.
-        draw: Figures of the word list of the option ``randomize``, or ``None``.
+        draw: Size, epsilon and effect of the word list of the option ``randomize``; ``None`` without this option.
     """
 
     style: ReplacementStyle
@@ -121,31 +121,31 @@ class NamesGuarantee:
 
     @property
     def epsilon(self) -> float:
-        """Infinity (``PrivacyGuarantee.epsilon``), since no bound holds for all pairs of texts."""
+        """Infinity, since no privacy loss below infinity holds for all pairs of texts."""
         return math.inf
 
     @property
     def epsilon_kind(self) -> str:
-        """Text that stands in statements in place of an epsilon (``PrivacyGuarantee.epsilon_kind``)."""
+        """Text that privacy statements have in place of a definition of epsilon: ``none for kept words``."""
         return _TEXTS["epsilon_kind"]
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """An empty tuple (``PrivacyGuarantee.losses``), since no finite bound exists."""
+        """An empty tuple, since the privacy loss between two arbitrary texts has no finite bound."""
         return ()
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return an unbounded privacy loss (``PrivacyGuarantee.compute_spend``), since words stay unchanged."""
+        """Return the privacy loss to record in the privacy ledger: an unbounded one, since words stay unchanged."""
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the noun for a counted word, for the statement (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return ``kept word``, the name that privacy statements give to the words that they count."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures for a JSON statement (``PrivacyGuarantee.list_figures``).
+        """Return the parts of a JSON privacy statement that are equal for all texts, such as the options of the call.
 
-        The value of ``epsilon_text`` is null, never 0, because no finite bound holds.
+        The value of ``epsilon_text`` is null, never 0, because the privacy loss of a text has no finite bound.
         """
         draw = self.draw
         return {
@@ -170,11 +170,11 @@ class NamesGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the word counts for a JSON statement (``PrivacyGuarantee.list_totals``)."""
+        """Return the numbers of unchanged and of randomized words of one document, for its JSON privacy statement."""
         return {"kept_words": tokens} | ({} if self.draw is None else {"randomized_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences on what the output still reveals (``PrivacyGuarantee.list_unprotected``)."""
+        """Return English sentences about the information that the output still reveals, such as unchanged words."""
         items = [*_TEXTS["not_protected"], *self._list_fact_texts("not_protected_facts")]
         if self.style.keep:
             items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
@@ -193,7 +193,7 @@ class NamesGuarantee:
         return tuple(items)
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the privacy statement as one line (``PrivacyGuarantee.format_line``)."""
+        """Return one line for the privacy statement: which words stay unchanged, are replaced or are randomized."""
         kept_types = sorted(self.style.keep)
         kept_phrase = "".join(self._list_fact_texts("kept_facts"))
         if kept_types:
@@ -218,18 +218,18 @@ class NamesGuarantee:
         )
 
     def _list_fact_texts(self, name: str) -> list[str]:
-        """Return the sentences of a statement on the facts that stay unchanged.
+        """Return the sentences of a privacy statement on the public facts that stay unchanged, such as weekdays.
 
-        They are those for the value of the option ``facts``, and for all stricter values.
+        The result has the sentences for the value of the option ``facts``, and those for all stricter values.
 
         Args:
-            name: Name of the group of sentences in ``data/statements.json``.
+            name: Key of the sentences in ``data/statements.json``.
         """
         return [_TEXTS[name][level] for level in FACTS[1 : FACTS.index(self.facts) + 1]]
 
     @property
     def _replacement_phrase(self) -> str:
-        """Phrase of a statement on how words are replaced: by other words of the same type, or by tags."""
+        """Phrase for privacy statements: whether tags, or other words of the same type, replace the words."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(
@@ -238,7 +238,7 @@ class NamesGuarantee:
         return _TEXTS["by_tags" if style.tags else "by_surrogates"] + (f" ({exceptions})" if exceptions else "")
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the privacy statement as one paragraph (``PrivacyGuarantee.summary``)."""
+        """Return one English paragraph for the privacy statement: the guarantee, and what the output reveals."""
         equality_phrase, kept_phrase = (
             _TEXTS["revealed_equal"] if self.style.consistent else "",
             format_count(tokens, _TEXTS["unit"]),

@@ -43,7 +43,7 @@ Mention = TypeVar("Mention", bound=_HasSpan)
 def merge_kept_mentions(
     elements: Iterable[str | Mention], is_covered: Callable[[Mention], bool]
 ) -> Iterator[str | Mention]:
-    """Turn entities that an option leaves unchanged into text, and yield texts and other entities in turn.
+    """Join entities that an option such as ``keep`` leaves unchanged to the text, and yield texts and others.
 
     Args:
         elements: Unchanged texts and detected entities.
@@ -88,7 +88,7 @@ def merge_kept_mentions(
 
 
 def _find_part(mention: _HasSpan) -> str:
-    """Return which part of a name an entity may be: a name, an initial, a title, or none of them."""
+    """Return what an entity may be in a person's name: a name, an initial, a title, or none of them."""
     span = mention.span
     if span.entity_type in _TITLES:
         return _TITLE

@@ -93,7 +93,7 @@ class KnownMatch(NamedTuple):
     Attributes:
         start: Index of the first character.
         end: Index after the last character.
-        spelling: The spelling.
+        spelling: The listed spelling that the text has there.
     """
 
     start: int

@@ -76,7 +76,7 @@ _MAX_LISTED_TOKENS = 1 << 14
 
 
 class Lexicon:
-    """Classifies words by the public word lists and the options of a call: unchanged, replaced and others.
+    """Decides from public word lists and a call's options which words stay unchanged and which are replaced.
 
     Args:
         lists: The public word lists.
@@ -138,8 +138,8 @@ class Lexicon:
 
         Args:
             chunks: Texts between single blanks.
-            recent: Tokens by chunk.
-            older: Tokens of chunks of earlier calls: the method reuses them.
+            recent: Dictionary from chunks to their tokens; the method adds entries.
+            older: Dictionary from the chunks of earlier calls to their tokens, which the method reuses.
             tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
         """
         listed_tokens = self.listed_tokens
@@ -217,13 +217,13 @@ class Lexicon:
 
     @cached_property
     def gap_pattern(self) -> "regex.Pattern[str]":
-        """Regular expression for a gap: punctuation, ASCII signs, and symbols on a public list."""
+        """Regular expression for text between words: punctuation, ASCII signs, and symbols on a public list."""
         listed = "".join(map(re.escape, sorted(self._symbols)))
         return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
 
     @cached_property
     def final_gap_pattern(self) -> "regex.Pattern[str]":
-        """Regular expression for a gap at the end of a text between two blanks."""
+        """Regular expression for punctuation and signs at the end of a text between two blanks."""
         return regex.compile(rf"(?r)(?:{self.gap_pattern.pattern})\Z")
 
     def find_plain_token(self, word: str) -> NamesToken | None:
@@ -344,7 +344,7 @@ class Lexicon:
         return create_tuple(NamesToken, (REPLACED, word, folded, LOWER, "word", find_ending(folded, self.rules), 0))
 
     def _find_noun_role(self, word: str, marks: int) -> str:
-        """Return how a common word may belong to a lower-case name before it, as *short* in ``martin short``.
+        """Return which part a common word may be of a lower-case name before it, as *short* in ``martin short``.
 
         The result is ``NAME_ROLE`` for a listed name of a person, and ``NOUN_ROLE`` for other words that may be nouns.
         The result is empty for all other words, which cannot belong to a name.

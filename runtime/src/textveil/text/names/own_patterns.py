@@ -224,7 +224,7 @@ class PatternMatcher:
     matches begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
 
     Args:
-        patterns: Pattern by name of its type.
+        patterns: The patterns of the user, as a dictionary from the name of the type to the pattern.
         reserved_names: Names of other types.
 
     Raises:

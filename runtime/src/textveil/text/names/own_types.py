@@ -162,7 +162,7 @@ class OwnTypes:
     """The user's own entity types: those of the options ``patterns`` and ``known``.
 
     Args:
-        patterns: Pattern by name of its type.
+        patterns: The patterns of the user, as a dictionary from the name of the type to the pattern.
         known: Entries of listed persons, one person in each entry.
         lists: The public word lists.
         built_in: Names of the built-in entity types.
@@ -182,10 +182,11 @@ class OwnTypes:
         self.names: frozenset[str] = frozenset(patterns)
 
     def mask_text(self, text: str) -> PlaceholderText | None:
-        """Replace each match of the user's own types by a made-up word; return ``None`` if there is no match.
+        """Replace each match of the options ``patterns`` and ``known`` by a placeholder; ``None`` without a match.
 
-        Matches do not overlap. If several matches overlap, the one that begins first counts. If they begin at the same
-        position, the longest one counts. If they are equally long, a listed person takes precedence over a pattern.
+        The option ``patterns`` has patterns of the user, and ``known`` lists persons. If several matches overlap, only
+        the one that begins first is replaced. If they begin at the same position, the longest one is replaced; if they
+        are equally long, the listed person.
         """
         matches: list[PatternMatch | KnownMatch] = []
         persons = None if self.persons is None else self.persons.iterate_candidates(text)

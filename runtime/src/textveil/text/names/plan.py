@@ -149,7 +149,7 @@ class NamesPlan:
 
     @cached_property
     def reading_rules(self) -> ReadingRules:
-        """Tokenizer, classifier and rules that all calls with these options share."""
+        """The tokenizer, the classifier and the rules that read texts. All calls with these options share them."""
         return ReadingRules(
             tokenizer=self._tokenizer,
             classifier=self._classifier,
@@ -175,7 +175,7 @@ class NamesPlan:
         return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text, and replace also those words that only their context leaves unchanged.
+        """Yield the parts of a text, and also replace the words that only their context would leave unchanged.
 
         Args:
             entries: Unchanged texts and detected entities, in order.
@@ -183,7 +183,7 @@ class NamesPlan:
         return hide_context_words(entries, self._lexicon)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Return each part of a text with its treatment (``Sanitizer.preview``)."""
+        """Return each part of a text with its treatment, such as ``kept`` or ``person``, but do not sanitize it."""
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
@@ -203,7 +203,7 @@ class NamesPlan:
         return self._lexicon.classify_word(word)
 
     def distribution(self, word: str) -> Any:
-        """Return the output distribution of a word on the list of the option ``randomize``.
+        """Return all possible outputs for a word of the option ``randomize``, with their probabilities.
 
         Raises:
             OptionError: The word is not randomized: the output for any other word depends on its context.

@@ -69,9 +69,10 @@ class ReadText(NamedTuple):
         return sum([_is_replaced_word(entry) for entry in mentions if entry.entity_type == "word"])
 
     def list_template(self) -> list[object]:
-        """Return the template of the text: its unchanged parts, and the type and form of each detected entity.
+        """Return what the output reveals of the text: its unchanged parts, and type and form of each entity.
 
-        The output depends only on the template, on which entities are equal, and on random numbers.
+        This result is called the template. Besides the template, the output depends only on which entities are equal,
+        and on random numbers.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
 
@@ -133,7 +134,7 @@ class NamesReader:
     """Splits texts into unchanged texts and detected entities (``EntityMention``).
 
     Args:
-        reading: Tokenizer, classifier and rules for the options of the call.
+        reading: The tokenizer, the classifier and the rules that read texts under the options of the call.
 
     Privacy:
         The object caches words of the texts. It must not outlive the call.
@@ -399,8 +400,8 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    The function reads ``windows`` (tokens of each text, a few lines at a time), and then puts the items that it read
-    back at the front.
+    The function reads items of ``windows`` (the tokens of each text, a few lines at a time). Afterward ``windows``
+    yields these items again.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():

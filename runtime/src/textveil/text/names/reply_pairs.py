@@ -63,9 +63,9 @@ class RewrittenElement(NamedTuple):
 
 
 def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs of a surrogate (replacement) and its original for two short forms of an organization.
+    """Yield pairs of replacement and original for the short forms of an organization in replies.
 
-    The short forms are its first word and its last word: a reply may use only one of them.
+    The short forms are its first word and its last word: a reply about ``Acme Steel Works`` may write only *Acme*.
 
     The original may also be a person on no list, whose name was classified as an organization.
 
@@ -80,7 +80,7 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
 
 def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield pairs for the short forms of a replaced organization (``iterate_organization_pairs``); else nothing."""
+    """Yield pairs of replacement and original for the short forms of an organization; nothing for others."""
     if len(element.parts) == 1 and element.mention is not None:
         part = element.mention.parts[0]
         if part.entity_type == "organization":
@@ -251,9 +251,9 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate (replacement) stands for several spellings of its original.
+    """Return whether a surrogate replaces originals of several spellings, so that restoring is not safe.
 
-    If so, restoring could put the wrong spelling into a reply.
+    Restoring could put the wrong one of these spellings into a reply.
 
     Args:
         element: The element with the surrogate.

@@ -50,8 +50,8 @@ _TagGroup = tuple[str | tuple[str, ...], ...]
 class SurrogateDeck:
     """The surrogates (replacements) of one entity type that a document has not used yet.
 
-    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The method is a partial Fisher-Yates
-    shuffle.
+    Like a shuffled deck of cards: each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The
+    method is a partial Fisher-Yates shuffle.
     """
 
     __slots__ = ("_left", "_moved", "free")
@@ -390,7 +390,7 @@ class _SurrogateSpellings:
         draws: Iterable[Sequence[_PlannedOutput]],
         words: Iterable[str],
     ) -> Iterable[SurrogatePair]:
-        """Return the pairs of surrogate (replacement) and original that restore replies to some texts.
+        """Return the pairs of surrogate (replacement) and original, with which replies to some texts are restored.
 
         Args:
             texts: The unchanged parts and entities of each text.
@@ -463,7 +463,7 @@ def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> Rewr
 
 
 def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
-    """Return a key that is equal for two entities if the same tag (such as ``[city 1]``) must replace both.
+    """Return a key of an entity: entities with equal keys get the same tag, such as ``[city 1]``.
 
     A JSON number never shares a tag with the same digits in text.
     """

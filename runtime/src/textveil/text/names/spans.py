@@ -226,7 +226,7 @@ class SpanFinder:
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word that can be a title, an office or a clitic is only a common word here.
+        """Return whether a word that can be a title, an office or an ending is only a common word here.
 
         This holds for a title or an office (such as *president*) without a name after it, and for an ending after an
         apostrophe and a stray blank (``it' s``).
@@ -240,7 +240,7 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the end of a place or part of an address that begins with a common word; else ``index``.
+        """Return the end of a place or address that begins at ``index`` with a common word; else ``index``.
 
         In ``suite 7``, *suite* is replaced too. In a document without capitals, so are ``new york`` and ``port said``.
         """
@@ -294,7 +294,7 @@ class SpanFinder:
         )
 
     def _is_lower(self, token: NamesToken) -> bool:
-        """Return whether a token is a lower-case word because of which its line cannot be a headline."""
+        """Return whether a token is a lower-case word that headlines do not have, so that its line is no headline."""
         if token.case != LOWER:
             return False
         if token.token_class == KEPT:
@@ -389,9 +389,9 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark the words to replace in a group of adjacent capitalized words that is not in a headline.
+        """Mark the words to replace among adjacent capitalized words, such as a full name, outside of headlines.
 
-        All marked words of such a group form one span, so the output does not reveal which of them are common words.
+        All marked words form one span, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end) or self._is_whole_name(indices, end):
@@ -408,7 +408,7 @@ class SpanFinder:
                 self._hide_member(index, end)
 
     def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
-        """Return whether a particle opens a name that is all of a quotation or line: ``"El Brezo"``, ``Van Bondt``."""
+        """Return whether a name that fills a quotation or line begins with a particle: ``"El Brezo"``."""
         if not (self._words[indices[0]].flags & SURNAME_PARTICLE and may_begin_name(self._words, self._gaps, indices)):
             return False
         gaps, after = self._gaps, self._find_member_end(indices[-1], end)

@@ -139,7 +139,7 @@ def may_spell_number(pieces: Iterable[str], rules: Rules) -> bool:
 
 
 class _SpelledSpanFinder:
-    """Finds numbers in words, and names in single letters, among the tokens of a text."""
+    """Finds numbers in words (*twenty five*) and names in single letters (``K o v a c``) among tokens."""
 
     def __init__(self, words: Sequence[NamesToken], spellings: Sequence[str], rules: Rules) -> None:
         self._words, self._spellings, self._rules = words, spellings, rules
@@ -191,7 +191,7 @@ class _SpelledSpanFinder:
     # --- numbers
 
     def _classify_element(self, index: int) -> str:
-        """Return the class of a number word, such as ``SCALE`` for *hundred*; empty for all other words."""
+        """Return the class of a number word, such as ``SCALE`` for *hundred*, or of digits; empty for other words."""
         token = self._words[index]
         if token.flags & NUMBER_WORD:
             return (

@@ -20,7 +20,7 @@ _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}+
 
 
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
-    """Yield the parts of a text, and mark for replacement every word that not all contexts leave unchanged.
+    """Yield the parts of a text, and mark for replacement each word that is unchanged only in some contexts.
 
     Args:
         elements: Unchanged parts and entities of the text, in order.

@@ -45,7 +45,8 @@ class SurrogatePools:
     """The surrogate pools (possible replacements) of all entity types of a bundle (folder of lists and settings).
 
     Args:
-        pools: Surrogates by name of the pool, in the case in which they are written.
+        pools: For each pool its surrogates, as a dictionary from the name of the pool to their texts as they are
+            written.
         rules: Rules of the language, such as number words and date formats.
 
     Attributes:
@@ -99,7 +100,7 @@ class SurrogatePools:
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
-        """Return the results of ``get_size`` and ``is_consistent``, from a cache if possible."""
+        """Return how many replacements a type has, and whether equal originals get equal ones. Uses a cache."""
         cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
@@ -107,7 +108,7 @@ class SurrogatePools:
 
     @cached_property
     def cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Results of ``get_size_and_consistency`` by type and layout (public form); not for types with many layouts."""
+        """Cached results of ``get_size_and_consistency``, by entity type and layout (public form of the original)."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
             for name in (*self._pools, *self._generated_sizes)
@@ -115,7 +116,7 @@ class SurrogatePools:
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return ``False``: no entity type of a bundle needs tags. The class of the user's own types overrides this."""
+        """Return ``False``: each built-in type has enough replacements, so none requires a tag such as ``[city 1]``."""
         return False
 
     def spell_surrogates(
@@ -184,7 +185,7 @@ class SurrogatePools:
 
     @cached_property
     def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
-        """Possible replacements for the words of a number in words, by the class of the word, such as tens."""
+        """For each class of number words, such as tens, the words that may replace a word of this class."""
         return {**self.rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property

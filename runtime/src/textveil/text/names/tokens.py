@@ -66,7 +66,8 @@ class NamesToken(NamedTuple):
     Attributes:
         token_class: One of the classes ``GAP`` to ``INITIAL``.
         text: The token as spelled.
-        key: Its normalized spelling. The module ``spans`` reads it for unchanged words only.
+        key: Its normalized spelling. The module ``spans``, which finds names, reads it for unchanged words only: the
+            spelling of a replaced word is private.
         case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
         entity_type: For tokens of the class ``REPLACED`` or ``DIGITS`` the entity type. For the class ``KEPT``
             (unchanged) whether it may belong to a name before it: ``NOUN_ROLE``, ``NAME_ROLE`` or empty.
@@ -248,22 +249,25 @@ def find_run_case(tokens: Iterable[NamesToken]) -> int:
 
 
 def is_emphasized(token: NamesToken) -> bool:
-    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
+    """Return whether a token is a common word in capitals that may stay unchanged as emphasis, such as ``NOT``."""
     return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)
 
 
 def is_noun(token: NamesToken) -> bool:
-    """Return whether a token is a noun that is kept with a capital outside of names, as in German."""
+    """Return whether a token is a common noun that stays unchanged although it is capitalized, as in German."""
     return token.flags & KEPT_NOUN > 0
 
 
 def drop_nouns(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> Sequence[int]:
-    """Drop the leading nouns of a group, but not those that a hyphen joins to a name (``Feldhockey-Bundesliga``).
+    """Return the indices of adjacent capitalized words without those of the common nouns at their start.
+
+    German capitalizes all nouns: in ``Lehrerin Anna Novak`` only ``Anna Novak`` is a name. A noun that a hyphen joins
+    to a name stays: ``Feldhockey-Bundesliga``.
 
     Args:
         words: The words of the text.
-        gaps: The gap before each word.
-        indices: Indices of the words of the group.
+        gaps: The gap (blanks and marks) before each word.
+        indices: Indices of the capitalized words.
     """
     count = next((number for number, index in enumerate(indices) if not is_noun(words[index])), len(indices))
     while 0 < count < len(indices) and gaps[indices[count]] == "-":
@@ -272,14 +276,15 @@ def drop_nouns(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequen
 
 
 def may_begin_name(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> bool:
-    """Return whether the first word of a group is a function word that may belong to a name: ``Van``, ``El``.
+    """Return whether the first of some adjacent capitalized words may belong to a name: ``Van``, ``El``.
 
-    A name must follow directly: no noun that is kept, and not only words in capitals that are kept as emphasis.
+    The first word must be a function word, and the second one no common noun. The words after the first one must not
+    all be common words in capitals, which only emphasize (``NOT``).
 
     Args:
         words: The words of the text.
-        gaps: The gap before each word.
-        indices: Indices of the words of the group.
+        gaps: The gap (blanks and marks) before each word.
+        indices: Indices of the capitalized words.
     """
     rest = indices[1:]
     if not rest or not words[indices[0]].flags & SURNAME_PARTICLE or len(drop_nouns(words, gaps, rest)) < len(rest):

@@ -36,7 +36,7 @@ _MAX_REPORTED = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordListRandomizer:
-    """The words of the option ``randomize``, and the mechanism that randomizes them.
+    """Replaces each word of the option ``randomize`` by a random word of the same list, with a known epsilon.
 
     Attributes:
         ids: Id of each word as an input of the mechanism. A word that is not in the vocabulary of the mechanism has the

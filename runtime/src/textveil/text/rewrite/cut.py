@@ -217,7 +217,7 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the row of integers for a token. Without ``spelling``, the token equals no other one (identity -1)."""
+        """Return the decision on a token as a row. A token without ``spelling`` equals no other (identity -1)."""
         if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
@@ -346,7 +346,7 @@ class SegmentReader:
         return NumberedSegments(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Iterable[str]]) -> NumberedSegments:
-        """Return the ids of segments (tokens and gaps) for documents that the caller has already split."""
+        """Return the segment ids of documents that are given as lists of segments (tokens and gaps)."""
         self._clear_if_large()
         numbers, ends = array("q"), array("q")
         for document in documents:

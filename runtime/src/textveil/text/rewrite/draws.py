@@ -47,7 +47,7 @@ class EarlierDraws:
 
     Attributes:
         counted: Number of tokens of the document so far that count toward the option ``consistent_cap``.
-        values: The outputs so far, by a key that is the same for equal tokens. Private.
+        values: Dictionary with the outputs so far; equal tokens have the same key. Private.
     """
 
     counted: int = 0
@@ -188,7 +188,7 @@ class TokenArrays:
 
     @cached_property
     def in_text_order(self) -> NDArray[np.intp]:
-        """Indices of all tokens in text order, which is also the order of sampling."""
+        """Indices that sort the tokens by their position in the texts. Outputs are sampled in this order."""
         return np.argsort(self.part_of, kind="stable")
 
     @property
@@ -239,7 +239,7 @@ class TokenArrays:
             )
 
     def list_earlier_draws(self, values: Integers) -> EarlierDraws:
-        """Return the outputs so far, which equal tokens in later chunks of the document must repeat.
+        """Return the outputs of the document so far, so that equal tokens in its later chunks get the same outputs.
 
         Args:
             values: Output of each of ``draws.tokens``.
@@ -279,7 +279,7 @@ def read_segments(
 
 
 class DrawSlots(NamedTuple):
-    """The new draws (random choices) of randomized tokens, in the form that a mechanism reads.
+    """The random choices (draws) that a mechanism has to make for the randomized tokens of some texts.
 
     The interface is ``mechanisms.protocol.Slots``.
 
@@ -296,7 +296,7 @@ class DrawSlots(NamedTuple):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """For each draw (random choice), whether its token is a word, a stem or a clitic (``Slots.is_whole``)."""
+        """For each random choice, whether its token is a whole word, stem or clitic (``ClassifiedToken.is_whole``)."""
         return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 
@@ -353,7 +353,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
 
 class RewrittenTexts(NamedTuple):
-    """The sanitized texts of several documents, or of a chunk of a document.
+    """Result of sanitizing: the texts of several documents, or of one chunk of a long document.
 
     ``tokens`` and ``pairs`` have one entry per document.
 

@@ -81,12 +81,12 @@ class SanitizingPlan:
 
     @cached_property
     def keeps_case(self) -> bool:
-        """Whether each output is written in the case of its original."""
+        """Whether each output has the case of its original; false if punctuation is sanitized."""
         return not self.terms.sanitize_punctuation
 
     @cached_property
     def symbol_count(self) -> int:
-        """Number of words of the vocabulary. This number is also the id of ``<unk>``, the input for unknown words."""
+        """Number of words of the vocabulary; also the id of ``<unk>``, the input of the mechanism for unknown words."""
         return self.bundle.symbol_count
 
     @cached_property

@@ -38,7 +38,7 @@ BLOCK_SEGMENTS = 1 << 15
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RandomizingPlan(SanitizingPlan):
-    """Plan (the checked options of a call) of a mechanism that randomizes words."""
+    """The checked options of a call whose mechanism randomizes words, with the tables that the options select."""
 
     @property
     def rewriter(self) -> "DocumentRewriter":
@@ -120,7 +120,7 @@ def _iterate_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequen
 
 
 def _is_long(texts: Sequence[str]) -> bool:
-    """Return whether a document is too long to be processed in one piece."""
+    """Return whether a document is so long that it is sanitized in several chunks, to save memory."""
     return sum(map(len, texts)) > MAX_WHOLE_CHARACTERS
 
 
@@ -177,7 +177,7 @@ class LongDocumentRewriter:
 
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Return for each draw (random choice of an output) whether the output is always written in lower case.
+    """Return for each random choice of an output (draw) whether the long document has it in lower case only.
 
     The result has the shape ``(draws,)``.
 

@@ -145,7 +145,7 @@ def _make_trigger_pattern(c: CharacterClasses) -> str:
 
 
 class StringPatterns:
-    """The compiled patterns of the tokenizer, for one regular expression library (``re`` or ``regex``)."""
+    """The compiled patterns that find words, gaps, URLs and emoticons, for one library (``re`` or ``regex``)."""
 
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
         lone_clitics = sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"])
@@ -177,13 +177,13 @@ _SELF_TEST_NON_ASCII = (("l’été “é'é”: 中(x)1", "l’été| “|é'é
 
 @cache
 def compile_ascii() -> StringPatterns:
-    """Compile the patterns for ASCII texts. They are several times faster than the patterns for all texts."""
+    """Compile the expressions that split ASCII texts. They are several times faster than those for all texts."""
     return _check_patterns(StringPatterns(re.compile, ASCII_CLASSES), _SELF_TEST)
 
 
 @cache
 def compile_unicode() -> StringPatterns:
-    """Compile the patterns for texts with any characters."""
+    """Compile the regular expressions that split texts with any characters into words and gaps."""
     compiled = StringPatterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), UNICODE_CLASSES)
     return _check_patterns(compiled, _SELF_TEST + _SELF_TEST_NON_ASCII)
 

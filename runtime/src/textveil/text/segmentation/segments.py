@@ -172,7 +172,7 @@ def _get_pattern(text: str, marks_apart: bool) -> Any:
 
 
 def get_patterns(text: str) -> StringPatterns:
-    """Return the patterns that fit ``text``: fast ones for ASCII, or those for all characters."""
+    """Return the regular expressions that split ``text``: fast ones for ASCII, or those for all characters."""
     return compile_ascii() if text.isascii() else compile_unicode()
 
 
@@ -424,12 +424,12 @@ class NumberGroup:
         yield from self._joiner.read_number(number)
 
     def close_group(self) -> Iterable[TextSpan]:
-        """End the group, since no number follows, and return its last tokens (of one number or several)."""
+        """End the group because no number follows, and return the tokens that were held back until now."""
         return (self._first,) if self._joiner is None else self._joiner.release_pending()
 
 
 class _NumberJoiner:
-    """Joins numbers to tokens from left to right, by the grammar in the module's docstring.
+    """Joins numbers in groups, such as ``+49 (30) 1234``, to one token, by the grammar in the module docstring.
 
     The class stores only positions, in arrays, so that an open bracket or an incomplete token takes only a few bytes.
     """
@@ -488,7 +488,7 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether a word or other token would directly precede a number at ``index``.
 
-    Between that token and the number there may also be marks, or a word in brackets.
+    Only marks, or a word in brackets, may be between that token and the number.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

@@ -37,29 +37,29 @@ class EveryWordRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """An empty sequence (``TokenRule.entity_types``), since the rule randomizes entities like all other words."""
+        """An empty sequence, since the rule has no entity types: it randomizes names and numbers like other words."""
         return ()
 
     @property
     def keeps_clitics(self) -> bool:
-        """Always ``False`` (``TokenRule.keeps_clitics``): the rule also randomizes endings such as ``'s``."""
+        """Always ``False``: the rule randomizes endings such as ``'s`` too."""
         return False
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Always ``True`` (``TokenRule.joins_lone_clitics``): endings such as ``'re`` are words of the vocabulary."""
+        """Always ``True``: an ending after a blank, as in ``they 're``, is a word of the vocabulary."""
         return True
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return ``RANDOMIZED_BY_KEY`` for each word: all are randomized (``TokenRule.classify_plain``)."""
+        """Return ``RANDOMIZED_BY_KEY`` for each word, since the rule randomizes every word."""
         return [RANDOMIZED_BY_KEY] * len(keys)
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return ``False``: this rule leaves no capitalized word unchanged (``TokenRule.keeps_capital``)."""
+        """Return ``False``: this rule randomizes every word, so no capitalized word stays unchanged."""
         return False
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the tokens of a segment: one word, or ``they`` and ``'re`` (``TokenRule.classify_token``)."""
+        """Split a segment into tokens and classify them: one word, or a word and its ending (``they`` and ``'re``)."""
         case = find_case_pattern(segment)
         if is_string(segment):
             return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, is_whole=False))]
@@ -83,7 +83,7 @@ class EveryWordRule:
         return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join output words to a text (``TokenRule.join_outputs``).
+        """Join the outputs of the tokens of one segment, such as ``they`` and ``'re``, to a text.
 
         A space precedes each word, except clitics such as ``'s``.
         """
@@ -95,7 +95,7 @@ class EveryWordRule:
         return "".join(written)
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word, as if it were inside a sentence (``TokenRule.classify_alone``).
+        """Classify one word without context, as if it were inside a sentence, and return its token.
 
         An entry of the vocabulary counts as one word even if it has blanks or is a punctuation mark.
 

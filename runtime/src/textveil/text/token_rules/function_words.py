@@ -93,12 +93,12 @@ class TemplateRule:
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether endings such as ``'s`` stay unchanged (``TokenRule.keeps_clitics``)."""
+        """Whether endings such as ``'s`` stay unchanged, even after a word that is randomized or replaced."""
         return self.keeps_function_words
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether an ending after a blank, as in ``they 're``, is one token (``TokenRule.joins_lone_clitics``).
+        """Whether an ending after a blank, as in ``they 're``, forms one token with its apostrophe.
 
         The value is true if the rule leaves such endings unchanged.
         """
@@ -123,7 +123,7 @@ class TemplateRule:
         ]
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word in Title case stays unchanged (``TokenRule.keeps_capital``)."""
+        """Return whether a function word with a capital, such as *The*, stays unchanged."""
         return key == "i" or (starts_sentence and not self.function_words[key])
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
@@ -155,7 +155,7 @@ class TemplateRule:
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join output words to a text (``TokenRule.join_outputs``).
+        """Join the outputs of the tokens of one segment, such as ``they`` and ``'re``, to a text.
 
         A space precedes each output of a token that does not stay unchanged.
         """
@@ -165,7 +165,7 @@ class TemplateRule:
         return written
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word, as if it were inside a sentence (``TokenRule.classify_alone``).
+        """Classify one word without context, as if it were inside a sentence, and return its token.
 
         Raises:
             OptionError: The text is not one token; or the word stays unchanged, so that it has no output distribution.

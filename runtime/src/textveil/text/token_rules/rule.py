@@ -17,7 +17,7 @@ PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(load_data(CHA
 
 
 class TokenRole(Enum):
-    """Treatment of a token: kept (unchanged), replaced by a random entity of the same type, or randomized.
+    """Treatment of a token: it is unchanged, replaced by an entry of a list, or randomized by a mechanism.
 
     >>> TokenRole("randomized")
     <TokenRole.RANDOMIZED: 'randomized'>
@@ -29,7 +29,7 @@ class TokenRole(Enum):
 
 
 class ClassifiedToken(NamedTuple):
-    """Decision of a rule on one token: unchanged (*kept*), replaced or randomized.
+    """Decision on one token: unchanged (*kept*), replaced by its type's list, or randomized by the mechanism.
 
     Attributes:
         role: Whether the token is kept, replaced or randomized.
@@ -61,14 +61,15 @@ ClassifiedTokens = Sequence[tuple[str, ClassifiedToken]]
 
 
 class TokenRule(Protocol):
-    """Interface of a rule that classifies tokens as unchanged (*kept*), replaced or randomized.
+    """Interface of a rule that decides for each token: it stays unchanged, is replaced, or is randomized.
 
-    Rules do not depend on the mechanism that randomizes words.
+    A *replaced* token becomes a random entry of the list of its entity type, whatever its text is. A *randomized* token
+    becomes a random word that a mechanism chooses, with a bounded privacy loss.
     """
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """The entity types, in the order in which ``ClassifiedToken.type_index`` counts them."""
+        """The entity types. The attribute ``ClassifiedToken.type_index`` is an index of this sequence."""
         ...
 
     @property
@@ -77,7 +78,7 @@ class TokenRule(Protocol):
         ...
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word that is written in Title case stays unchanged.
+        """Return whether a function word with a capital, such as *The* or *Will*, stays unchanged.
 
         Args:
             key: Its normalized spelling, for which ``classify_plain`` returns ``KEPT_AS_KEY``.
@@ -129,7 +130,7 @@ class TokenRule(Protocol):
         ...
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of a single word, as if it were inside a sentence.
+        """Classify one word without context, as if it were inside a sentence, and return its token.
 
         Raises:
             OptionError: The text is not one token.
