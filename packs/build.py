@@ -40,7 +40,7 @@ PERSONS, CITIES, WORDS = 300, 240, 200
 
 @cache
 def read_english(name: str) -> set[str]:
-    """Return the English list of an entity type, such as all cities, without the flags of its entries."""
+    """Return the English names of an entity type, such as all cities, without marks such as ``name`` after a word."""
     lines = (ENGLISH_LISTS / f"entity.{name}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0] for line in lines}
 
@@ -150,7 +150,7 @@ class PackBuilder:
         return {strip_accents(word), plain} - {word}
 
     def _choose_nouns(self) -> set[str]:
-        """Return the nouns that are left unchanged with a capital, for a language such as German.
+        """Return the nouns that are left unchanged although they have a capital, for a language such as German.
 
         The result includes the nouns in the settings. Names, inhabitants of places and adjectives are excluded.
         """
@@ -197,7 +197,7 @@ class PackBuilder:
         """Return whether a name, such as *Rose*, is an ordinary word in most of its uses.
 
         If the sources have no counts of capitalized uses, the result is true for a frequent word that is not a country,
-        a group or an organization.
+        a people or religion (entity type ``group``), or an organization.
 
         Args:
             word: The name in lower case.
@@ -226,9 +226,9 @@ class PackBuilder:
         return pools
 
     def mark_common_words(self) -> dict[str, str]:
-        """Return every common word with its flags, such as ``name`` for words that are also names (docs/format.md).
+        """Return every common word with its marks, such as ``name`` for a word that is also a name (docs/format.md).
 
-        The flags of a word are separated by commas.
+        The marks of a word are separated by commas.
         """
         marked = {}
         everyone = self._list_all_names()
@@ -395,8 +395,8 @@ class PackBuilder:
 
         The words are those of the settings and words of English, since keys of JSON and source code are English in any
         language. Words before secrets (*password*) and in addresses (*room*) include those of English, except function
-        words of the language. These words also have their spellings without accents. They are neither units nor words
-        before counts.
+        words of the language. These words also have their spellings without accents. A word before secrets, in
+        addresses or for a currency is removed from the units and from the words before counts.
 
         Args:
             english: Words of English of the rules for public facts.

@@ -38,7 +38,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_entries(text: str) -> list[str]:
-    """Split a list in ``words.toml`` into its entries: at bars if it has bars, otherwise at blanks."""
+    """Split a list in ``words.toml`` into its entries: at bars (``|``) if it has bars, otherwise at blanks."""
     if "|" not in text:
         return text.split()
     entries = [" ".join(part.split()) for part in text.split("|")]
@@ -46,13 +46,16 @@ def split_entries(text: str) -> list[str]:
 
 
 def key_phrases(name: str) -> set[str]:
-    """Return the spellings of a name in a word list: in lower case with accents, and for several words also without."""
+    """Return the spellings by which word lists store a name: in lower case, without periods and hyphens.
+
+    A name of several words also has a spelling without accents: *São Paulo* gives ``são paulo`` and ``sao paulo``.
+    """
     key = " ".join(fold(name).replace(".", "").replace("-", " ").replace("&", " ").split())
     return {key, strip_accents(key)} if " " in key else {key}
 
 
 class LanguageSources:
-    """Frequencies, spellings, names and places of one language.
+    """Reader of the public data of one language: word frequencies, spellings, names and places.
 
     Args:
         settings: Content of ``words.toml``.
@@ -124,7 +127,7 @@ class LanguageSources:
         return {word: math.exp(value) for word, value in _read_table(f"{self.language}_lexeme_prob").items()}
 
     def get_share(self, word: str) -> float:
-        """Return the share of lower-case uses among all uses of a word.
+        """Return how often a word is written in lower case, as a share of all its uses from 0 to 1.
 
         The result is 0 for a word without counts, and 1 if the language has no counts of capitalized uses.
         """

@@ -40,7 +40,10 @@ def run_blocks(
 ) -> Iterator[Result]:
     """Apply a function to each block of rows in this process, one block after the other.
 
-    The arguments are those of ``BlockRunner``.
+    Args:
+        work: A function at module level.
+        shared: Arguments that are the same for all blocks.
+        blocks: Pairs ``(start, stop)``: the first row of a block, and the row after its last row.
     """
     return (work(*shared, start, stop) for start, stop in blocks)
 

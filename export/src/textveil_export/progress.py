@@ -11,7 +11,7 @@ def ignore_progress(stage: str, done: int, total: int) -> None:
 
 
 def report_part(progress: Progress, number: int, parts: int) -> Progress:
-    """Return a progress callback for one part of the work, which reports the progress of the whole work.
+    """Return a callback for the progress of one part of the work; it reports the progress of the whole work.
 
     Args:
         progress: Callback for the whole.

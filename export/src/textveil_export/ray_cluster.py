@@ -263,7 +263,7 @@ def open_ray_runner(address: str | None, workers: int | None, store_bytes: int) 
         def run(
             work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
         ) -> Iterator[Result]:
-            """Run blocks as tasks of the cluster; see ``BlockRunner``."""
+            """Apply a function to each block of rows as a task of the cluster, and yield the results in order."""
             return run_ray_tasks(ray, work, shared, blocks)
 
         yield run

@@ -133,7 +133,7 @@ class TokenRandomizer:
 
     @property
     def has_distribution(self) -> bool:
-        """Whether the mechanism's exact output distribution is available; for ``fbdd`` it is not."""
+        """Whether the exact probability of each output is available; for the mechanism ``fbdd`` it is not."""
         return self.plan.terms.mechanism != "fbdd"
 
     @cached_property

@@ -51,7 +51,7 @@ class LevelCertificate:
     """Proven bounds of the privacy loss of one mechanism at one level (epsilon).
 
     Attributes:
-        exponent: Factor ``alpha`` of the distance: ``Pr[y | x]`` is proportional to ``exp(-alpha d(x, y))``.
+        exponent: Factor ``alpha`` of the distance ``d``: ``Pr[y | x]`` is proportional to ``exp(-alpha d(x, y))``.
         epsilon_textbook: ``2 alpha``, the bound that holds for every metric ``d``.
         epsilon_certified: The largest privacy loss per unit of distance (``eps*``) over all ordered pairs of inputs,
             rounded up.

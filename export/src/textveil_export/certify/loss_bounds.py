@@ -27,9 +27,10 @@ _OUTPUTS_AT_ONCE = 256
 
 
 class LossEnvelope:
-    """Largest change of a log-weight: ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``, ``W`` a table of weights.
+    """Largest change of a log weight between two scores that differ by at most n.
 
-    ``E[n]`` is the largest change of a log-weight by at most ``n`` score steps. Scores beyond the last score have its
+    A score is a distance as an integer, and ``W[a]`` is the weight of the score ``a``. The class computes
+    ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``. Scores beyond the last score have its
     weight, so ``E`` is constant for larger ``n``. The class computes each value at its first use: the time for all
     values is quadratic in the number of scores, and small vocabularies need few values.
 
@@ -45,13 +46,13 @@ class LossEnvelope:
             self._values = np.maximum.accumulate(self._values)
 
     def __call__(self, steps: NDArray[Any]) -> Floats:
-        """Return ``E[n]`` for an array of score steps of any shape; negative steps count as 0."""
+        """Return ``E[n]`` for an array of score differences n of any shape; a negative difference counts as 0."""
         steps = np.clip(steps, 0, len(self._values) - 1)
         self._compute_values(np.unique(steps[np.isnan(self._values[steps])]))
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
-        """Compute and store ``E[n]`` for the given steps."""
+        """Compute and store ``E[n]`` for the given score differences n."""
         count = len(self._log_weights)
         for n in steps:
             self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()

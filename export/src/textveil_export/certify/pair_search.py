@@ -69,7 +69,9 @@ class WorstPair:
 
 
 class WorstPairs:
-    """The pairs of words with the largest loss per distance, over all inputs and over sensitive inputs. Thread-safe.
+    """The pairs of words with the largest loss per distance, over all inputs and over sensitive ones. Thread-safe.
+
+    An input word is sensitive if SanText+ always replaces it.
 
     Args:
         sensitive: Whether each input is sensitive, shape ``(inputs,)``.
@@ -91,7 +93,7 @@ class WorstPairs:
         return max(self.among_sensitive.ratio, 1e-9)
 
     def add_pairs(self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats) -> None:
-        """Update both worst pairs with further pairs.
+        """Compare further pairs of words with the worst pairs so far, and store pairs with a larger loss per distance.
 
         Args:
             losses: Loss of each pair, shape ``(n,)``.
@@ -155,7 +157,10 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
-        """Search the pairs whose first input is in a block for the largest loss per distance, for each mechanism."""
+        """Search for the pair of words with the largest privacy loss per unit of distance, for each mechanism.
+
+        The search covers the pairs whose first word is in the block.
+        """
         for search in searches:
             search.scan_outputs(block)
 
@@ -173,7 +178,7 @@ def find_worst_ratios(
 
 
 class _PairSearch:
-    """Search for the pair of inputs with the largest loss per unit of distance, for one mechanism."""
+    """Search for the pair of words with the largest privacy loss per unit of distance, for one mechanism."""
 
     def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
         self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
@@ -235,7 +240,9 @@ class _PairSearch:
 
 
 def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch], position: int) -> None:
-    """Search all pairs of one input word that is not a possible output for the largest loss per distance.
+    """Search the pairs of one input word for the largest privacy loss per unit of distance.
+
+    The function is for an input word that is no possible output.
 
     Args:
         differences: Score differences between inputs.
@@ -257,11 +264,12 @@ def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch]
 
 
 class ScoreDifferences:
-    """Largest score differences ``n(x, x')`` for all inputs ``x`` that are not outputs.
+    """Largest score differences ``n(x, x')`` between input words; a score is a distance as an integer.
 
-    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``. ``n(x, x')`` depends on distances alone,
-    so mechanisms with equal outputs share it. At the first use of an ``x`` the class computes a cheap upper bound for
-    all pairs of this ``x``. It computes exact values for single pairs on demand.
+    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, where ``u`` is the score, and ``x`` is an
+    input that is not an output. ``n(x, x')`` depends on distances alone, so mechanisms with equal outputs share it.
+    At the first use of an ``x`` the class computes a cheap upper bound for all pairs of this ``x``. The class computes
+    exact values for single pairs on demand.
     """
 
     def __init__(self, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> None:
@@ -285,7 +293,10 @@ class ScoreDifferences:
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))
 
     def bound_row(self, position: int) -> NDArray[np.int32]:
-        """Return upper bounds of ``n(x, x')`` for ``x = inputs[position]`` and all ``x'``, ``(inputs,)``."""
+        """Return upper bounds of the score differences between one input and all inputs, shape ``(inputs,)``.
+
+        They are bounds of ``n(x, x')`` (see the class) for ``x = inputs[position]`` and all ``x'``.
+        """
         x = self.inputs[position]
         if not self._exact[position, x]:  # this entry also marks that the row is computed
             self._upper[position] = self._bound_differences(self.pair_scores.scores[x].astype(np.int32))
@@ -294,7 +305,10 @@ class ScoreDifferences:
         return self._upper[position]
 
     def compute_exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Return exact values of ``n(x, x')`` for ``x = inputs[position]`` and the ``x'`` in ``seconds``."""
+        """Return the exact score differences between one input and the inputs ``seconds``.
+
+        They are the values ``n(x, x')`` (see the class) for ``x = inputs[position]`` and each ``x'`` in ``seconds``.
+        """
         scores = self.pair_scores.scores[self.inputs[position]].astype(np.int32)
         unknown = seconds[~self._exact[position, seconds]]
         for start in range(0, len(unknown), _SCANNED_AT_ONCE):

@@ -105,7 +105,7 @@ def build_encoder(
         folder: The checkpoint.
         settings: Settings of the bundle.
         scratch: An empty folder for temporary ONNX graphs, which the caller deletes afterwards.
-        progress: Called as stages advance.
+        progress: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         EncoderCheckpointError, SourceError: An input cannot be used.

@@ -68,7 +68,7 @@ License: {manifest["license"]}.
 
 
 def _format_pieces(provenance: dict[str, Any]) -> str:
-    """Return, as text for the model card, the number of WordPieces and the method that selected them."""
+    """Return a sentence for the model card: how many WordPieces the model has, and how they were selected."""
     if not provenance["pieces_chosen_by"]:
         return f"{provenance['pieces']:,} WordPieces"
     return (

@@ -190,7 +190,7 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
 
 
 def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
-    """Return the norm of each vector in integer steps, for ``l2`` the squared norm.
+    """Return the norm of each vector in integer steps, to compare it with the bound; for ``l2`` the squared norm.
 
     The vectors of ``box`` must be between 0 and ``grid`` in each coordinate. Their norm is the largest coordinate; a
     negative coordinate ``v`` counts as ``grid - v``, so that it exceeds the bound.

@@ -177,7 +177,7 @@ def _list_operators(recipe: Int8Recipe) -> list[str]:
 
 
 def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
-    """Return the names of the nodes that remain float32: the head, and products of two activations.
+    """Return the names of the graph nodes that remain float32: layers after pooling, and products of activations.
 
     Args:
         source: File of the float32 graph.

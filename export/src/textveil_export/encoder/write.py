@@ -20,7 +20,7 @@ def write_encoder_bundle(
     Args:
         contents: The bundle in memory.
         folder: Target folder. Its parent must exist.
-        reproduce: Command that builds this bundle, for the card.
+        reproduce: Command that builds this bundle, for the model card.
         force: Whether to replace an existing bundle.
 
     Returns:

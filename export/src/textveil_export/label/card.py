@@ -70,7 +70,7 @@ License: {manifest["license"]}.
 
 
 def _format_requirements(extractor: dict[str, Any]) -> str:
-    """Return, as text for the model card, the Python packages that a device needs to run the model."""
+    """Return a sentence for the model card: which Python packages a device needs to run the model."""
     return (
         "numpy alone" if extractor["extractor_type"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
     )

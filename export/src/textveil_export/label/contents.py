@@ -35,8 +35,8 @@ class LabelBundleContents:
         extractor: Model that converts a text to a vector.
         weight: Linear map from a vector to scores of the classes, shape ``(classes, dimension)``.
         bias: Constants that are added to the scores, shape ``(classes,)``.
-        randomizers: Rules that replace a label at random, by name: for each epsilon its probabilities, epsilon
-            ascending.
+        randomizers: Tables of the probabilities with which a label is replaced by another one. Each name maps to a
+            tuple with one table for each epsilon, the smallest epsilon first.
         default: Name of the rule and epsilon for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
         probabilities: Matrices ``P(label | randomized label)``, shape ``(classes, classes)``, with the keys
@@ -44,8 +44,8 @@ class LabelBundleContents:
         held_out: Counts of the model's decisions on texts outside the training data, by label; ``None`` without labels.
         sentences: Public sentences of each class, equally many for each; empty for a bundle without sentences.
         license: SPDX expression, if known.
-        provenance: Origin of data and weights, for the card.
-        measured: Figures for the card (see ``format_label_card``).
+        provenance: Origin of data and weights, for the model card (README).
+        measured: Measured accuracies and numbers of texts, for the model card.
 
     Example:
         >>> import numpy as np
@@ -109,7 +109,7 @@ def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list
     """Return the manifest entries that state each epsilon, with the integers that prove it.
 
     Args:
-        randomizers: Rules that replace a label at random, one for each epsilon, by name.
+        randomizers: Tables with which labels are replaced at random: by name, one table for each epsilon.
 
     Example:
         >>> from textveil_export.label import make_integer_randomizer

@@ -27,7 +27,7 @@ def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -
     Args:
         contents: The bundle.
         file: For classes: ``LABEL<TAB>SENTENCE`` lines, equally many for each label. For clusters: candidate sentences.
-        source: Source and license of the sentences, for the card.
+        source: Source and license of the sentences, for the model card.
 
     Raises:
         SourceError: The file cannot be read, contains an unknown label, or has too few sentences.

@@ -78,7 +78,7 @@ _BLOCK = 8  # small, so that a block stays in the cache of a core
 
 @dataclass(frozen=True, kw_only=True)
 class WordSpread:
-    """Number of likely outputs and inputs of each word under one output distribution.
+    """Measure of how much a mechanism randomizes: numbers of likely outputs and likely originals of each word.
 
     Attributes:
         unchanged: For each word that can be randomized, the probability that it stays unchanged (``N_x``), shape
@@ -97,7 +97,7 @@ class WordSpread:
 def measure_spread(
     randomizer: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
-    """Compute the figures of ``WordSpread`` for the words that can be randomized.
+    """Compute how many outputs are likely for each word, and how many originals are likely for each output.
 
     Args:
         randomizer: Output distribution.
@@ -113,7 +113,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def compute_likely_inputs(outputs: Ids) -> Integers:
-        """Return the number of likely inputs for each output of a block (``WordSpread.likely_inputs``)."""
+        """Return, for each output of a block, how many words are likely to be its original."""
         if isinstance(randomizer, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = randomizer.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
@@ -130,7 +130,7 @@ def measure_spread(
 
 
 def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Return three figures of each word, each of shape ``(n,)``; see ``MeasuredEffects``.
+    """Measure how much the mechanism randomizes each word; return three arrays of shape ``(n,)``.
 
     They are the probability that the output is the word itself, the smallest number of outputs with a total probability
     of .95, and the probability of the likeliest output.
@@ -149,7 +149,7 @@ def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers,
 
 
 def _count_likely_inputs(probabilities: Floats) -> Integers:
-    """Count the likely inputs of each output from the probabilities of all inputs.
+    """Count how many words are likely to be the original of each output, from the probabilities of all words.
 
     Args:
         probabilities: Probability of each output for each input, shape ``(outputs, inputs)``; 0 for inputs that do not
@@ -179,7 +179,7 @@ def measure_statistics(
 
     Args:
         bundle: The bundle.
-        progress: Called as stages advance.
+        progress: Function that is called with a stage, its finished steps and their total.
         trials: Number of sampled words in the simulation of repeated outputs.
         seed: Seed of that simulation.
 

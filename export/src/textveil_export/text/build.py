@@ -47,8 +47,8 @@ class TextBundleRecipe:
         name: Name of the bundle, as ``textveil info`` prints it.
         policy: Words that are sensitive, and words that may be outputs.
         k: Number of stored nearest words (neighbors) per word.
-        levels: Exponent ``alpha`` of the mechanism SanText by level name, smallest first; ``None`` chooses the default
-            levels.
+        levels: Factor ``alpha`` of distances in the mechanism SanText, by level name, smallest first. ``None`` chooses
+            the default levels.
         vector_epsilons: Epsilons of SanText per unit of distance of the vectors, as papers state them, smallest first.
             They become the names of the levels, and ``default_level`` must be one of them.
         certified_epsilons: Certified epsilon that a level must reach, by level name, smallest first.
@@ -91,7 +91,7 @@ def build_text_bundle(
     Args:
         source: Vocabulary in order of frequency with its vectors.
         recipe: Settings of the bundle.
-        progress: Called as stages advance.
+        progress: Function that is called with a stage, its finished steps and their total.
         run: Function that applies another function to blocks of rows, such as in parallel processes. It runs the search
             for near-duplicates and the staircase mechanism's search for neighbors.
 
@@ -183,7 +183,7 @@ def _build_santext(
         spellings: Spellings of each word.
         recipe: Settings of the bundle.
         step: Length of one int8 step in units of the vectors.
-        progress: Called as stages advance.
+        progress: Function that is called with a stage, its finished steps and their total.
 
     Returns:
         Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the stated epsilons of the levels,
@@ -267,7 +267,7 @@ def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: Sa
     Args:
         epsilons: Textbook epsilons per unit of distance of the vectors.
         unit: Median distance of two words, in units of the vectors.
-        table: Neighbors and scores.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
 
     Raises:
         ExportError: An epsilon is too large or too small for these vectors.
@@ -312,10 +312,10 @@ def _choose_level_settings(
     A level is one epsilon. The result has the order of the levels.
 
     Args:
-        table: Neighbors and scores.
-        distances: Distances of words.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
+        distances: Function object that computes the distance of two words.
         recipe: Settings of the bundle; they determine the method of the choice.
-        progress: Called with stages and counts.
+        progress: Function that is called with a stage, its finished steps and their total.
     """
     if recipe.certified_epsilons is not None:
         return calibrate_certified_epsilon(

@@ -57,7 +57,7 @@ def compute_flat_base(
     returns the best result of several rounds. Memory: four bytes per input and output.
 
     Args:
-        pair_scores: Scores of all pairs of words.
+        pair_scores: Distances of all pairs of words as integers (scores).
         outputs: Ids of the outputs.
         exponent: ``alpha`` per unit of scaled distance.
         progress: Called with the number of rounds.
@@ -101,10 +101,10 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Return the largest ratio, over all pairs of words, of the difference of a function and their distance.
+    """Return the largest slope of a function of words: the difference of its values for two words per distance.
 
     Args:
-        pair_scores: Scores of all pairs of words.
+        pair_scores: Distances of all pairs of words as integers (scores).
         logs: Value of the function for each input, shape ``(inputs,)``.
     """
     largest = 0.0
@@ -123,7 +123,7 @@ def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: f
     ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
 
     Args:
-        pair_scores: Scores of all pairs of words.
+        pair_scores: Distances of all pairs of words as integers (scores).
         totals: ``Z``, shape ``(inputs,)``.
         slope: Largest change of ``ln Z`` per unit of distance.
 
@@ -179,7 +179,7 @@ LevelKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class _CertifiedPoint:
-    """An exponent and the certified epsilon of SanText (random replacement of words) with this exponent."""
+    """A result of the search: an exponent of SanText (random replacement of words), and its certified epsilon."""
 
     exponent: float
     certified: float
@@ -207,7 +207,7 @@ class _ExponentSearch:
 
     @property
     def is_open(self) -> bool:
-        """Whether the search must continue, because the certified epsilon is too far below the target."""
+        """Whether the search must continue, because the best certified epsilon so far is too far below the target."""
         return self.target - self.low.certified > TOLERANCE
 
     @property
@@ -252,7 +252,7 @@ def calibrate_certified_epsilon(
     (``compute_flat_base``) for each level, and uses it if it lowers the certified epsilon.
 
     Args:
-        table: Neighbors, scores and roles.
+        table: Similar words (neighbors) of each word, their distances as integers (scores), and possible outputs.
         metric: Distances of all inputs.
         targets: Largest certified epsilon by level name.
         progress: Called with the numbers of processed rows and passes.
@@ -318,12 +318,12 @@ def _flatten_bases(
     """Replace the base measure (factors of outputs) of each search by a flattened one if this lowers the epsilon.
 
     Args:
-        table: Neighbors and scores.
-        pair_scores: Scores of all pairs of words.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
+        pair_scores: Distances of all pairs of words as integers (scores).
         searches: Searches for an exponent; the function may change their base measure.
         certified: Function that returns the certified epsilon of each search's current guess.
         flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1 (see ``compute_flat_base``).
-        progress: Called with stages and counts.
+        progress: Function that is called with a stage, its finished steps and their total.
     """
     flattened: list[_ExponentSearch] = []
     for number, search in enumerate(searches, 1):

@@ -102,7 +102,7 @@ def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, A
 
 
 def summarize_vocabulary(vocabulary: str) -> dict[str, Any]:
-    """Return figures about a vocabulary for the model card.
+    """Return the number of entries of a vocabulary and similar counts, for the model card.
 
     Args:
         vocabulary: Content of ``vocabulary.tsv``.

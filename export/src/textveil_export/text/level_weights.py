@@ -68,8 +68,8 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
     larger scores share the last weight that is large enough.
 
     Args:
-        table: Neighbors and scores.
-        setting: Exponent and base measure.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
+        setting: Factor of distances (exponent), and factors of output words (base measure).
         largest_score: Largest score of any input and output.
 
     Raises:
@@ -103,11 +103,13 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
 
 
 def fits_integers(table: SanTextTable, setting: LevelSetting) -> bool:
-    """Return whether integers can hold the weights for an exponent (``make_level_parameters`` raises no error).
+    """Return whether the weights for an exponent fit into the integers of a bundle (data folder).
+
+    If they do not fit, ``make_level_parameters`` raises an error.
 
     Args:
-        table: Neighbors and scores.
-        setting: Exponent and base measure.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
+        setting: Factor of distances (exponent), and factors of output words (base measure).
     """
     return _find_largest_scale(table, setting) is not None
 
@@ -116,7 +118,7 @@ def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None)
     """Return the largest exponent whose weights fit integers, rounded down to four decimals.
 
     Args:
-        table: Neighbors and scores.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
         base: Factor of each output word (base measure), shape ``(symbols,)``, or ``None`` if all are equal.
     """
     step = Decimal("0.0001")
@@ -131,8 +133,8 @@ def _find_largest_scale(table: SanTextTable, setting: LevelSetting) -> tuple[int
     """Find the largest scale ``2**shift`` at which integers hold the weights of all pairs of words.
 
     Args:
-        table: Neighbors and scores.
-        setting: Exponent and base measure.
+        table: Similar words (neighbors) of each word, with their distances as integers (scores).
+        setting: Factor of distances (exponent), and factors of output words (base measure).
 
     Returns:
         ``shift``, and the largest score whose weight is at least ``MIN_WEIGHT``. ``None`` if the weight of a stored

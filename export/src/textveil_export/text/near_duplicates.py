@@ -88,7 +88,10 @@ def _make_left_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
 
 
 def _make_right_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return ``(y, 1, |y|^2)`` of each row; see ``_make_left_factor``."""
+    """Return ``(y, 1, |y|^2)`` of each row y, to compute squared distances of rows by a matrix product.
+
+    Its product with the result of ``_make_left_factor`` is ``-|x - y|^2``.
+    """
     norms = (rows.astype(np.int64) ** 2).sum(axis=1, keepdims=True)
     return np.hstack([rows, np.ones_like(norms), norms]).astype(np.float32)
 

@@ -39,8 +39,8 @@ class MisleadingWords:
     """Public lists of words that would mislead in place of another word.
 
     Attributes:
-        opposites: Pairs of opposites, in both orders.
-        alarming: Words that are never neighbors of another word.
+        opposites: Pairs of opposites, such as *good* and *bad*, in both orders.
+        alarming: Words such as *abduct*, which are never neighbors of another word.
     """
 
     opposites: frozenset[tuple[str, str]] = frozenset()
@@ -81,11 +81,14 @@ class MisleadingWords:
         return barred & (near != rows)
 
     def find_alarming(self, words: list[str]) -> NDArray[np.bool_]:
-        """Return a boolean for each word: whether it is on the list of alarming words."""
+        """Return a boolean for each word: whether it is on the list of alarming words, such as *abduct*."""
         return np.array([word in self.alarming for word in words], dtype=bool)
 
     def find_opposed(self, words: list[str]) -> NDArray[np.bool_]:
-        """Return a boolean for each word: whether it has more than ``MANY_OPPOSITES`` opposites."""
+        """Return a boolean for each word: whether it has more than ``MANY_OPPOSITES`` opposites.
+
+        In the English list these are the positive and the negative words, such as *good* and *awful*.
+        """
         count = Counter(one for one, _ in self.opposites)
         return np.array([count[word] > MANY_OPPOSITES for word in words], dtype=bool)
 

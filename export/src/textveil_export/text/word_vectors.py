@@ -75,7 +75,7 @@ class WordEncoder:
     """A BERT-like encoder with its uncased WordPiece tokenizer.
 
     Args:
-        spec: ``"minilm"``, a folder, or the id of a model on a hub.
+        spec: ``"minilm"``, a folder, or the id of a model on Hugging Face.
 
     Raises:
         SourceError: The encoder cannot be loaded, or its tokenizer is not an uncased WordPiece tokenizer.

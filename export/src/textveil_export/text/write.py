@@ -86,11 +86,13 @@ def write_certificate(
     content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
-        """Write the proven epsilons into the manifest if ``there`` is true; otherwise remove them.
+        """State the epsilon of each level in the manifest, or remove these statements.
+
+        The statements are valid only beside the file ``certificate.json``, which proves them.
 
         Args:
             manifest: Content of ``manifest.json``, changed in place.
-            there: Whether the certificate is in the bundle.
+            there: ``True`` to state the epsilons of a new certificate; ``False`` before the old certificate is removed.
         """
         _label_levels(manifest, certificates if there else None, labels)
 
@@ -182,7 +184,7 @@ def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, n
 
     Args:
         manifest: Content of ``manifest.json``, changed in place.
-        certificates: Certificates by level name and mechanism; ``None`` removes the labels.
+        certificates: Certificates by level name and mechanism; ``None`` removes the stated epsilons.
         names: Epsilon to state for each level; ``None`` states the proven epsilons.
     """
     manifest["epsilon_notion"] = "textbook" if certificates is None else "certified"

@@ -81,7 +81,7 @@ def compute_rates(
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Compute the means of several arrays of values per token, with standard errors, for the JSON record of a run.
+    """Compute means and standard errors of values per token, such as hits of an attack, for the JSON record of a run.
 
     Args:
         values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.

@@ -48,11 +48,13 @@ class BettingTest:
     _of_stakes: Floats = field(default_factory=lambda: np.zeros(24))
 
     def bet(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Bet on whether an event happens in samples of two inputs, and update the wealth.
+        """Bet against the claim on an event in outputs of two inputs, and multiply the wealth by the result.
+
+        The wealth starts at 1. Its mean does not grow if the claim is true, so a large wealth refutes the claim.
 
         Args:
-            a: Whether the event happened in draws of the first input, 0 or 1; a number or an array.
-            b: Whether the event happened in draws of the second input.
+            a: Whether the event happened in outputs for the first input, 0 or 1; a number or an array.
+            b: Whether the event happened in outputs for the second input, in the same form.
         """
         largest = 1.0 / (self.factor + self.fee)
         gains = np.atleast_1d(np.asarray(a, np.float64) - self.factor * np.asarray(b, np.float64) - self.fee)
@@ -84,7 +86,7 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet against each claim on how often an event happened in outputs of two inputs.
+        """Update the wealth of each claim by bets on an event in outputs of two inputs.
 
         Args:
             a: Whether the event happened in each draw of the first input.
@@ -94,7 +96,7 @@ class ClaimBets:
             test.bet(a, b)
 
     def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Bet against each claim on how often guesses of the input were right.
+        """Update the wealth of each claim by bets that guesses of the input are right.
 
         Args:
             hits: Whether each guess was right.
@@ -104,7 +106,7 @@ class ClaimBets:
 
     @property
     def log_wealths(self) -> dict[float, float]:
-        """Natural logarithm of the wealth of the bets against each claim, by epsilon."""
+        """Natural logarithm of the wealth (evidence against a claim) for each claimed epsilon, by epsilon."""
         if not self._guesses:
             return {claim: test.log_wealth for claim, test in self._pairs.items()}
         return {

@@ -36,7 +36,7 @@ Score = Callable[[Outputs], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """The set of outputs whose score is at least, or below, a threshold.
+    """A set of outputs: those whose score is at least a threshold, or those whose score is below it.
 
     Attributes:
         name: Name of the features on which the score depends, for the report.
@@ -135,7 +135,7 @@ _GROUPS = ("its words", "its words and their places")
 
 
 def list_features(text: str, group: str) -> set[str]:
-    """Return the features of a text in one group.
+    """Return the features of a text, such as its words, by which an attacker distinguishes outputs.
 
     Args:
         text: The text.
@@ -171,7 +171,7 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
 
 
 def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Find the one feature with the largest bound on epsilon, and return a score of its presence.
+    """Find the feature that distinguishes two inputs best, and return a score that is its presence in an output.
 
     Args:
         first: Outputs of the first input.
@@ -235,7 +235,7 @@ _TEXT_LEARNERS: dict[str, Callable[[Outputs, Outputs, tuple[Any, Any]], Score]] 
 
 
 def _describe_vectors(vectors: Floats) -> Floats:
-    """Append norms, range and extremes to vectors of two or more coordinates, as further features."""
+    """Return vectors with norms, range and extremes appended as features, if there are two or more coordinates."""
     if vectors.shape[1] == 1:
         return vectors
     sizes = np.abs(vectors)
@@ -245,7 +245,7 @@ def _describe_vectors(vectors: Floats) -> Floats:
 
 
 def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a logistic regression on coordinates and norms, and return the function that scores outputs by it.
+    """Learn a logistic regression that distinguishes the outputs of two inputs, and return it as a score of outputs.
 
     Args:
         first: Outputs of the first input.
@@ -260,7 +260,7 @@ def _learn_linear(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> S
 
 
 def _learn_binned(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a naive Bayes score on coordinates and norms, each divided into intervals.
+    """Learn a naive Bayes score of vectors from their coordinates and norms, each divided into intervals.
 
     Args:
         first: Outputs of the first input.
@@ -292,7 +292,7 @@ def _learn_binned(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> S
 
 
 def _learn_values(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn a naive Bayes score on the whole vector, for mechanisms with few different outputs.
+    """Learn a naive Bayes score with the whole vector as one feature, for mechanisms with few different outputs.
 
     Args:
         first: Outputs of the first input.

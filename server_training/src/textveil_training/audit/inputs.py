@@ -40,7 +40,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class InputPair:
-    """Two inputs that are neighbors under the claim.
+    """Two inputs whose outputs must be hard to distinguish if the claim is true (neighbors).
 
     Attributes:
         inputs: The two inputs.
@@ -57,7 +57,7 @@ class InputPair:
 class InputSet:
     """Inputs for the identification test, which guesses the input of each output.
 
-    Any two of the inputs are neighbors under the claim.
+    Any two of the inputs are neighbors: their outputs must be hard to distinguish if the claim is true.
 
     Attributes:
         inputs: At least two different inputs.

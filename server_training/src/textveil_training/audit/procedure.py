@@ -102,7 +102,7 @@ class AuditReport:
             one draw of each input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
-        total_draws: Number of all draws, including those of stage 0.
+        total_draws: Number of all samples of outputs, including those that selected the pair and the set of inputs.
         settings: The settings.
     """
 
@@ -282,7 +282,10 @@ class _Audit:
         return left[0]
 
     def _guess_bound(self, pair: InputPair, first: Outputs, second: Outputs) -> float:
-        """Estimate a pair's bound on epsilon: learn an event from half of the outputs, and count it in the others."""
+        """Estimate the lower bound on epsilon for a pair of inputs, to compare pairs before the test.
+
+        The method learns an event from half of the outputs, and counts the event in the others.
+        """
         half = max(1, len(first) // 2)
         event = learn_event(first[:half], second[:half], pair.inputs, 0.1, self._claim.delta)
         return event.bound_epsilon(first[half:], second[half:], 0.1, self._claim.delta) / pair.distance

@@ -9,7 +9,7 @@ _DECIMALS = range(2, 9)
 
 
 def format_report(report: AuditReport) -> str:
-    """Format a report as lines for a terminal.
+    """Format the report of an audit (statistical test of a claimed epsilon) as lines for a terminal.
 
     Example:
         >>> from textveil_training.audit import AuditSettings, FunctionMechanism, InputPair
@@ -32,7 +32,7 @@ def format_report(report: AuditReport) -> str:
 
 
 def format_bound(report: AuditReport) -> str:
-    """Format the lower bound on epsilon, rounded down, beside its claim.
+    """Format the measured lower bound on epsilon, rounded down, as a sentence for a terminal.
 
     Example:
         >>> from textveil_training.audit import AuditSettings, FunctionMechanism, InputPair

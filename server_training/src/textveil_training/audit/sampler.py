@@ -33,7 +33,7 @@ _TAIL = 0.025
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerAudit:
-    """Result of the audit of a mechanism at one epsilon: probabilities of one output for two inputs.
+    """Result of comparing a mechanism's samples with its exact probabilities, at one epsilon.
 
     Attributes:
         level: Name of the level.
@@ -165,7 +165,7 @@ def detect_fork_repeats() -> bool:
 
 
 def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
-    """Draw outputs of one input, and count each output."""
+    """Sample outputs for one input word, and count how often each word is the output."""
     counts = np.zeros(len(staircase.base), dtype=np.int64)
     for start in range(0, draws, _BATCH):
         inputs = np.full(min(_BATCH, draws - start), input_id)

@@ -94,7 +94,7 @@ def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: floa
 
 
 def compute_pair_ceiling(draws: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute the largest epsilon that the pair test can report with its number of draws.
+    """Compute the largest epsilon that the pair test (counts of one event for two inputs) can report.
 
     Args:
         draws: Number of draws of each input.
@@ -105,7 +105,7 @@ def compute_pair_ceiling(draws: int, alpha: float, delta: float = 0.0) -> float:
 
 
 def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute the largest epsilon that the identification test can report with its number of draws.
+    """Compute the largest epsilon that the identification test (guesses of the input) can report.
 
     Args:
         draws: Number of draws in total.

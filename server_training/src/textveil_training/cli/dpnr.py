@@ -236,7 +236,7 @@ def _train_recipe(
         data: File or folder of the data.
         output: Folder of the new checkpoint.
         options: Column names of the data.
-        chosen: Further options of the command; the command refuses them if no recipe is given.
+        chosen: Values of ``--start``, ``--features``, ``--write-features`` and ``--format``.
         seed: Seed that replaces the recipe's; ``None`` to keep it.
         precision: Precision that replaces the recipe's; ``None`` to keep it.
         resume: Whether to continue an interrupted run.

@@ -44,7 +44,7 @@ _PLANNED = {
 def make_start_record(
     format_of_record: str, terms: PrivacyTerms, bundle: TextBundle, **planned: object
 ) -> dict[str, Any]:
-    """Return the content of the record at the beginning of a run.
+    """Return the first content of the JSON file that describes a run: options, bundle and planned files.
 
     Args:
         format_of_record: A key of ``VERSIONS``.
@@ -134,7 +134,7 @@ def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[
 def finish_record(
     begun: dict[str, Any], terms: PrivacyTerms, counts: Iterable[RunCounts], *, copies: int = 1, **found: object
 ) -> dict[str, Any]:
-    """Return the content of the record for a finished run.
+    """Return the final content of the JSON file that describes a run, with counts and hashes of the output files.
 
     Args:
         begun: Content of the record at the beginning of the run.

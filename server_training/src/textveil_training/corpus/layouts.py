@@ -111,7 +111,7 @@ class WikitextLayout:
         self._line = 0
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines (see ``textveil_cli.files.RowLayout``).
+        """Split consecutive lines of the file into rows, and yield the rows.
 
         Args:
             lines: Consecutive lines of the file, with line ends.
@@ -161,7 +161,7 @@ class TabbedLayout:
         self._row = self._line = 0
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines (see ``textveil_cli.files.RowLayout``)."""
+        """Split consecutive lines of the file into rows, and yield the rows."""
         for line in lines:
             self._line += 1
             content = line.removesuffix(b"\n").removesuffix(b"\r")

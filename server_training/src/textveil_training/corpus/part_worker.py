@@ -169,7 +169,7 @@ class _PartRecord:
         self.content: dict[str, Any] = {}
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
-        """Write the JSON record of one finished part: source, size, counts, epsilon, bundle."""
+        """Write the JSON record of one finished part, with which a resumed run recognizes that the part is finished."""
         job = self._job
         path = job.get_record_path(self._file, self._number)
         statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.randomized_words)

@@ -63,7 +63,7 @@ def make_release_parameters(description: RepresentationDescription, epsilon: str
 def release_vectors(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
-    """Add noise to vectors with the code that devices run: round to integers, bound, add noise, scale back.
+    """Add noise to vectors as devices do: round them to integers, limit their norm, add noise, and scale them back.
 
     Args:
         vectors: Vectors before the noise, shape ``(n, k)``.
@@ -223,7 +223,7 @@ def evaluate_checkpoint(
         word_dropout: Word dropout as a decimal string; ``None`` for that of the checkpoint.
         draws: Number of noisy vectors of each text at each epsilon.
         device: ``cpu`` or a CUDA device.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Returns:
         The result of ``measure_accuracy``.
@@ -268,7 +268,7 @@ def load_or_compute_features(
         part: Texts of the split.
         split: Name under which training stored the vectors. With ``None`` they are always computed.
         device: Device of the networks.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
@@ -304,7 +304,7 @@ def compute_device_features(
         words: The texts as WordPieces.
         dropout: Word dropout: the probability with which each word is removed.
         device: Device of the networks.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Returns:
         One matrix without word dropout; with it ``MASKS`` matrices, each with other words removed.

@@ -51,7 +51,7 @@ class EncodedSplit:
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
-        """Return shuffled batches of texts of similar length."""
+        """Divide the texts into batches of similar length in random order; a batch has the indices of its texts."""
         return make_length_batches(self._words, self._size, generator)
 
     def pool_batch(self, batch: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ class StoredSplit:
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
-        """Return shuffled batches."""
+        """Divide the texts into batches in random order; a batch has the indices of its texts."""
         return list(torch.randperm(len(self.labels), generator=generator).split(self._size))
 
     def pool_batch(self, batch: Tensor) -> Tensor:

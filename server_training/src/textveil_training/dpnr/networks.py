@@ -98,7 +98,13 @@ class RepresentationModel(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def pool_texts(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Compute the encoder's mean output vectors, ``(texts, width)``; the arguments are those of ``pool_mean``."""
+        """Compute the mean of the encoder's output vectors over the tokens of each text, ``(texts, width)``.
+
+        Args:
+            ids: WordPiece ids, shape ``(texts, tokens)``.
+            mask: 1 for a WordPiece, 0 for padding, same shape.
+            precision: ``float32`` or ``bfloat16``.
+        """
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:
@@ -106,6 +112,6 @@ class RepresentationModel(nn.Module):
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Apply dropout and head to pooled vectors (mean encoder outputs); do not bound the results."""
+        """Compute vectors from pooled vectors (mean encoder outputs) by dropout and head; do not limit their norm."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

@@ -88,7 +88,7 @@ def train_representation(
         recipe: Recipe of the training.
         task: The data.
         options: Output folder, device and start of the run.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Returns:
         The record of the run: settings, data and accuracies, which is also in the output folder as JSON.
@@ -224,7 +224,7 @@ def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: 
 def _copy_head(
     model: RepresentationModel, description: files.RepresentationDescription, start: StartCheckpoint
 ) -> None:
-    """Copy the weights of head and classifier from a start checkpoint that was trained with noise."""
+    """Copy the weights of head (which computes the vector) and classifier from a checkpoint trained with noise."""
     ours, theirs = description, start.description
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:

@@ -31,7 +31,7 @@ SMALLEST = 1e-12
 
 
 def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
-    """Bound vectors: map them into the unit set of a mode, to which the scale of the noise refers.
+    """Limit the norm of vectors, or the range of their coordinates, so that noise of a known scale protects them.
 
     A vector h becomes:
 
@@ -46,7 +46,7 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
         mode: ``l1``, ``l2``, ``box`` or ``none``.
 
     Returns:
-        Vectors of the same shape, in the set up to rounding.
+        Vectors of the same shape, within the limit up to rounding errors.
     """
     if mode == "none":
         return vectors
@@ -121,7 +121,7 @@ def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Genera
         Noisy vectors, in the shape to which ``vectors`` and ``scale`` broadcast.
 
     Privacy:
-        No guarantee: continuous noise for training; see the module.
+        No guarantee: the noise is continuous and for training only.
     """
     if mode == "none":
         return vectors
@@ -139,7 +139,7 @@ _KNOTS = 129
 
 
 class TrainingNoise:
-    """Noise for training, at one epsilon or over a range of epsilons.
+    """Generator of random noise for training, at one epsilon or over a range of epsilons.
 
     The class computes the noise scale for ``_KNOTS`` values of epsilon. Between these values it interpolates the
     logarithm of the scale linearly in ``ln epsilon``: exact for Laplace noise, and good to four digits for the Gaussian
@@ -172,7 +172,7 @@ class TrainingNoise:
             Noisy vectors, shape ``(draws, n, k)``, and their ``ln epsilon``, shape ``(draws, n, 1)``.
 
         Privacy:
-            No guarantee: continuous noise for training; see ``textveil_training.dpnr.training_noise``.
+            No guarantee: the noise is continuous and for training only.
         """
         low, high = self._knots[0], self._knots[-1]
         log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
@@ -195,7 +195,7 @@ class TrainingNoise:
             Noisy vectors, shape ``(draws, n, k)``, and ``ln epsilon`` for each.
 
         Privacy:
-            No guarantee: continuous noise for training; see ``textveil_training.dpnr.training_noise``.
+            No guarantee: the noise is continuous and for training only.
         """
         log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
         scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))

@@ -124,9 +124,9 @@ def train_class_bundle(
     """Train the model that assigns texts to classes, fit the randomizers of classes, and measure the accuracy.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the bundle.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
         kept: Cache of finished parts, from which an interrupted run resumes.
 
     Returns:
@@ -175,16 +175,17 @@ def train_class_bundle(
 
 
 def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
-    """Return the name, hash and source of the data, as entries about the origin of the bundle."""
+    """Return the model card's entries about the training data of a bundle: name, hash and source."""
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
 
 
 def fit_randomizers(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
 ) -> dict[str, tuple[LabelStaircase, ...]]:
-    """Compute the integer probability tables of the randomizers ``counts`` and ``accuracy`` for each epsilon.
+    """Compute the tables of integers with which devices replace class labels at random, for each epsilon.
 
-    The randomizer ``accuracy`` is fitted to the decisions on the calibration texts.
+    The table ``counts`` is randomized response. The table ``accuracy`` is fitted to the decisions on the calibration
+    texts, so that the expected accuracy is largest.
 
     Args:
         calibration: Counts by true class (row) and decision (column).
@@ -192,7 +193,7 @@ def fit_randomizers(
         report: Called with the number of finished epsilons.
 
     Returns:
-        One table per epsilon for each randomizer by name; without ``accuracy`` if there are more than
+        By name, one table for each epsilon; without ``accuracy`` if there are more than
         ``MAX_PROGRAM_CLASSES`` classes.
     """
     classes = len(calibration)
@@ -215,14 +216,14 @@ def fit_randomizers(
 def compute_figures(
     task: LabeledTexts, confusion: NDArray[np.float64], randomizers: dict[str, tuple[LabelStaircase, ...]], data: str
 ) -> dict[str, Any]:
-    """Compute the figures of the model card: sizes of the data, and expected accuracies on the test texts.
+    """Compute the numbers of the model card: sizes of the data, and expected accuracies on the test texts.
 
     The expectations over the randomizers are exact, without sampling.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
-        randomizers: One table per epsilon for each randomizer by name.
+        randomizers: Tables with which labels are replaced at random: by name, one table for each epsilon.
         data: Name of the data file.
     """
 
@@ -250,7 +251,7 @@ def compute_randomizer_figures(
     Args:
         labels: Names of the classes.
         test: Counts of the test texts by true class (row) and decision or cluster without noise (column).
-        randomizers: One table per epsilon for each randomizer by name.
+        randomizers: Tables with which labels are replaced at random: by name, one table for each epsilon.
         recall: Function that returns, for a randomizer's matrix, the share of each class's texts that get the right
             label, shape ``(classes,)``.
         abandoned: Function that returns, for the table of one epsilon, the classes that are never an output.

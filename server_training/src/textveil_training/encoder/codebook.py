@@ -159,7 +159,7 @@ def train_static_codebook(
         minilm: Settings of the teacher, the model to whose vectors the embeddings are fitted. Its ``encoder`` is
             ``minilm``, a folder, a hub id, or ``none`` for no teacher.
         kept: Cache of the teacher's vectors, or ``None``.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         InvalidClasses: The texts are too similar to form the clusters.
@@ -199,7 +199,7 @@ def train_minilm_codebook(
         clusters: Number of clusters to learn.
         settings: Encoder and maximum length of its texts; ``seed`` is the seed of k-means.
         kept: Cache of the vectors and the graph.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.

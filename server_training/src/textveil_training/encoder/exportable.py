@@ -15,7 +15,7 @@ def check_exportable(source: str) -> None:
     The function ignores a source without a readable configuration; loading such an encoder raises another error.
 
     Args:
-        source: ``minilm``, a folder, or the id of a model on a hub.
+        source: ``minilm``, a folder, or the id of a model on Hugging Face.
 
     Raises:
         CheckpointError: Models of this type cannot be exported, or the default encoder is not installed.

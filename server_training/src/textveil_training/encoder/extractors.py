@@ -72,10 +72,10 @@ def train_static_extractor(
     """Train an extractor of word embeddings (it converts a text to a vector), and quantize it to int8.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         kept: Cache of the weights, or ``None``.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         ResumeError, OutputError: The cache cannot be read or written.
@@ -105,10 +105,10 @@ def train_minilm_extractor(
     The accuracies are compared on a sample: the calibration texts, filled up with training texts.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         kept: Cache of the training state and the exported graph.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.
@@ -132,7 +132,7 @@ def train_minilm_extractor(
 
 @contextmanager
 def require_minilm_packages() -> Iterator[None]:
-    """Convert a failed import of MiniLM's packages in the ``with`` block to an error that names the extra.
+    """Convert an import error in the ``with`` block to an error that states which optional packages to install.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.
@@ -161,7 +161,7 @@ def export_minilm(
         weight: Linear map from a vector to scores, shape ``(labels, dimension)``.
         bias: Constants that are added to the scores, shape ``(labels,)``.
         sample: Class ids and texts on which the ways to quantize are compared.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
         max_changed: Share of decisions that int8 may change, for texts without classes; ``None`` to compare accuracies.
 
     Returns:
@@ -192,8 +192,8 @@ def load_exported(
     """Recreate the extractor from the arrays and values that ``export_minilm`` returned.
 
     Args:
-        arrays: Arrays by name.
-        facts: Further values.
+        arrays: The arrays that ``export_minilm`` returned: ``model``, ``weight`` and ``bias``.
+        facts: The dictionary that ``export_minilm`` returned: vocabulary, hash of the encoder, and way to quantize.
         max_tokens: Longest input in WordPieces.
         provenance: Entries of the model card.
     """
@@ -209,7 +209,7 @@ def load_exported(
 
 
 def describe_words(public: PublicWords) -> dict[str, str]:
-    """Return hash, license and sources of the word list, as entries about the origin of the bundle."""
+    """Return the model card's entries about the public word list of a bundle: hash, license and sources."""
     return {
         "words": f"the English bundle {public.content_hash[:12]} ({public.license})",
         "words_attribution": public.attribution,

@@ -21,7 +21,7 @@ SHARES = {"train": 75, "calibration": 10, "test": 15}
 
 @dataclass(frozen=True, slots=True)
 class LabeledPart:
-    """One part of the divided data: texts and their class ids, int64 of shape ``(texts,)``."""
+    """The texts of one part (training, calibration or test), with their class ids, int64 of shape ``(texts,)``."""
 
     texts: tuple[str, ...] = field(repr=False)
     classes: NDArray[np.int64] = field(repr=False)

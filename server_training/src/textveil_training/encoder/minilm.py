@@ -52,11 +52,11 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
     """Fine-tune the encoder and a classifier, or fit only a classifier to the encoder's vectors.
 
     Args:
-        task: The texts.
+        task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         folder: Folder of the training. An interrupted training of the same texts and settings in it is resumed; the
             result of a finished one is loaded.
-        report: Called with the stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         CheckpointError: The encoder cannot be used.

@@ -16,7 +16,7 @@ class MinilmSettings:
     """Settings for fine-tuning MiniLM, a small language model.
 
     Attributes:
-        encoder: ``minilm``, a folder or a hub id of a BERT model.
+        encoder: ``minilm``, a folder or the id of a BERT model on Hugging Face.
         tuned: Whether to train the encoder; otherwise only the linear map is trained.
         frozen_layers: Number of lowest layers that are not trained; if above 0, the embeddings are not trained either.
         num_epochs: Number of epochs. ``None`` for the number, from 1 to 10, that gives about ``TEXTS_SEEN`` training

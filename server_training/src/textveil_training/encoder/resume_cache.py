@@ -100,7 +100,7 @@ class ResumeCache:
         return arrays, dict(facts)
 
     def remove(self) -> None:
-        """Delete the folder, after the bundle is complete."""
+        """Delete the cache's folder. Call this method only after the bundle is completely written."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _check_key(self) -> None:

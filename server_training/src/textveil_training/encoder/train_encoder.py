@@ -22,8 +22,8 @@ class TrainedEncoder:
     Attributes:
         encoder: The encoder of the bundle, which converts a text to a randomized class label.
         folder: Folder of the bundle; its ``README.md`` is the model card.
-        measured: Figures of the model card: accuracies by randomizer and epsilon, on texts that the training did not
-            use.
+        measured: Accuracies for each epsilon and way to randomize labels, on texts that the training did not use; the
+            model card shows them.
         left_out: Number of rows without a text or a label.
 
     Example:

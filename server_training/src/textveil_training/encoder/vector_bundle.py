@@ -72,15 +72,15 @@ class VectorBundleSettings:
         name: Name of the bundle.
         mode: Bound and noise of the vector: ``l1``, ``l2`` or ``box``; see ``bound_vectors``.
         levels: Epsilons per text, decimal strings.
-        encoder: ``minilm``, a model folder, or a hub id.
+        encoder: ``minilm``, a model folder, or the id of a model on Hugging Face.
         max_tokens: Number of tokens to which longer texts are cut.
         num_epochs: Number of epochs that tune the encoder; ``None`` for the number, at most 8, that gives about
             ``_TUNED_TEXTS`` training texts in total.
         precision: ``float32`` or ``bfloat16``; ``None`` for bfloat16 if the device supports it.
         compare: Whether to train with the noise of the DPNR paper too, on the same vectors.
         keep_pieces: Number of WordPieces in the bundle, those of the training texts first; ``None`` for all.
-        license: License of the bundle, for the card.
-        source: Source and license of the data, for the card.
+        license: License of the bundle, for the model card.
+        source: Source and license of the data, for the model card.
         seed: Seed of the division and of training.
     """
 
@@ -133,8 +133,8 @@ def train_vector_bundle(
         resume: Whether to continue an unfinished run.
         force: Whether to replace a bundle, and an unfinished run.
         device: ``cpu`` or a CUDA device.
-        reproduce: Command that builds the bundle, for the card.
-        report: Called with progress.
+        reproduce: Command that builds the bundle, for the model card.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Raises:
         RecipeError: The settings are out of range.
@@ -213,7 +213,9 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
 
 
 def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int) -> RepresentationRecipe:
-    """Return the recipe (training settings) for head and classifier, which are trained with noise.
+    """Return the recipe (training settings) for the layers after the encoder, which are trained with noise.
+
+    They are the head, which computes the vector of a text, and the classifier of noisy vectors.
 
     The noisy vector has one coordinate for every two labels.
 
@@ -409,9 +411,9 @@ def _export(
         settings: Settings of the bundle.
         folder: Folder of the finished parts.
         output: Folder of the new bundle.
-        reproduce: Command that builds the bundle, for the card.
+        reproduce: Command that builds the bundle, for the model card.
         force: Whether to replace an existing bundle.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
     """
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 

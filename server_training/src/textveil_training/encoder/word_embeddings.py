@@ -213,6 +213,6 @@ def count_texts(found: csr_array, rows: int) -> Ids:
 
 
 def _center_kernel(kernel: Floats) -> Floats:
-    """Convert inner products of vectors to inner products of the centered vectors."""
+    """Convert inner products of vectors to those of the vectors minus their mean."""
     means = kernel.mean(axis=0)
     return kernel - means - means[:, None] + means.mean()

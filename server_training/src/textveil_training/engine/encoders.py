@@ -88,7 +88,7 @@ def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool
     """Load an encoder whose tokens are WordPieces.
 
     Args:
-        source: ``minilm``, a folder, or the id of a model on a hub.
+        source: ``minilm``, a folder, or the id of a model on Hugging Face.
         dropout: Dropout probability of hidden states and attention in training.
 
     Returns:

@@ -33,7 +33,7 @@ class CheckedSettings:
 
 
 def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declare a setting that has no default, with its help text and its range.
+    """Create the dataclass field of a setting without a default; the field has a help text and a check of the range.
 
     Args:
         about: Help text, in one sentence.
@@ -43,7 +43,7 @@ def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> 
 
 
 def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declare a setting with its default, its help text and its range.
+    """Create the dataclass field of a setting, with its default, its help text and a check of its range.
 
     Args:
         default: Value of the setting if a recipe or command does not give one.

@@ -100,7 +100,14 @@ class FinetunedNetwork(nn.Module):
         return frozen
 
     def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Compute the encoder's mean output vectors, ``(rows, width)``; the arguments are those of ``pool_mean``."""
+        """Compute the mean of the encoder's output vectors over the tokens of each row, shape ``(rows, width)``.
+
+        Args:
+            ids: WordPiece ids, shape ``(rows, tokens)``.
+            mask: 1 for a WordPiece, 0 for padding, same shape.
+            types: 0 for the first text of a pair, 1 for the second, same shape.
+            precision: ``float32`` or ``bfloat16``.
+        """
         return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:

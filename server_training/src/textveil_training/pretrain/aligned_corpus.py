@@ -273,11 +273,13 @@ class AlignedPairs(AlignedCorpus):
         self.items = np.concatenate(parts)
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Return the ids of the stored sanitized items (words and punctuation); nothing is sampled anew.
+        """Return the sanitized words and punctuation marks of some texts as ids.
+
+        The texts were sanitized once, when the object was created, so this method samples nothing.
 
         Args:
             places: Positions of the items, from ``locate_items``.
-            agreed: Not used.
+            agreed: Not used, since there is no new random output on which processes must agree.
         """
         return self._shown[places]
 

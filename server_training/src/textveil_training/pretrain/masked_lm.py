@@ -96,7 +96,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
     """Load a masked language model, or build one from an encoder.
 
     Args:
-        source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
+        source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on Hugging Face.
         dropout: Dropout probability of hidden states and attention in training.
 
     Raises:
@@ -142,7 +142,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
 
 def _initialize_head(model: MaskedLM) -> None:
-    """Set the linear layer of a new head to the identity.
+    """Set the first layer of a new head (the layers that predict words) to the identity.
 
     The first logits are then inner products of embeddings and rectified hidden states.
     """

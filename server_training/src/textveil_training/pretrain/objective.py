@@ -98,7 +98,7 @@ class PretrainingObjective:
         return functional.cross_entropy(logits.float(), part.targets[at], reduction="sum")
 
     def start_clock(self) -> None:
-        """Start to count WordPieces and to measure time."""
+        """Set the count of WordPieces and the clock to 0, for ``measure_speed``."""
         self._tokens, self._since = 0, time.perf_counter()
 
     def measure_speed(self) -> float:

@@ -58,7 +58,7 @@ class SourceTexts:
 
 
 def parse_source(given: str) -> TextSource:
-    """Parse ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
+    """Parse a value of the option ``--data``: ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
 
     If no split is given and the data have named splits, only ``train`` is read: the dev and test splits of a task are
     read only if they are given.

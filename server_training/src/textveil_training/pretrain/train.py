@@ -83,7 +83,7 @@ def pretrain(
             sanitized corpus.
         options: Output folder and device of the run.
         raw: Whether to mask raw text without sanitizing it; ``randomizer`` is then used for measurements only.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
 
     Returns:
         The run record, which is also in the output folder.

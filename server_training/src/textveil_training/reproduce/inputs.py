@@ -23,12 +23,12 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 @dataclass(frozen=True, kw_only=True)
 class ReproductionInputs:
-    """Inputs of a study, and the amount of computation.
+    """Inputs of a study, which computes a table or figure of a paper again, and the amount of computation.
 
     Attributes:
         data: File or folder of the data; ``None`` for the sample.
         format_name: Format of the data; ``None`` for the study's default.
-        model: Encoder or masked language model: ``minilm``, a folder, or a hub id.
+        model: Encoder or masked language model: ``minilm``, a folder, or the id of a model on Hugging Face.
         vectors: Word vectors, a text file of GloVe, word2vec or fastText; ``None`` for the built-in ones.
         max_words: Largest number of words read from ``vectors``.
         max_tokens: Number of tokens to which longer texts are cut.
@@ -36,7 +36,7 @@ class ReproductionInputs:
         steps: Number of steps of a pretraining.
         seeds: Number of seeds.
         work: Folder for intermediate results, which a restarted run reads instead of computing them again.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
     """
 
     data: Path | None = None
@@ -58,7 +58,9 @@ class ReproductionInputs:
 
 
 def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
-    """Check paths and formats before the study computes anything.
+    """Check that the given data, vectors and model exist, and that the study can read them.
+
+    The check takes seconds, so a mistake is an error before the study computes for hours.
 
     Raises:
         UnreadableFile: The data or the vectors do not exist.
@@ -85,7 +87,7 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
 
 
 def describe_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> dict[str, Any]:
-    """Describe the inputs for a record: formats, hashes of files, and sizes, without paths and texts."""
+    """Return a description of the inputs for the JSON record of a run: formats, hashes and sizes; no paths or texts."""
     weights = Path(inputs.model) / WEIGHTS[0]
     return {
         "format": None if inputs.data is None else get_format_name(study, inputs),

@@ -25,8 +25,8 @@ _LOSS_DRAWS = 20_000
 def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
     """Measure how FBDD (a mechanism that randomizes words) changes words at several epsilons.
 
-    Each word is sampled 1,000 times. The figures are ``N_w``, the share of outputs that equal the word, and ``S_w``,
-    the number of different outputs.
+    Each word is sampled 1,000 times. The measures are ``N_w``, the share of outputs that equal the word, and ``S_w``,
+    the number of different outputs (Figure 6 of Feyisetan et al. 2020).
     """
     bundle = build_word_bundle(inputs, ("1",))  # FBDD works at any epsilon, without levels of the bundle
     number = _SAMPLE_WORDS if inputs.uses_sample else inputs.examples or _WORDS

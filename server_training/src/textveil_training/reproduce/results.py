@@ -40,7 +40,7 @@ class ReproducedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """The result of reproducing a table or figure.
+    """The result of computing a table or figure of a paper again.
 
     Attributes:
         rows: Rows of the table.
@@ -105,7 +105,7 @@ def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[lis
 
 
 def format_report(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> str:
-    """Format the outcome of a study for a terminal."""
+    """Format the computed table beside the paper's figures, with notes, for a terminal."""
     lines = [f"{study.paper}: {study.place}", study.question, "", format_table(make_table(found, paper), 1), ""]
     return "\n".join([*lines, *(f"- {note}" for note in collect_notes(study, found, paper))])
 
@@ -131,7 +131,7 @@ def make_record(
 
 
 def read_record(record: Mapping[str, Any]) -> Reproduction:
-    """Recreate the outcome of a study from its record.
+    """Recreate the computed table of a study from the JSON record of its run.
 
     Args:
         record: Content of a record's file.

@@ -34,10 +34,10 @@ RUNS: Mapping[str, Callable[[PublishedStudy, ReproductionInputs], Reproduction]]
 def reproduce_study(
     study: PublishedStudy, inputs: ReproductionInputs, given: Mapping[str, str], output: Path | None
 ) -> tuple[str, dict[str, Any]]:
-    """Run a study, and write the results as a JSON record, a Markdown page and a picture.
+    """Compute a table or figure of a paper again, and write the results as JSON, Markdown page and picture.
 
     Args:
-        study: The study.
+        study: The table or figure, with the numbers that the paper printed.
         inputs: Inputs of the study.
         given: Figures of the paper from ``--paper``, by name of the row. Names of other rows are ignored.
         output: Folder of the record, the page and the picture; ``None`` to write no files.

@@ -134,7 +134,7 @@ def _list_levels(part: VectorTask) -> list[tuple[str, str, str, str, int]]:
 
 
 def measure_accuracies(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure the accuracy of the main task for each bound, noise and epsilon (Table 2)."""
+    """Measure the accuracy of the main task for each bound, noise and epsilon (Table 2 of Lyu, He and Li 2020)."""
     part = load_vector_task(study, inputs)
     labels = part.task.test.labels
     majority = int(part.task.train.labels.bincount().argmax())
@@ -176,7 +176,7 @@ def measure_accuracies(study: PublishedStudy, inputs: ReproductionInputs) -> Rep
 
 
 def measure_attribute_privacy(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure how well an attacker infers private attributes from noisy vectors (Table 4)."""
+    """Measure how well an attacker infers private attributes from noisy vectors (Table 4 of Lyu, He and Li 2020)."""
     part = load_vector_task(study, inputs)
     present = get_attributes(part.task)
     if not all(bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
@@ -215,7 +215,7 @@ def measure_attribute_privacy(study: PublishedStudy, inputs: ReproductionInputs)
 
 
 def measure_fairness(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure accuracy on texts with and without each private attribute (Table 7)."""
+    """Measure accuracy on texts with and without each private attribute (Table 7 of Lyu, He and Li 2020)."""
     part = load_vector_task(study, inputs)
     labels, bits = part.task.test.labels, part.task.test.attributes > 0.5
     clean = part.decide_clean("test")
@@ -260,7 +260,7 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Measure how often subtracting the smallest coordinate removes the noise of the published code.
+    """Measure how often the noise of the paper's own code can be removed by subtracting the smallest coordinate.
 
     That code adds the same random number to all coordinates.
 

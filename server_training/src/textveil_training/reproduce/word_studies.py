@@ -56,7 +56,7 @@ _ATTACKED_TEXTS = 300
 
 
 def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure the accuracy of a model that is trained and tested on sanitized text (Table 1)."""
+    """Measure the accuracy of a model that is trained and tested on sanitized text (Table 1 of Yue et al. 2021)."""
     task = load_study_task(study, inputs)
     bundle = build_word_bundle(inputs, EPSILONS)
     kept = FinishedParts(study, task, inputs)
@@ -83,7 +83,7 @@ def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
 
 
 def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure whether pretraining on sanitized public text improves accuracy (Table 3).
+    """Measure whether pretraining on sanitized public text improves accuracy (Table 3 of Yue et al. 2021).
 
     The text is sanitized by the mechanism SanText, and in two protection modes.
     """
@@ -175,7 +175,7 @@ class FinishedParts:
 
 
 def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure how many words an attacker recovers from context, and from repeated outputs of a text (Figure 4)."""
+    """Measure how many words an attacker recovers from context or repeated outputs (Figure 4 of Yue et al. 2021)."""
     bundle = build_word_bundle(inputs, ATTACKED)
     texts = _read_attacked(study, inputs)
     if inputs.uses_sample and inputs.model == "minilm":  # train a head, which MiniLM lacks

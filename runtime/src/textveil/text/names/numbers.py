@@ -55,7 +55,7 @@ ENGLISH = english_rules().patterns
 
 
 def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the entity type (such as date) and the layout (public form) of digits with marks between them.
+    """Return the type of digits with marks between them, such as a date, and their layout (public form).
 
     Args:
         string: The digits and marks. Between groups of digits, the caller must replace blanks by hyphens.

@@ -77,7 +77,7 @@ _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, ""
 
 
 class SpanFinder:
-    """Finds the spans (tokens of one entity) of one text. It holds the words and gaps of a few lines at a time.
+    """Finds the names, numbers and other spans to replace in one text. It reads a few lines at a time.
 
     Args:
         windows: Tokens of the text, a few lines at a time.

@@ -118,7 +118,7 @@ def attack_nearest(metric: WordMetric, released: ReleasedTexts, report: Callable
 
     Args:
         metric: Distances of vocabulary entries.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         report: Called with the numbers of finished and of all tokens.
     """
     rank = rank_inputs(metric, released.inputs, released.outputs, report)
@@ -141,7 +141,7 @@ def attack_bayes(
 
     Args:
         randomizer: The mechanism.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         seed: Seed of the generator that samples words from the prior. The mechanism randomizes these words with the
             operating system's entropy.
         report: Called with the number of finished outputs and the total.
@@ -279,7 +279,9 @@ def _iterate_log_likelihoods(
 
 
 def _add_log_likelihoods(logs: Singles, randomizer: TokenRandomizer, drawn: Ids) -> None:
-    """Add the log likelihoods of new outputs to ``logs``, in place.
+    """Add, for each token and each word, the log probability of the token's new outputs given the word.
+
+    The function changes ``logs`` in place.
 
     Args:
         logs: Log likelihoods of all inputs for each token, shape ``(tokens, inputs)``.

@@ -63,7 +63,7 @@ class HiddenWordInference:
 
     Args:
         reader: The masked language model.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked words.
     """
 
@@ -98,7 +98,7 @@ class HiddenWordInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates over all words, and in ``by_type`` for each entity type, as values for JSON."""
+        """Return the success rates over all words, and in ``by_type`` by entity type, as values for JSON."""
         words = [*self._released.list_hidden_words()]
         chosen = [words[number] for number in self._sample.tolist()]
         pieces = [self._reader.get_pieces(original) for _, original, _ in chosen]

@@ -46,7 +46,7 @@ class MaskInference:
 
     Args:
         reader: The masked language model.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked tokens.
     """
 
@@ -69,7 +69,7 @@ class MaskInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates as a dictionary for JSON."""
+        """Return how often the predictions were right, from raw and from sanitized texts, as a dictionary for JSON."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}
@@ -96,7 +96,7 @@ class WordPrior:
     Args:
         randomizer: The mechanism with its bundle.
         reader: The masked language model.
-        unigram: Prior over the inputs without context, shape ``(inputs,)``.
+        unigram: Probability of each word without its context, shape ``(inputs,)``.
     """
 
     def __init__(self, randomizer: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
@@ -130,9 +130,9 @@ class ContextualBayes:
     Args:
         randomizer: The mechanism.
         reader: The masked language model.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked tokens.
-        unigrams: Priors over the inputs by name, shape ``(inputs,)`` each.
+        unigrams: Prior probabilities of the words by name (``zipf``, ``text``), shape ``(inputs,)`` each.
     """
 
     def __init__(
@@ -174,7 +174,10 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates with the public Zipf prior, and in ``text_prior`` with the text's frequencies."""
+        """Return the success rates of the attack for JSON, by what the attacker knows about word frequencies.
+
+        The main rates use a public Zipf distribution; ``text_prior`` uses the frequencies in the attacked texts.
+        """
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:

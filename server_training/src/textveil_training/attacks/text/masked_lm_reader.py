@@ -50,7 +50,7 @@ class MaskedLMReader:
     Args:
         randomizer: The mechanism that sanitized the texts, to attack single tokens; ``None`` to attack the replaced
             words of the modes 'names', 'words' and 'all'.
-        source: The model: ``minilm``, a folder, or the id of a model on a hub.
+        source: The model: ``minilm``, a folder, or the id of a model on Hugging Face.
         max_tokens: Number of WordPieces to which a text is cut around the [MASK], including [CLS] and [SEP].
 
     Attributes:
@@ -125,7 +125,7 @@ class MaskedLMReader:
         """Return one text for each attacked token, in which [MASK] replaces this token.
 
         Args:
-            released: Texts and their outputs.
+            released: Raw texts with one sanitized output each.
             sample: Indices of the tokens.
             clean: Whether to use the raw texts; otherwise the sanitized ones.
         """

@@ -45,7 +45,7 @@ _DEFINED: dict[str | None, tuple[str, ...]] = {
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Choose the attacks that are possible for a mechanism, among those of the settings.
+    """Select from the requested attacks those that are possible for a mechanism.
 
     Args:
         settings: The attacks and their settings.
@@ -146,7 +146,7 @@ def attack_texts(
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
-        report: Called with a stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
         known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
         prior: Public texts for the attack ``words``.
         device: Device of the masked language model.
@@ -219,7 +219,7 @@ def _run_token_attacks(
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         result: Results so far; changed in place.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
         device: Device of the masked language model.
         save: Function that stores the results; called after each attack.
     """
@@ -265,7 +265,7 @@ def _run_template_attacks(
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         result: Results so far; changed in place.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
         device: Device of the masked language model.
         save: Function that stores the results; called after each attack.
     """
@@ -324,14 +324,14 @@ def _run_model_attacks(
 
     Args:
         randomizer: The mechanism.
-        released: Texts and their outputs.
+        released: Raw texts with one sanitized output each.
         sample: Indices of the attacked tokens.
-        unigrams: Prior probabilities of inputs, by name.
+        unigrams: Prior probabilities of the words by name (``zipf``, ``text``), shape ``(inputs,)`` each.
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         reader: The masked language model, a ``MaskedLMReader``.
         device: Device of the model.
-        report: Called with progress.
+        report: Function that is called with a stage, its finished steps and their total.
     """
     from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import get_device
@@ -397,7 +397,7 @@ def run_and_record(
         examples: Texts of each example.
         settings: The attacks and their settings.
         source: Name of the format, and name of the split (``None`` for data without splits).
-        report: Called with a stage, the finished steps and the total.
+        report: Function that is called with a stage, its finished steps and their total.
         known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
         prior: Public texts for the attack ``words``.
         output: File of the record; ``None`` to write no file.

@@ -46,7 +46,7 @@ class TemplateRelease:
         text: Index of the text of each hidden word.
         position: Position of each hidden word among the hidden words of its text.
         example: Index of the example to which the text belongs.
-        left_out: Number of texts whose output could not be aligned with their template.
+        left_out: Number of omitted texts: their output does not contain all unchanged parts in order.
     """
 
     texts: tuple[TemplateText, ...] = field(repr=False)
@@ -61,7 +61,7 @@ class TemplateRelease:
         return len(self.text)
 
     def list_hidden_words(self) -> Iterator[tuple[str, str, str]]:
-        """Yield type, original and output of each hidden word."""
+        """Yield the entity type, the original and the replacement of each hidden (replaced) word."""
         for text, outputs in zip(self.texts, self.outputs, strict=True):
             yield from zip(text.entity_types, text.originals, outputs, strict=True)
 
@@ -70,7 +70,7 @@ def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
     """Divide a text into unchanged parts and hidden words, without sampling replacements.
 
     Args:
-        subject: A mechanism of one of the modes.
+        subject: The mechanism, in the mode 'names', 'words' or 'all'; it determines which words are hidden.
         text: The raw text.
     """
     gaps, originals, types = [""], list[str](), list[str]()
@@ -88,7 +88,7 @@ def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[st
     """Sanitize texts with the code that devices run, and find the output of each hidden (replaced) word.
 
     Args:
-        subject: A mechanism of one of the modes.
+        subject: The mechanism, in the mode 'names', 'words' or 'all'.
         examples: Texts of each example.
 
     Raises:

@@ -67,7 +67,7 @@ class AttributeLeak:
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
     def compare(self, other: "AttributeLeak") -> "AttackAdvantage":
-        """Compute the advantage of this attacker over another one on the same texts."""
+        """Compute how much better this attacker is than another one on the same texts, with standard errors."""
         auc, auc_error = self._parts.compare_auc(other._parts)
         f_tuned, f_error = self._parts.compare_f(other._parts)
         return AttackAdvantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
@@ -80,7 +80,7 @@ class AttackAdvantage:
     Attributes:
         auc: Difference of the mean areas under the ROC curve.
         auc_standard_error: Standard error of the difference ``auc``.
-        f_tuned: Difference of the mean F1, each attacker with the best thresholds on the dev split.
+        f_tuned: Difference of the mean F (``f_tuned`` of ``AttributeLeak``).
         f_standard_error: Standard error of the difference ``f_tuned``.
     """
 

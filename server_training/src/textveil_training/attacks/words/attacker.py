@@ -99,12 +99,14 @@ class WordAttacker:
         return self._read[release.rule]
 
     def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
-        """Compute each attack's log probabilities of candidates; return arrays ``(n, RANKED)`` by name of the attack.
+        """Compute, by each attack, the log probabilities of the possible originals of each hidden word.
+
+        The result has an array of shape ``(n, RANKED)`` for each attack, by name of the attack.
 
         Args:
             reading: The texts as arrays of words.
             outputs: Output of each element of the texts.
-            found: Candidates of the hidden elements.
+            found: Possible originals (candidates) of the hidden elements.
         """
         of: dict[str, Ints] = {"trigrams": compute_posterior(self.trigrams, reading, found)}
         if self.network is not None:
@@ -138,7 +140,8 @@ def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], 
     In every pass over the functions, each text occurs once.
 
     Args:
-        releases: For each mechanism the texts, and a finder of candidates.
+        releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds
+            the possible originals of an output.
         rows: Number of rows in the table of word vectors.
         passes: Number of passes over the texts.
     """
@@ -155,10 +158,11 @@ def _report_draw(
 
 
 def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
-    """Randomize texts as training data of the network, each text by a randomly chosen mechanism.
+    """Create training data of the attacker's network: sanitize each text by a randomly chosen mechanism.
 
     Args:
-        releases: Mechanisms, each with the texts as arrays and its finder of candidates.
+        releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds
+            the possible originals of an output.
         rows: Number of rows in the table of word vectors.
         texts: Indices of the texts.
     """
@@ -185,8 +189,8 @@ def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
     """Return the score arrays that the combined attack adds; the last one is the context-free score.
 
     Args:
-        scores: Scores of candidates by name of an attack.
-        found: The candidates.
+        scores: Log probabilities of the possible originals, by name of the attack that computed them.
+        found: The possible originals of each hidden word.
     """
     return [*scores.values(), found.likelihood + found.prior]
 
@@ -204,7 +208,9 @@ def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
 
 
 def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
-    """Fit the weights of the combined attack by a conditional logit, so that the true words are likeliest.
+    """Fit the weights with which the attack ``sum`` adds the scores of the other attacks.
+
+    The weights maximize the likelihood of the true words (conditional logit).
 
     Args:
         parts: Log scores of candidates, -inf where there is no candidate, shape ``(n, candidates)`` each.
@@ -279,7 +285,7 @@ class WordTargets:
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Return the three groups of words, by name, as boolean arrays with one entry for each segment."""
+        """Return three boolean arrays with one entry per segment: ``words``, ``content`` and ``known``."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 

@@ -51,12 +51,16 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """Return the id of each hidden word's most probable original, by Bayes' rule without context."""
+        """Guess which raw word each replaced or randomized word was, by Bayes' rule without context.
+
+        Returns:
+            The word id of the guess for each of the elements ``places``.
+        """
         return self.words[:, 0]
 
 
 class CandidateFinder:
-    """Finder of the possible originals for the outputs of one mechanism.
+    """Finder of the words that may have been the originals of a mechanism's outputs.
 
     Args:
         release: The mechanism.
@@ -89,7 +93,7 @@ class CandidateFinder:
         """Find the possible originals of all hidden (replaced or randomized) elements of some texts.
 
         Args:
-            reading: The texts as arrays of elements.
+            reading: The texts as arrays of elements (words and punctuation marks).
             outputs: Output of each element.
         """
         places = np.flatnonzero((reading.role == RANDOMIZED) | (reading.role == SURROGATE))
@@ -149,7 +153,7 @@ class CandidateFinder:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Compute the exact rate at which context-free Bayes guesses a randomized lower-case content word.
+        """Compute how often an attacker without context guesses a randomized lower-case content word right, exactly.
 
         For each output y let x(y) be the most probable original. The result is the sum of ``prior(x(y)) Pr[y | x(y)]``
         over the outputs whose x(y) is a content word, divided by the prior of all content words.

@@ -89,14 +89,14 @@ class DenoiserInput:
 
     @classmethod
     def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
-        """Build the network's input from texts and one output of each.
+        """Convert texts, and one sanitized output of each, to the input tensors of the network.
 
         A word without a vector gets the last row of the table, like a hidden word.
 
         Args:
-            reading: The texts as arrays of elements.
+            reading: The texts as arrays of elements (words and punctuation marks).
             outputs: Output of each element.
-            found: Candidates of the hidden elements.
+            found: Possible originals (candidates) of the replaced elements.
             rows: Number of rows in the table of word vectors.
         """
 
@@ -122,7 +122,7 @@ class DenoiserInput:
         )
 
     def compute_posterior(self, rows: Tensor) -> Tensor:
-        """Return the probability of each candidate without context, shape ``(len(rows), candidates)``.
+        """Return the probability of each possible original without context, shape ``(len(rows), candidates)``.
 
         Args:
             rows: Indices of hidden elements.
@@ -226,7 +226,7 @@ def train_denoiser(
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Train a network by cross entropy to choose the original of each hidden word among the candidates.
+    """Train a network by cross entropy to choose which candidate is the original of each replaced word.
 
     Args:
         network: The network, which is changed in place.
@@ -264,7 +264,7 @@ def train_denoiser(
 
 
 def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yield batches of the texts that have hidden elements, as indices of shape ``(texts, length)``.
+    """Yield batches of the texts that have hidden (replaced) elements, as indices of shape ``(texts, length)``.
 
     A batch has texts of similar length, padded with -1. Long texts are cut into parts.
 

@@ -48,7 +48,7 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 
 
 class TrigramStep:
-    """Probabilities ``P(c | a b)`` for all candidates a, b, c of three neighboring elements.
+    """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three elements.
 
     The object stores the probabilities of observed trigrams. For all other trigrams it stores the factor of
     ``P(c | b)``.
@@ -59,7 +59,7 @@ class TrigramStep:
         self.short = model.predict_after_one(second, third)
 
     def forward(self, at: Floats) -> Floats:
-        """Compute one forward step: from weights of the pairs ``(a, b)`` to weights of ``(b, c)``.
+        """Move the weights of originals one element forward: from pairs ``(a, b)`` to pairs ``(b, c)``.
 
         The weights are multiplied by ``P(c | a b)`` and summed over ``a``.
         """
@@ -68,7 +68,7 @@ class TrigramStep:
         return found
 
     def backward(self, back: Floats) -> Floats:
-        """Compute one backward step: from weights of the pairs ``(b, c)`` to weights of ``(a, b)``.
+        """Move the weights of originals one element back: from pairs ``(b, c)`` to pairs ``(a, b)``.
 
         The weights are multiplied by ``P(c | a b)`` and summed over ``c``.
         """

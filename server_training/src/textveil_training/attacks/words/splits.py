@@ -72,7 +72,7 @@ def _fold_text(text: list[str]) -> list[str]:
 
 
 def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
-    """Return the rows whose text is not part of the text of another row.
+    """Return those of the given rows whose text is not contained in the text of another given row.
 
     The words of a contained text would be counted twice.
 

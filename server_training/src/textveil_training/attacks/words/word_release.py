@@ -151,7 +151,7 @@ class WordRelease:
         The output is a word id, or ``NOTHING`` for a deleted element.
 
         Args:
-            reading: The texts as arrays of elements.
+            reading: The texts as arrays of elements (words and punctuation marks).
         """
         outputs = reading.word.copy()
         for role in (RANDOMIZED, SURROGATE):
@@ -167,7 +167,7 @@ class WordRelease:
         """Return a boolean for each randomized word: whether its output appears only in lower case in the text.
 
         Args:
-            reading: The texts as arrays of elements.
+            reading: The texts as arrays of elements (words and punctuation marks).
             places: Indices of the randomized elements.
         """
         _, copies = self._find_distinct(reading, places)
@@ -203,11 +203,11 @@ def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
 
 
 def make_word_release(words: WordIds, plan: SanitizingPlan) -> WordRelease:
-    """Convert a sanitizer's plan to a mechanism on arrays of words.
+    """Convert a mechanism that sanitizes texts to one that works on arrays of word ids, for the attacks on words.
 
     Args:
         words: Table of word ids, which the function extends.
-        plan: Rule, mechanism and options of the sanitizer.
+        plan: The sanitizer's mechanism with its options, and its rule about words that are left unchanged.
     """
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
@@ -250,7 +250,7 @@ def make_word_release(words: WordIds, plan: SanitizingPlan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Return a copy of a mechanism whose output for every hidden word is the word id ``output``."""
+    """Return a copy of a mechanism that replaces every hidden word by the same word, the id ``output``."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
