@@ -278,7 +278,7 @@ def includes_sign(
 ) -> bool:
     """Return whether the plus sign or opening bracket before the number at ``index`` belongs to the number.
 
-    ``span`` is the span of the number without the sign. For the other arguments see ``find_number``.
+    ``span`` has the tokens of the number without this sign. For the other arguments see ``find_number``.
     """
     may_begin = span.entity_type in _TYPES_WITH_PLUS if gaps[index].endswith("+") else ")" in span.text
     if not may_begin or _is_beside_month(words, gaps, index, start, end):

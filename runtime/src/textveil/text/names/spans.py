@@ -221,7 +221,7 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself."""
+        """Return whether a word stays unchanged: rules may read only such words, since the output shows them anyway."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 

@@ -50,7 +50,7 @@ class EntityType(NamedTuple):
 
 
 class EntityTypes:
-    r"""Entity types of a bundle (a folder of word lists and settings), in their public order.
+    r"""The entity types of a bundle (folder of word lists and settings), to look up the type of a word.
 
     If several types list a word, the first one applies.
 
