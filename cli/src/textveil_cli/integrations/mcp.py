@@ -94,7 +94,7 @@ def make_server(
 
     @server.tool()
     def read_file(name: str) -> str:
-        """Return the text of a file, with surrogates in place of the real names, places and numbers."""
+        """Returns the text of a file, with surrogates in place of the real names, places and numbers."""
         path = resolve_path(name)
         try:
             if not path.is_file():  # a named pipe would never end
@@ -114,7 +114,7 @@ def make_server(
 
     @server.tool()
     def write_file(name: str, text: str) -> str:
-        """Write a new file, with the real names, places and numbers in place of surrogates."""
+        """Writes a new file, with the real names, places and numbers in place of surrogates."""
         path = resolve_path(name)
         is_plain = restores_everywhere or path.suffix.lower() in _PLAIN_SUFFIXES
         result = conversation.incoming(text if is_plain else "", record=False)
