@@ -224,7 +224,7 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
-    """Return mean, quantiles and histogram of each figure of ``WordSpread``, and of two entropies per word.
+    """Return mean, quantiles and histogram of each array of ``WordSpread``, and of two entropies per word.
 
     The entropies are the min-entropy ``-ln likeliest`` and the Hartley entropy ``ln likely_outputs``.
     """

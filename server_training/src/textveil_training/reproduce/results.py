@@ -150,7 +150,7 @@ def read_record(record: Mapping[str, Any]) -> Reproduction:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON.
+    """Write the record of a computed table to a JSON file.
 
     Raises:
         OutputError: The file cannot be written.

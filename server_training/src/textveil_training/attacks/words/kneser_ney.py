@@ -122,7 +122,10 @@ class TrigramModel:
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
-        """Return ``P(second | first)`` for the model's ids, shape ``(len(first), len(second))``."""
+        """Return the probability of each word of ``second`` directly after each word of ``first``.
+
+        The words are the model's ids; the result has the shape ``(len(first), len(second))``.
+        """
         left, _ = self._two.get_backoff_shares(first)
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
