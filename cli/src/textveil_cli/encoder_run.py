@@ -155,7 +155,7 @@ class _ReleaseTally:
         write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def print_notes(self, quiet: bool) -> None:
-        """Print private notes for the owner of this device, such as the number of truncated documents."""
+        """Print notes for the owner of this device, such as the number of truncated documents; do not publish them."""
         remarks: list[str] = []
         if self.truncated:
             remarks.append(f"{self.truncated:,} truncated to the model's maximum length")

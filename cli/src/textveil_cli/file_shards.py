@@ -104,7 +104,7 @@ def sanitize_shard(
         source: The input file, with the path of the output of this shard as ``target``.
         shard: The shard.
         version: Result of ``get_file_version`` for the file at the start of the run.
-        selection: Format, columns and documents.
+        selection: Format of the files, columns to sanitize, and which texts form one document.
         block_sanitizer: Sanitizer of the texts, which runs in this process.
         recorder: Object that records the output as finished, just before the temporary output file is renamed.
         rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.

@@ -107,7 +107,7 @@ class RunLedger:
         self._spent_documents, self._released_before = block_ledger.documents, block_ledger.released_before
 
     def print_summary(self, quiet: bool) -> None:
-        """Print the epsilon that this run spent on standard error, for the owner of the device."""
+        """Print, on standard error and for the owner of the device, the epsilon that this run spent."""
         if self._ledger.was_created:
             print_unless_quiet(
                 f"created a new ledger with the key {self._ledger.key_path.name}: without the key its contents are "
@@ -156,11 +156,11 @@ class ReceiptFile:
         self._writer = ReceiptWriter(key, make_statement(0), table)
 
     def add_releases(self, releases: Sequence[Any]) -> None:
-        """Add the privacy statements (what each output reveals) of further documents to the receipt."""
+        """Add the privacy statements of further documents (what each sanitized text reveals) to the receipt."""
         self._writer.add_statements(release.statement for release in releases)
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add the privacy statements of sanitized documents to the receipt (signed file of what was sent).
+        """Add sanitized documents to the receipt, given their numbers of randomized tokens.
 
         Args:
             tokens: For each document the number of randomized tokens, each of which spends epsilon.

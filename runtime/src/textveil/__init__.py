@@ -43,8 +43,8 @@ __version__ = "0.3.0"
 def __getattr__(name: str) -> Any:
     """Import a public name of the package at its first use.
 
-    Thus a program that only rewrites texts does not import the modules for vectors, and a program that only encodes
-    texts as noisy vectors does not import the modules for rewriting.
+    For example, a program that only rewrites texts does not import the modules for vectors, and a program that only
+    encodes texts as noisy vectors does not import the modules for rewriting.
     """
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module

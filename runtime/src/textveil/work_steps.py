@@ -25,7 +25,7 @@ _make_stepped_scanner: Any = getattr(json.scanner, "py_make_scanner", json.scann
 
 
 class SteppedJSONEncoder(json.JSONEncoder):
-    """JSON encoder that encodes a large value in steps.
+    """JSON encoder that encodes a large value in steps, so that other threads can run between two steps.
 
     >>> from textveil.work_steps import SteppedJSONEncoder
     >>> SteppedJSONEncoder(sort_keys=True).encode({"b": [1, None], "a": "text"})

@@ -100,7 +100,7 @@ def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterat
 def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
     """Return whether the given positions of replacements can be right, that is, fit the unchanged text around them.
 
-    The positions are consistent if the output between the replacements is exactly the unchanged text.
+    The positions fit if the output between the replacements is exactly the unchanged text.
 
     Args:
         groups: Groups of tokens of the original text, each unchanged or replaced in the output.

@@ -59,8 +59,8 @@ def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
 
     Args:
         path: The file.
-        review: Counts and sample of the run.
-        facts: Data about the run for the heading.
+        review: Counts of words and rows, and a sample of rows, of the run.
+        facts: Inputs, output, options and privacy statement of the run, for the heading.
 
     Raises:
         OutputError: The file cannot be written.
@@ -114,7 +114,7 @@ def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
     """Return a sentence for the report: why the report shows fewer rows than the run had.
 
     Args:
-        review: Counts and sample of the run.
+        review: Counts of words and rows, and a sample of rows, of the run.
         shown: Number of rows in the report.
         unit: Word for a row in the report: ``row`` or ``line``.
     """
@@ -218,7 +218,7 @@ def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers:
 
     Args:
         heads: Headings of the columns.
-        rows: Cells of each row: plain texts, or HTML as an ``HtmlFragment``.
+        rows: The cells of each row: plain texts, or HTML as an ``HtmlFragment``.
         numbers: Positions of the columns that contain numbers.
     """
 

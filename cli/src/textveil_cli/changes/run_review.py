@@ -81,14 +81,14 @@ class ColumnCounts:
 
 
 class RunReview:
-    """Collector of counts and of a random sample of the changes of a run.
+    """Collector of the changes of a run: counts, and a random sample of rows.
 
     Every row is in the sample with the same probability: each row gets a random priority, and the rows with the largest
     priorities stay in the sample (reservoir sampling). Taking every k-th row could repeat the same kind of row, if a
     table has a periodic order. The longer the rows, the fewer rows the sample has.
 
     Args:
-        explainer: Computes whether each token of a text is left unchanged or replaced.
+        explainer: Object that computes whether each token of a text is left unchanged or replaced.
         max_rows: Maximum number of rows in the sample.
         counts_words: Whether to count words and entity types. To count them, every text is analyzed a second time.
 

@@ -58,8 +58,8 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
     """Return lines that show a text and its output with marked changes.
 
     Args:
-        pieces: The parts of the output, each with its original.
-        style: Width and color.
+        pieces: The parts of the output, each paired with the original words that it replaces or repeats.
+        style: Width of the terminal, and whether to use color.
         heading: First line, such as the file and the number of the row; empty for none.
 
     Privacy:

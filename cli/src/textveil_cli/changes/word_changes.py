@@ -44,7 +44,7 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
 def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
     """Return the nearest position in each text, after a difference, from which the next two words are equal.
 
-    If there is no such position, return the end of each text. One equal word is not enough, since that word may be the
+    If there is no such position, return the end of each text. One equal word is not enough, since it may be only the
     blank inside a name.
 
     Args:

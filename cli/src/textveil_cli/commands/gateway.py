@@ -456,7 +456,7 @@ def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> in
 def _make_rewriter(
     sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
-    """Return a function that sanitizes one text, independently of others, for the modes 'words' and 'all'.
+    """Return a function for the modes 'words' and 'all' that sanitizes one text, independently of other texts.
 
     If the run has a privacy ledger, the returned function records the spent epsilon of each text there.
 

@@ -168,7 +168,7 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
     """A command whose help lists its options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the lines of ``--help``: arguments, then options without a group, then each option group."""
+        """Write the text of ``--help``: arguments, then options without a group, then the options of each group."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)

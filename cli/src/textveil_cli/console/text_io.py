@@ -220,7 +220,7 @@ def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> 
 
 
 def merge_line_batches(batches: Iterable[LineBatch]) -> Iterator[LineBatch]:
-    """Yield all lines of an input as one batch, after the last line has arrived.
+    """Join the batches of lines of an input, and yield all lines as one batch after the last line has arrived.
 
     Nothing is yielded for an empty input.
     """

@@ -71,7 +71,7 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents that are written to the output together, or not at all if one of them must not be written.
+    """Documents of which either all are written to the output, or none because one of them must not be written.
 
     A group has the documents of one row, or of all rows with the same document key.
 
@@ -170,7 +170,10 @@ class RowLayout(Protocol):
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set how many rows and lines of the file precede the first one. Use this for a shard in mid-file."""
+        """Set how many rows and lines of the file precede the first row that this object reads.
+
+        Call this for a shard (part of a file) that does not begin at the start of the file.
+        """
         ...
 
 
@@ -197,7 +200,7 @@ class TextBlock:
 
     Attributes:
         rows: The rows, including headings and blank lines.
-        rejected: Rejected rows.
+        rejected: Rows that the run cannot sanitize, each with the reason.
         document_sizes: Number of texts in each document, in the order of ``texts``.
     """
 
@@ -395,9 +398,9 @@ def read_blocks(
     """Yield the rows of a file in blocks, as soon as they arrive.
 
     Args:
-        layout: Splits the lines of the file into rows.
+        layout: Object that splits the lines of the file into rows.
         chunks: Bytes of the file.
-        selection: Defines the documents (cell, row or key) and the maximum size of a row.
+        selection: Options that define the documents (cell, row or key) and the maximum size of a row.
         name: Name of the file in errors.
 
     Raises:

@@ -14,7 +14,7 @@ from textveil_cli.files.sources import InputStream
 
 
 def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iterator[LineBatch]:
-    """Yield the texts of a column in batches, as soon as they arrive, in the same form as ``read_lines``.
+    """Yield the texts of a column in batches, as soon as they arrive; see ``read_lines`` for the form of a batch.
 
     An empty cell becomes an empty text.
 

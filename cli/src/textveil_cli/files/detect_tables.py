@@ -62,8 +62,8 @@ def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
 
     The lines look like JSON if the first line is an object, or opens an object or a list of objects. They look like a
     table if every line has the same number of cells, at least two, and the cells of the first line look like column
-    names: they are short and distinct, and begin with a letter. A blank at the beginning of a cell rules a table out,
-    since prose has one after a comma.
+    names: they are short and distinct, and begin with a letter. A text in which a cell begins with a blank is not a
+    table, since in prose a blank follows each comma.
 
     Args:
         lines: The first lines of the text.

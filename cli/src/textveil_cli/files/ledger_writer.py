@@ -114,7 +114,8 @@ class BlockLedger:
 
         Args:
             group: The group of documents.
-            requests: Serialized documents of the block, in order; this method consumes those of the group.
+            requests: Iterator over the serialized documents of the block; this method takes the documents of the group
+                from it.
             token_counts: For each document of the group the number of randomized tokens, each of which spends epsilon.
         """
         group_requests = [*islice(requests, group.documents)]

@@ -44,7 +44,7 @@ class ParquetBlock:
         return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
     def iterate_cells(self) -> Iterator[tuple[int, str]]:
-        """Yield for each text the number of its row and its column, in the order of ``texts``."""
+        """Yield the row number and the column name of each text, in the order of ``texts``."""
         names = [self.batch.schema.field(place).name for place in self.columns]
         for number, row in enumerate(zip(*self.cells, strict=True), self.first_row):
             yield from ((number, name) for name, text in zip(names, row, strict=True) if text)

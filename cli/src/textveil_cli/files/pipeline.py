@@ -184,7 +184,7 @@ def sanitize_files(
 
     Args:
         sources: The input files and the paths of their outputs.
-        selection: Format, columns and documents.
+        selection: Format of the files, columns to sanitize, and which texts form one document.
         block_sanitizer: Sanitizer of the texts.
         manifest: The list of finished files of the output folder, for ``--resume``; ``None`` without one.
         rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.

@@ -35,7 +35,7 @@ def hash_settings(
     """Return a hash of all settings that influence the output of a file.
 
     Args:
-        selection: Format, columns and documents.
+        selection: Format of the files, columns to sanitize, and which texts form one document.
         terms: Parameters of the privacy statement, such as the mode and epsilon.
         options: Options of ``Sanitizer.sanitize``.
         privacy_unit: Name of the person or group for whom the privacy ledger adds up epsilon; ``None`` without a

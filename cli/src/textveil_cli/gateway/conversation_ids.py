@@ -66,7 +66,7 @@ class ConversationHasher:
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return the hash of a reply id from the provider, with which this client may continue the conversation."""
+        """Return the keyed hash of a reply id, with which the client's next request can continue the conversation."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:

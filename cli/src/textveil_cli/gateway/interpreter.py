@@ -41,7 +41,7 @@ def return_large_blocks() -> bool:
 
 
 def return_free_pages() -> bool:
-    """Return the free pages between smaller blocks to the operating system, as far as the C library can.
+    """Return free memory pages between allocated blocks to the operating system, as far as the C library can.
 
     Call it only at the end of large requests, since it takes some milliseconds.
 

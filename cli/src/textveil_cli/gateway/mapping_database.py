@@ -234,7 +234,7 @@ def _prepare_tables(database: sqlite3.Connection) -> None:
 
 
 def _convert_database_error(error: sqlite3.Error | OSError) -> Exception:
-    """Convert an error of SQLite or of the operating system to an error of the gateway."""
+    """Convert an error of SQLite or the operating system to an error with advice for the user."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return OutputError(f"{DATABASE_NAME} is damaged or no database: restore a copy, or delete it with its mappings")

@@ -109,13 +109,13 @@ class ReviewPage:
 
 
 class ReviewPageMiddleware:
-    """ASGI middleware that answers requests for the page of ``--review-page``, and passes on all others."""
+    """ASGI middleware that answers requests for the review page, and passes all other requests to the application."""
 
     def __init__(self, app: Any, page: ReviewPage, report: Callable[[str], None]) -> None:
         self.app, self.page, self.report = app, page, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request for the page, or pass the request on.
+        """Answer a request for the review page, or pass any other request to the application.
 
         The log line of a refused request contains neither its path nor its token.
         """

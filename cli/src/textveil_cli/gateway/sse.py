@@ -36,7 +36,7 @@ class ServerSentEvent(NamedTuple):
         return self.data == DONE or (isinstance(event_type, str) and event_type in END_EVENTS)
 
     def encode(self) -> bytes:
-        """Return the bytes of the event."""
+        """Return the event as bytes, in the format of a stream of server-sent events."""
         if self.data is None:
             return b":\n\n"
         data = self.data if self.data == DONE else json.dumps(self.data, ensure_ascii=False)

@@ -157,8 +157,9 @@ def _check_fields(
     Args:
         tool: A tool definition, or the settings of a tool that the provider runs.
         pass_through: Names of fields that may be sent unchanged.
-        is_setting: As in ``check_tools``.
-        is_field_name: As in ``check_tools``.
+        is_setting: Function that returns whether a value is a number, a flag, an identifier, or a small list or object
+            of these.
+        is_field_name: Function that takes the name of an unknown field, and returns whether an error may contain it.
         depth: Maximum depth of nested definitions.
         is_definition: Whether ``tool`` is a definition, in which names, descriptions and schemas are the developer's.
     """
@@ -203,9 +204,10 @@ def _is_public(
         name: Name of the field.
         value: Value of the field.
         tool_type: Type of the tool.
-        pass_through: As in ``check_tools``.
-        is_setting: As in ``check_tools``.
-        is_field_name: As in ``check_tools``.
+        pass_through: Names of fields that may be sent unchanged.
+        is_setting: Function that returns whether a value is a number, a flag, an identifier, or a small list or object
+            of these.
+        is_field_name: Function that takes the name of an unknown field, and returns whether an error may contain it.
     """
     if name == _EXAMPLES_FIELD:
         return isinstance(value, list)

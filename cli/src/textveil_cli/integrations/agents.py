@@ -214,6 +214,7 @@ class _WrappedChatModel(BaseChatModel):
 def _make_unstreamed_config() -> RunnableConfig:
     """Return the configuration with which LangChain calls the wrapped model without streaming.
 
-    Consumers of a stream would receive surrogates (replacements) instead of original words.
+    Otherwise a program that streams the agent's messages would receive surrogates (replacements) instead of original
+    words.
     """
     return {"tags": [TAG_NOSTREAM]}

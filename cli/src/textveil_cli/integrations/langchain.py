@@ -122,7 +122,7 @@ class SanitizeFirst(Runnable[Any, Any]):
                 yield piece
 
     def batch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Call ``invoke`` for each of several inputs, and return the outputs.
+        """Sanitize several inputs, run the next steps for each input (``invoke``), and return the outputs.
 
         Raises:
             InputError: ``inputs`` is a dictionary or one string; each character of a string would count as a text.
@@ -130,7 +130,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         return super().batch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     async def abatch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Call ``invoke`` asynchronously for each of several inputs, and return the outputs."""
+        """Sanitize several inputs asynchronously, run the next steps for each (``invoke``), and return the outputs."""
         return await super().abatch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     def batch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
@@ -229,7 +229,7 @@ class ConversationRunnable(Runnable[Any, Any]):
         )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Send messages to the model and return its reply asynchronously, with the arguments of ``invoke``."""
+        """Send messages to the model, and return the reply with original names, asynchronously."""
         return restore_reply(
             self.conversation,
             await self.model.ainvoke(self._sanitize_messages(input, config), config, **self._with_stops(kwargs)),

@@ -126,7 +126,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
     """Return the surrogates (replacements) in a reply: those that became original words again, and those that did not.
 
-    The lists contain only types that any message serializer supports.
+    The lists contain only strings, numbers and other values that any serializer of messages supports.
     """
     return {**result.report.to_dict(), "tools": [*result.tools]}
 

@@ -174,7 +174,7 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _choose_entity_type(text: str, detected_type: str, conversation: Conversation) -> str | None:
-    """Choose the entity type (such as ``person``) by which a span is replaced, from its label by Presidio.
+    """Convert Presidio's label of a span of text to the entity type (such as ``person``) by which to replace the span.
 
     The result is ``None`` if textveil itself finds a type in the span that fits the label.
 

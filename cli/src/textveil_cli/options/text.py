@@ -322,7 +322,7 @@ class SamplingOptions:
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer.sanitize``.
+        """Return the options that the user changed from their defaults, as keyword arguments of ``Sanitizer.sanitize``.
 
         Raises:
             OptionError: ``--corpus-key`` is combined with ``--consistent`` or ``--no-consistent``.

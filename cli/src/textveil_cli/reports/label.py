@@ -11,7 +11,7 @@ from textveil_cli.aggregation import compute_condition_number
 
 
 def describe_label_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
-    """Describe a bundle for class labels as text or JSON: properties, guarantee of each epsilon, measurements."""
+    """Describe a bundle for class labels as text or JSON: contents, guarantee of each epsilon, and measurements."""
     levels = [staircase for name in bundle.randomizers for staircase in bundle.randomizers[name]]
     parts = bundle.extractor
     facts: dict[str, Any] = {

@@ -18,7 +18,7 @@ class StaircaseSummary:
     """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
 
     A bundle may have different output distributions for words in lower case and for other words. ``near``,
-    ``guess_gain`` and the ``unchanged`` figures are then the larger of the two values.
+    ``guess_gain`` and the fields that begin with ``unchanged`` are then the larger of the two values.
 
     Attributes:
         epsilon: Epsilon per randomized word.

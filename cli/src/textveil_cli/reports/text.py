@@ -183,7 +183,7 @@ def format_bound(value: float | None) -> str:
 def format_rate(value: float) -> str:
     """Format a rate to a tenth of a percent; values close to 1 become ``>99.9%`` instead of ``100.0%``.
 
-    A guess of a word is never certain.
+    A rate of 100% would be wrong, since a guess of a word is never certain.
     """
     text = f"{value:.1%}"
     return ">99.9%" if text == "100.0%" else text

@@ -182,7 +182,7 @@ def make_app(
         releases: Functions that sanitize and encode texts.
         access: Rule that decides which requests are answered.
         limits: Limits of a request; ``None`` for the defaults.
-        report: Receives one line for each internal error, without any content of a request.
+        report: Function that receives one line for each internal error, without any content of a request.
     """
     limits = RequestLimits() if limits is None else limits
     short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
@@ -217,7 +217,8 @@ async def answer_unknown_path(
         request: The request.
         error: The exception of the router, which determines the HTTP status.
         hint: Text to append to the message.
-        report: Receives one line without the path, since a client may have put private text into the path.
+        report: Function that receives one line without the path, since a client may have put private text into the
+            path.
     """
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
     report(f"refused: unknown path or method {status.value}")

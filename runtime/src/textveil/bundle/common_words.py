@@ -19,7 +19,7 @@ class CommonWords(Mapping[str, int]):
 
     Args:
         content: Bytes of the file. The caller has checked that the lines ascend, are valid and end with a line feed.
-        parse_flags: Converts the flags of one line to bits.
+        parse_flags: Function that converts the flags in one line to an integer with one bit per flag.
 
     Attributes:
         get: Method ``get`` of a mapping. It is an attribute so that, once all words are parsed, a call reaches the

@@ -49,7 +49,7 @@ _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type, such as ``city``, with the word lists of its members.
+    """One entity type, such as ``city``, with the lists of the words that belong to this type.
 
     Attributes:
         name: Name of the entity type.
@@ -117,7 +117,7 @@ class StaircaseComponent:
 
 
 class SanTextLevel(NamedTuple):
-    """One epsilon of SanText (random replacement of words): its name, and the parameters of each mechanism."""
+    """Name of one epsilon of SanText (random replacement of words), and the parameters of each mechanism for it."""
 
     name: str
     parameters: "dict[str, LevelParameters]"
@@ -132,7 +132,8 @@ class SanTextComponent:
             output and whether it may be left unchanged.
         santext_metric: Distances between words.
         santext_levels: Parameters of each epsilon, smallest epsilon first.
-        default_table_mechanism, default_level, default_replacement_probability: Defaults of the options of a call.
+        default_table_mechanism, default_level, default_replacement_probability: Values of options that a call does not
+            pass.
     """
 
     santext_table: "SanTextTable | None" = None
@@ -151,7 +152,7 @@ class NamesFiles:
         entity_types: Names of the entity types for which a file lists the known strings (such as cities), in the order
             of ``mechanism.json``.
         pool_types: Names of the entity types for which a file lists possible surrogates (replacements).
-        contents: Bytes of each file by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
         is_checked: Whether the lists are known to be valid, like those of the built-in bundle.
     """
 
@@ -207,7 +208,8 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
     """Parse the files of the staircase mechanism, which replaces words at random.
 
     Args:
-        contents: Bytes of each file of the bundle (data folder) by file name. The caller has checked their hashes.
+        contents: Dictionary from each file name of the bundle (data folder) to the bytes of the file. The caller has
+            checked their hashes.
         definition: The parsed ``mechanism.json``, with an entry ``staircase``. The caller has checked that the word
             lists exist and are printable.
 
@@ -247,7 +249,7 @@ def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[Stai
     """Parse the parameters of each epsilon of the staircase mechanism, smallest epsilon first.
 
     Args:
-        table: Words with their neighbors and weights.
+        table: The nearest words of each word (neighbors), and the base weights.
         entries: The list of levels (epsilons with their parameters) in ``mechanism.json``.
 
     Raises:

@@ -147,7 +147,7 @@ def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Lab
 
     Args:
         opened: Path, hash and manifest of the bundle.
-        contents: Bytes of each file by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
 
     Raises:
         BundleDamaged: A file is malformed.

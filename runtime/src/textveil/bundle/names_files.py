@@ -121,7 +121,7 @@ def parse_names_lists(
         entity_types: Names of the entity types for which a file lists the known strings (such as cities), in the order
             of ``mechanism.json``.
         pool_types: Names of the entity types for which a file lists possible surrogates (replacements).
-        contents: Bytes of each file by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
         is_checked: Whether the lists with flags are known to be valid, like those of the built-in bundle. If so, this
             function does not check them, and takes half the time.
 
@@ -179,9 +179,9 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagP
     """Parse a word list with flags, and return the flags (as bits) by word, in the order of the file.
 
     Args:
-        contents: Bytes of each file by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
         name: Name of the file.
-        parse_flags: Converts the flags of one entry to bits.
+        parse_flags: Function that converts the flags in one line to an integer with one bit per flag.
 
     Raises:
         BundleDamaged: A line is malformed or out of order, or has an unknown flag.
@@ -275,7 +275,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
 def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> AbstractSet[str]:
     """Parse one list of words that may be left unchanged, such as technical terms, and return its entries.
 
-    The set is empty if the bundle (data folder) lacks the list.
+    The result is empty if the bundle (data folder) lacks the list.
     """
     name = FACT_LIST.format(kind)
     if name not in contents:
@@ -326,7 +326,7 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 
 
 def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
-    """Return the lines of a file, which must be printable and must not begin or end with a space.
+    """Read the lines of a file, and check that they are printable and do not begin or end with a space.
 
     Returns:
         A list if all lines are valid. Otherwise an iterator, which raises the error when it reaches the malformed line.
@@ -375,7 +375,7 @@ def _check_order(name: str, number: int, previous: str, entry: str) -> None:
 
 
 def _check_folded(name: str, number: int, entry: str) -> None:
-    """Check that an entry of a word list has the normalized spelling of ``fold``, by which words are looked up."""
+    """Raise an error unless an entry of a word list has the normalized spelling (``fold``) for lookups."""
     if fold(entry) != entry:
         raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFC")
 

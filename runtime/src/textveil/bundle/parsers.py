@@ -222,8 +222,8 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
         types: The numpy type of each allowed element type of safetensors.
 
     Returns:
-        Read-only little-endian arrays by name, which are views of ``buffer``. The dictionary raises ``BundleDamaged``
-        for a name that the file lacks.
+        Dictionary from the name of each array to the array. The arrays are read-only and little-endian, and share
+        memory with ``buffer``. The dictionary raises ``BundleDamaged`` for a name that the file lacks.
 
     Raises:
         BundleDamaged: The file is truncated or violates the format.
@@ -253,7 +253,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
 
 
 class _TensorDict(dict[str, NDArray[Any]]):
-    """Dictionary of the arrays of a file by name. It raises ``BundleDamaged`` for a name that the file lacks."""
+    """Dictionary from array names to arrays; it raises ``BundleDamaged`` for a name that the file lacks."""
 
     def __init__(self, file: str) -> None:
         super().__init__()

@@ -369,7 +369,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 
 def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
-    """Build the rules by which a reply may inflect a surrogate (replacement), such as German ``Kellers``."""
+    """Build the rules by which a model's reply may inflect a surrogate (replacement), such as German ``Kellers``."""
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
@@ -459,7 +459,7 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
 
 
 def _check_words(found: Mapping[str, Any]) -> None:
-    """Check the language tag, the clitics, the titles and the months of a rules file."""
+    """Check the language tag, the clitics (such as ``'s``), the titles and the months of a rules file."""
     if not _LANGUAGE.fullmatch(found["language"]):
         raise BundleDamaged(f"{RULES}: language: is not a language tag such as en")
     clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]

@@ -28,7 +28,8 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
     """Parse the files of SanText, a mechanism that replaces words by similar words at random.
 
     Args:
-        contents: Bytes of each file of the bundle (data folder) by file name. The caller has checked their hashes.
+        contents: Dictionary from each file name of the bundle (data folder) to the bytes of the file. The caller has
+            checked their hashes.
         definition: The parsed ``mechanism.json``, with an entry ``santext``.
 
     Raises:

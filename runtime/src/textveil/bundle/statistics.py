@@ -29,7 +29,7 @@ class RecoveryEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredEffects:
-    """Measured effects of one mechanism (random replacement of words) at one epsilon on words.
+    """Measured effects of one mechanism at one epsilon on words, such as how often a word stays unchanged.
 
     Medians and quantiles give each word of the vocabulary the same weight.
 

@@ -70,7 +70,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         default_mechanism: Mechanism for calls that do not name one; empty if the bundle has no mechanism.
         certificate: The parsed certificate (``certificate.json``); ``None`` without this file.
         statistics: The parsed statistics of the levels (``statistics.json``); ``None`` without this file.
-        certified_epsilons: Certified epsilons by level and mechanism; ``None`` if the bundle is not certified.
+        certified_epsilons: Proven epsilons by the name of the level (set of parameters) and of the mechanism; ``None``
+            if the bundle is not certified.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
@@ -194,7 +195,7 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
 
     Args:
         opened: Path, hash and manifest of the bundle.
-        contents: Bytes of each file by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
 
     Raises:
         BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than the manifest states, or than

@@ -120,7 +120,7 @@ def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Ve
 
     Args:
         opened: Path, hash and manifest of the bundle.
-        contents: Bytes of each file by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
 
     Raises:
         BundleDamaged: A file is malformed.

@@ -41,7 +41,7 @@ def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> Non
     """Check that the word lists of a bundle (data folder) do not take too much memory.
 
     Args:
-        contents: Bytes of each file of the bundle by file name.
+        contents: Dictionary from each file name of the bundle to the bytes of the file.
         names: Names of the files that are lists.
 
     Raises:
@@ -59,7 +59,7 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
     """Decode the bytes of a list with one entry per line.
 
     Args:
-        contents: Bytes of each file of the bundle (data folder) by file name.
+        contents: Dictionary from each file name of the bundle (data folder) to the bytes of the file.
         name: Name of the file.
         allow_tabs: Whether the list may have tabs.
 

@@ -188,10 +188,10 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def kept_words(self) -> KeptWords:
-        """Counts of three kinds of words in the rewritten texts.
+        """Counts of unchanged and of replaced words in the rewritten texts, without names and numbers.
 
-        The kinds are: words that were left unchanged, replaced words that are on no word list, and unchanged words of
-        other languages.
+        There are three counts: words that were left unchanged, replaced words that are on no word list, and unchanged
+        words of other languages.
 
         An exchange (see ``start_exchange``) counts only texts that no earlier exchange sent. The counts depend only on
         the sent texts.
@@ -406,7 +406,7 @@ class Conversation(SavedConversation, AsyncMethods):
             self._recorder.record_reply(written, restored, is_part=False)
 
     def count_call(self, call: str, arguments: Any) -> None:
-        """Count the strings that the model itself wrote into a tool call that was not passed to ``record_reply``.
+        """Count the strings that the model itself wrote into a tool call, if ``record_reply`` did not get the call.
 
         Each such string is a guess with which the model may test whether the string is private. The option
         ``tool_guesses`` limits the number of guesses.

@@ -87,14 +87,17 @@ class ConversationState:
     Attributes:
         key: Key of all tags (keyed hashes).
         surrogate_state: The surrogate (replacement) of each hidden string, and the surrogates that are already used.
-        sent_messages: By the tag of a message: the sent JSON, and the pairs of surrogate and original in the message.
-        unlinked_messages: By the tag of a message with new surrogates, which are never restored: the sent JSON.
-        signed_items: By the tag of a restored item with a provider's signature: the JSON as the provider sent it.
+        sent_messages: Dictionary from the tag of a message to the sent JSON, and the pairs of surrogate and original in
+            the message.
+        unlinked_messages: Dictionary from the tag of a message with new surrogates, which are never restored, to the
+            sent JSON.
+        signed_items: Dictionary from the tag of a restored item with a provider's signature to the JSON as the provider
+            sent it.
         begin_hashes: Hashes of the first messages of the conversation.
-        shared_results: By the tag of a tool result: whether the result was rewritten with the surrogates of
-            ``surrogate_state``.
-        file_stamps: By the path of a file that this conversation read or wrote: the first bytes of the file, which
-            differ after each write.
+        shared_results: Dictionary from the tag of a tool result to whether the result was rewritten with the surrogates
+            of ``surrogate_state``.
+        file_stamps: Dictionary from the path of a file that this conversation read or wrote to the first bytes of the
+            file, which differ after each write.
         has_warned_about_language: Whether a ``LanguageWarning`` was issued for this conversation.
     """
 
@@ -329,7 +332,7 @@ class ExchangeState:
         return ExchangeHistory(tags, self._previous, self.next_place)
 
     def get_restorer(self, shared: ConversationState) -> Restorer:
-        """Return the object that replaces surrogates of all messages so far by their originals in the reply.
+        """Return the object that puts originals into the reply, for the surrogates of all messages so far.
 
         All calls return the same object. Each call first adds the messages since the previous call to this object.
         """

@@ -26,7 +26,7 @@ _WORD, _MIN_PLURAL_LENGTH = re.compile(r"[^\W_]+"), 3
 
 
 class OriginalMasks:
-    """Strings to hide in the result of one tool call, since the call contained them or the model wrote them.
+    """Hides strings in the result of one tool call, since the call contained them or the model wrote them.
 
     Args:
         pairs: Surrogates (replacements) in the arguments of the call for which the tool received the original strings;
@@ -96,7 +96,7 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Replace original strings by the same surrogates (replacements) that the model wrote into its tool call.
+        """Replace hidden strings in a tool's result by the replacements that the model wrote into its tool call.
 
         Numbers and other types whose equal strings get different surrogates keep the new surrogates of the rewriting.
 

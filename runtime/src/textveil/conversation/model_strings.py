@@ -99,7 +99,7 @@ def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field:
 def _may_be_name(word: str, plan: NamesPlan) -> bool:
     """Return whether a common word in lower case would be hidden as a name if it were capitalized, such as ``grace``.
 
-    Only words whose equal occurrences get equal surrogates (replacements) are meant.
+    The result is false for names of types whose equal strings get different surrogates (replacements).
     """
     return word in plan.known_words or (
         word not in plan.allowed

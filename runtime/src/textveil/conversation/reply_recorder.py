@@ -16,7 +16,7 @@ from textveil.text.inflections import SurrogatePair
 
 
 class ReplyRecorder:
-    """Recorder of the model's reply with its surrogates (replacements of hidden words).
+    """Stores the model's reply with its surrogates (replacements of hidden words), to send it again.
 
     The client sends the reply again with its next request. The model then receives the text that it wrote itself.
 

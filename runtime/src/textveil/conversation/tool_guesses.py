@@ -20,7 +20,7 @@ _MAX_LIMIT = 1_000_000
 
 
 class ToolGuesses:
-    """Counts and limits of guesses, that is, of strings that a model itself writes into tool calls.
+    """Counts guesses, that is, strings that a model itself writes into tool calls, and limits their number.
 
     Args:
         limits: Maximum number of guesses in one call, and in all calls of a conversation. With ``(0, 0)``, only results

@@ -59,12 +59,12 @@ class Budget:
 
     @property
     def epsilon(self) -> Decimal:
-        """Return the epsilon of the budget, exactly."""
+        """Return the upper limit of epsilon as an exact decimal number."""
         return Decimal(format_exact(self.units[0], EPSILON_UNITS))
 
     @property
     def delta(self) -> Decimal:
-        """Return the delta of the budget, exactly."""
+        """Return the upper limit of delta as an exact decimal number."""
         return Decimal(format_exact(self.units[1], DELTA_UNITS))
 
     def covers(self, epsilon_units: int, delta_units: int) -> bool:
@@ -106,12 +106,12 @@ class Account:
 
     @property
     def epsilon(self) -> Decimal:
-        """Return the spent epsilon, exactly."""
+        """Return the sum of the spent epsilons as an exact decimal number."""
         return Decimal(format_exact(self.epsilon_units, EPSILON_UNITS))
 
     @property
     def delta(self) -> Decimal:
-        """Return the spent delta, exactly."""
+        """Return the sum of the spent deltas as an exact decimal number."""
         return Decimal(format_exact(self.delta_units, DELTA_UNITS))
 
     def apply_budget(self, budget: Budget) -> "Account":

@@ -31,7 +31,7 @@ class _WaitingCall(Generic[ResultType]):
 
 @dataclass(eq=False, kw_only=True)
 class _CallQueue(Generic[ResultType]):
-    """Queue of the waiting threads of one process. After a fork, the child process begins with an empty queue."""
+    """Queue of the threads of one process that wait for a transaction. After a fork, the child's queue is empty."""
 
     process_id: int = field(default_factory=os.getpid)
     condition: threading.Condition = field(default_factory=threading.Condition)

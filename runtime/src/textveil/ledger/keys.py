@@ -109,7 +109,7 @@ class LedgerTags:
         """Return the keyed hash of a request (a text with options). It also depends on the privacy unit (a person).
 
         Args:
-            unit_tag: Keyed hash of the name of the privacy unit.
+            unit_tag: Keyed hash of the name of the privacy unit (such as a person).
             request: The bytes that identify the request (``serialize_request``).
         """
         return compute_tag(self._device_key, "request", unit_tag, request)

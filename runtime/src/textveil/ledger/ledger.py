@@ -186,7 +186,8 @@ class Ledger:
             texts: The texts.
             privacy_unit: Name of the privacy unit (such as a person) of all texts, or a list with one name for each
                 text.
-            budget: Budget of each privacy unit of this call. A budget can be lowered later, but never raised.
+            budget: Upper limit of epsilon and delta for each privacy unit of this call. A budget can be lowered later,
+                but never raised.
             options: Options of ``Sanitizer.sanitize``.
 
         Returns:
@@ -231,7 +232,7 @@ class Ledger:
             texts: The texts.
             privacy_unit: Name of the privacy unit (such as a person) of all texts, or a list with one name for each
                 text.
-            budget: Budget of each privacy unit of this call.
+            budget: Upper limit of epsilon and delta for each privacy unit of this call.
             options: Options of the encoder's method ``encode``.
         """
         return self._record_releases(make_encoder_source(encoder, options), list_items(texts), privacy_unit, budget)
@@ -284,7 +285,7 @@ class Ledger:
 
         Args:
             entries: One entry for each output.
-            budget: Budget of each privacy unit (such as a person) of this call.
+            budget: Upper limit of epsilon and delta for each privacy unit (such as a person) of this call.
 
         Returns:
             The result for each entry.
@@ -309,7 +310,7 @@ class Ledger:
 
         Args:
             groups: The outputs of each group, with one entry for each output.
-            budget: Budget of each privacy unit (such as a person) of this call.
+            budget: Upper limit of epsilon and delta for each privacy unit (such as a person) of this call.
             all_or_none: Whether to record no group if a budget does not cover one of the groups.
 
         Returns:
@@ -370,7 +371,7 @@ class Ledger:
             Pairs of an account and its number of outputs.
 
         Raises:
-            LedgerDamaged: The sums of an account differ from the sums of its outputs.
+            LedgerDamaged: The sums of epsilon and delta in an account differ from the sums over its recorded outputs.
         """
         with self._open_transaction(write=False) as connection:
             return queries.read_accounts(connection)
@@ -379,7 +380,7 @@ class Ledger:
         """Return the whole content of the ledger as plain values for JSON, except the stored outputs.
 
         Raises:
-            LedgerDamaged: The sums of an account differ from the sums of its outputs.
+            LedgerDamaged: The sums of epsilon and delta in an account differ from the sums over its recorded outputs.
         """
         units = [{**account.to_dict(), "releases": releases} for account, releases in self.list_accounts()]
         with self._open_transaction(write=False) as connection:

@@ -38,7 +38,7 @@ def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes
 
 
 def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_check: bytes | None) -> None:
-    """Store the check values of keys, unless the ledger has check values for them already."""
+    """Store check values (hashes that identify keys) of the ledger's keys, unless check values are stored already."""
     if read_key_checks(connection)[0] is None:
         connection.execute("INSERT INTO keys (device_check) VALUES (?)", (device_check,))
     connection.execute(
@@ -63,7 +63,8 @@ def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
         Pairs of an account and its number of outputs.
 
     Raises:
-        LedgerDamaged: The sums of an account differ from the sums of its recorded outputs, or an output has no account.
+        LedgerDamaged: The sums of epsilon and delta in an account differ from the sums over its recorded outputs, or an
+            output has no account.
     """
     counted_accounts: list[tuple[Account, int]] = []
     for row in connection.execute(_ACCOUNTS_QUERY + " ORDER BY privacy_unit").fetchall():

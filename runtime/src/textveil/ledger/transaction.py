@@ -124,8 +124,8 @@ class _PendingSpends:
 
         Args:
             group: One entry for each output.
-            all_or_none: Whether all groups fail together. If so, an error message states the sums before the first
-                group, otherwise the sums before this group.
+            all_or_none: Whether all groups fail together. If so, an error message states the spent epsilon before the
+                first group, otherwise the spent epsilon before this group.
 
         Returns:
             The result for each output.
@@ -172,7 +172,7 @@ class _PendingSpends:
         A second call for the same privacy unit does nothing.
 
         Args:
-            unit_tag: Keyed hash of the name of the privacy unit.
+            unit_tag: Keyed hash of the name of the privacy unit (such as a person).
             name: Name of the privacy unit, for the error.
 
         Returns:

@@ -35,7 +35,7 @@ class OutputDistribution:
         """Create the exact output distribution of one input word of a mechanism.
 
         Args:
-            vocabulary: Words by id.
+            vocabulary: The words of the mechanism, in the order of their ids.
             randomizer: Output distributions of all inputs of the mechanism.
             token: Id of the input; ``len(vocabulary)`` is the id of ``<unk>``.
         """

@@ -139,7 +139,7 @@ def draw_thinned(
     the probability of this error is below ``exp(-a MAX_ROUNDS)``: less than ``2**-100`` if ``a`` is at least 1/470.
 
     Args:
-        rows: Weights of the proposals.
+        rows: Weights with which outputs are proposed; they are at least the true weights.
         row_of: Index of the row for each sample, shape ``(n,)``.
         weight: Function that returns the true weight of one unit of ``base``, for arrays of row indices and output ids
             of shape ``(m,)``.

@@ -29,7 +29,7 @@ class WordMetric:
 
     Attributes:
         rows: Vectors of the inputs, int8, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
-        grid: Number of score steps per unit of scaled distance.
+        grid: Number of score steps per unit of scaled distance (distance divided by the median distance of two words).
         median_squared: Square of the median distance of two words, in units of the rows.
         unknown_extra: Square of the additional coordinate of ``<unk>``. This coordinate is 0 for all words.
 

@@ -58,7 +58,7 @@ class Slots(Protocol):
 
 @dataclass(frozen=True)
 class IsolatedSlots:
-    """Properties (``Slots``) for sampling single words that belong to no text.
+    """Properties of places (``Slots``) for sampling words that belong to no text.
 
     Attributes:
         is_lower: For each sample, whether to treat its output as a word in lower case, as if all its places in a text
@@ -119,7 +119,7 @@ class Mechanism(Protocol):
         """Return the output distribution of all inputs, if words are at places with the given properties.
 
         Args:
-            lower: Whether the output is in lower case at all of its places in the text.
+            lower: Whether the output is in lower case wherever it appears in the text.
             whole: Whether the input is a whole word instead of a part of a word.
 
         Raises:

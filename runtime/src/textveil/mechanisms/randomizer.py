@@ -47,7 +47,7 @@ class Randomizer(ABC):
     def compute_rows(self, inputs: Ids) -> Floats:
         """Compute the probabilities of all outputs for each given input: ``Pr[M(x) = y]``, shape ``(n, symbols)``.
 
-        Each row sums to 1.
+        The probabilities in each row sum to 1.
         """
 
     @abstractmethod
@@ -86,7 +86,7 @@ class Randomizer(ABC):
     def compute_log_rows(self, inputs: Ids) -> Floats:
         """Compute the log probabilities of all outputs for given inputs, ``ln Pr[M(x) = y]``, shape ``(n, symbols)``.
 
-        The value is -inf for a probability of 0.
+        The logarithm of the probability 0 is -inf.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.compute_rows(inputs))
@@ -171,7 +171,7 @@ class ScoreRandomizer(Randomizer):
 
     @cached_property
     def totals(self) -> Integers:
-        """The exact sum of the weights of all outputs, ``Z(x)``, for each input ``x``; shape ``(inputs,)``."""
+        """Exact sum of the weights of all outputs, ``Z(x)``, for each input ``x``; shape ``(inputs,)``."""
         return self.scores.compute_totals(self.weights, self.base)
 
     @cached_property
@@ -213,7 +213,7 @@ class ScoreRandomizer(Randomizer):
     def compute_rows(self, inputs: Ids) -> Floats:
         """Compute the probabilities of all outputs for each given input: ``Pr[M(x) = y]``, shape ``(n, symbols)``.
 
-        Each row sums to 1.
+        The probabilities in each row sum to 1.
         """
         weights = self.compute_input_weights(inputs)
         # The sum of the computed rows is enough. `totals` would compute the weights of all inputs.

@@ -20,7 +20,7 @@ _MAX_DIRECT_INPUTS = 4
 
 
 class PairScoring(Protocol):
-    """Interface of the scores ``c(x, y)`` of pairs of words, from which a mechanism looks up weights of outputs.
+    """Interface of the scores: integers ``c(x, y)`` of pairs of words, which determine the weights of outputs.
 
     The scores are the same for all epsilons of a mechanism.
 
@@ -64,10 +64,13 @@ class PairScoring(Protocol):
 
 
 class MetricScores(PairScoring):
-    """Scores of the mechanism SanText: the scaled distance of two words in steps of ``1 / grid``, rounded down.
+    """Scores of the mechanism SanText: scaled distances of two words in steps of ``1 / grid``.
+
+    The scaled distance is the distance of the words' vectors divided by the median distance of two words. Scores are
+    rounded down.
 
     Args:
-        metric: Distances between all inputs.
+        metric: Distances between all inputs (the words of the vocabulary, and ``<unk>``).
 
     Example:
         >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)

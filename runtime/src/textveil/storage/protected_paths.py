@@ -169,7 +169,7 @@ def _get_input_id(path: str | Path) -> object:
 
 
 def _is_null_device(path: str | Path) -> bool:
-    """Return whether a path leads to the null device, such as ``/dev/null``."""
+    """Return whether a path leads to the null device (such as ``/dev/null``), which discards all output."""
     with suppress(OSError, ValueError):
         return os.path.samefile(path, os.devnull)
     return False
@@ -201,7 +201,7 @@ def _is_key(path: Path) -> bool:
 
 
 def _read_start(path: Path, size: int) -> bytes:
-    """Return the first ``size`` bytes of a regular file; an empty string if the path is not a regular file."""
+    """Return the first ``size`` bytes of a regular file; no bytes if the path leads to anything else."""
     with suppress(OSError, ValueError):
         if stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "rb") as file:

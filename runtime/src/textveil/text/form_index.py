@@ -228,7 +228,7 @@ def _find_beginnings(text: str, candidates: Sequence[str]) -> list[str]:
 
 
 def _precedes_word(text: str, index: int, end: int) -> bool:
-    """Return whether the apostrophe at the end of a found name marks a genitive, as in ``Hans' Antrag``.
+    """Return whether a word follows a name with an apostrophe, so that it is a genitive: ``Hans' Antrag``.
 
     If no word follows, the apostrophe may be a quotation mark.
 

@@ -140,7 +140,7 @@ def split_elision(written: str) -> tuple[str, str]:
 
 
 def is_inflection(form: SurrogateForm) -> bool:
-    """Return whether a form (spelling in a reply) is an inflection by the rules of a language pack."""
+    """Return whether a spelling in a reply is an inflection, such as ``Kellers``, by the rules of a language."""
     return form[1].startswith(_INFLECTION)
 
 

@@ -15,7 +15,7 @@ from textveil.text.statement import CERTIFIED, TEXTBOOK
 
 
 def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> tuple[float, str]:
-    """Return the epsilon of a level (an available table), and the kind of this epsilon: ``CERTIFIED`` or ``TEXTBOOK``.
+    """Return the epsilon of a level (an available table), and whether it is ``CERTIFIED`` or ``TEXTBOOK``.
 
     The epsilon is the certified one if the bundle (the folder with the tables) has a certificate for this level.
     Otherwise it is the epsilon by the published formula: twice the exponent ``alpha`` of the mechanism.

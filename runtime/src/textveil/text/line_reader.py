@@ -171,7 +171,7 @@ class LineReader:
             self._after_blank_line, self._calls, self._address_mark = True, 0, ""
 
     def _find_attribute(self, text: str) -> None:
-        """Process characters of a line, and record whether they complete an attribute such as ``/name=value``."""
+        """Read characters of a line, and set ``has_attribute`` if they complete an attribute (``/name=value``)."""
         if not self._attribute and '"' not in text:  # most texts
             return
         joined = self._attribute + text if self._attribute else text[text.index('"') :]

@@ -74,7 +74,7 @@ def cut_after(text: str, *, is_end: bool) -> str:
 
 
 class Quotation(NamedTuple):
-    """Result of the comparison of a reply with the stored texts around surrogates (replacements).
+    """Result of a search for the surrogate (replacement) whose context in the sent text a reply repeats.
 
     Attributes:
         pair: The pair of surrogate and original whose stored texts match best; ``None`` if none match.
@@ -93,7 +93,7 @@ _Surroundings = tuple[str, str, SurrogatePair]
 
 
 class QuotationIndex:
-    """Index of the surroundings of surrogates (replacements): the texts before and after them.
+    """Index of the texts before and after surrogates (replacements), to find where a reply repeats them.
 
     Args:
         pairs: Pairs of surrogate and original with stored surroundings: those whose ``after`` is not ``None``.

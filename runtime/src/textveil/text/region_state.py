@@ -83,7 +83,7 @@ class InnerScanner(Protocol):
         ...
 
     def read_character(self, character: str) -> Region:
-        """Read one character, and return the kind of its text, such as prose, code, a link or JSON."""
+        """Read one character, and return its region (kind of text), such as prose, code, a link or JSON."""
         ...
 
 
@@ -261,7 +261,7 @@ class RegionState:
             self.template_braces = 0
 
     def read_line_start(self, character: str, at_start: bool) -> None:
-        """Inform the line reader (the search for unmarked code) of the starts of lines, list marks and list items.
+        """Inform the line reader, which finds code without marks, where lines, list marks and list items begin.
 
         Args:
             character: The next character.
@@ -277,7 +277,7 @@ class RegionState:
             self.lines.end_list_mark(self.column)
 
     def advance_line(self, character: str) -> None:
-        """Process a character of the indentation or list marks of a line, or the first one of its text."""
+        """Process a character at the start of a line: indentation, a list mark, or the first character of the text."""
         phase = self.phase
         if phase == BODY or character == "\n":
             return
@@ -304,7 +304,7 @@ class RegionState:
             self.empty = False
 
     def read_in_line(self, character: str) -> None:
-        """Pass a character of a line to the line reader (search for unmarked code), unless it is indentation."""
+        """Pass a character, except indentation, to the line reader, which finds code that no marks enclose."""
         if self.frames or self.region is not Region.PROSE:
             self.lines.read_other(character)
         else:

@@ -37,7 +37,7 @@ _MAX_SIMILAR = 2_000
 
 
 class CharacterSwap:
-    """Replaces characters that are too new for this Python version, or differ in it, and puts them back later.
+    """Replaces characters that this Python version does not support, and puts them back into the results.
 
     Args:
         replacements: Dictionary from each of these characters in the texts and options of a call to its replacement.

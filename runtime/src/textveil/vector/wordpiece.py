@@ -64,7 +64,7 @@ def _is_within(character: str, bounds: list[int]) -> bool:
 
 
 def _get_category(character: str) -> str:
-    """Return the general category of a character in the reference tokenizer; "Cn" if it is unassigned there."""
+    """Return the Unicode category of a character, such as "Lu"; "Cn" if Unicode 9 does not assign the character."""
     known = "Cn" if _is_within(character, _NEWER_CHARACTERS) else unicodedata.category(character)
     return _MOVED_CATEGORIES.get(ord(character), known)
 

@@ -109,7 +109,7 @@ class ChangeViews:
         """Print the sample of rows of a table, and write the report; call this after the output is complete.
 
         Args:
-            facts: Data about the run for the heading of the report.
+            facts: Inputs, output, options and privacy statement of the run, for the heading of the report.
 
         Raises:
             OutputError: The report cannot be written.

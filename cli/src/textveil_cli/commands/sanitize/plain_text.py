@@ -142,7 +142,7 @@ def _skip_output() -> Iterator[TextWriter]:
 
 
 def _skip_warning(lines: list[str]) -> None:
-    """Do nothing; ``--quiet`` uses this function in place of the check of the language."""
+    """Do nothing. With ``--quiet``, this function replaces the one that warns about the language of texts."""
 
 
 def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[LineCheck, KeptWordsTally]":

@@ -142,8 +142,8 @@ class Fbdd:
     Attributes:
         metric: Vectors of all inputs, and the unit of distance.
         outputs: Possible outputs with their vectors.
-        epsilon: Privacy loss per unit of scaled distance (the median distance of two words), in ``(0,
-            MAX_FBDD_EPSILON]``.
+        epsilon: Privacy loss per unit of scaled distance (distance divided by the median distance of two words), in
+            ``(0, MAX_FBDD_EPSILON]``.
 
     Example:
         >>> from textveil.mechanisms import random_uint64

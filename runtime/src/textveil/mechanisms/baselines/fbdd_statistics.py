@@ -32,7 +32,7 @@ class FbddStatistics:
     """Statistics of the mechanism FBDD (noise on word vectors) for some words at one epsilon.
 
     Attributes:
-        epsilon: Privacy loss per unit of scaled distance (the median distance of two words).
+        epsilon: Privacy loss per unit of scaled distance (distance divided by the median distance of two words).
         draws: Number of sampled outputs of each word.
         eta: Share of the outputs that ``likely_outputs`` ignores.
         words: Ids of the words, shape ``(n,)``.

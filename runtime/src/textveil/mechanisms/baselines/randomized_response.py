@@ -50,7 +50,7 @@ class RandomizedResponse:
 
     @classmethod
     def make_uniform(cls, table: SanTextTable) -> "RandomizedResponse":
-        """Create the mechanism ``random``, whose output is uniform over all possible outputs."""
+        """Create the mechanism ``random``, which returns each possible output with the same probability."""
         return cls(_make_output_mask(table), 1, 0)
 
     @classmethod

@@ -39,8 +39,8 @@ class SanText:
     distance ``d``, the privacy loss is at most ``2 alpha d`` plus ``bound_rounding_slack``.
 
     Attributes:
-        table: Neighbors and scores.
-        metric: Distances between all inputs.
+        table: The nearest words of each word (neighbors), and their scores (integer distances).
+        metric: Distances between all inputs (the words of the vocabulary, and ``<unk>``).
         weights: ``W``, the weight of each score, shape ``(scores,)``. Larger scores have the last weight.
         base: ``q``, shape ``(symbols,)``; 0 for symbols that are never an output.
         base_sums: Cumulative sums of ``base``.
@@ -135,7 +135,7 @@ def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> 
 
     Args:
         exponent: ``alpha``.
-        grid: Score steps per unit of scaled distance.
+        grid: Score steps per unit of scaled distance (distance divided by the median distance of two words).
         smallest_weight: The smallest weight of any score.
 
     Example:

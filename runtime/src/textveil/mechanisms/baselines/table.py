@@ -31,7 +31,8 @@ class LevelParameters:
     """Parameters of SanText or SanText+ (random replacement of words) at one epsilon.
 
     Attributes:
-        exponent: ``alpha`` per unit of scaled distance. The textbook bound of the privacy loss is ``2 alpha``.
+        exponent: ``alpha`` per unit of scaled distance. Without rounding to integers, the privacy loss per unit is at
+            most ``2 alpha``.
         weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``. Weights do not increase with
             the score and are at least ``MIN_WEIGHT``. Larger scores have the last weight.
         base: For each word of the vocabulary, a factor of its weight as an output, the same for all inputs, shape
@@ -65,7 +66,7 @@ class SanTextTable:
         roles: For each word, a combination of bit masks: ``SANTEXT_OUTPUT_ROLE`` and ``SANTEXT_PLUS_OUTPUT_ROLE`` for
             words that may be outputs, and ``KEPT_ROLE`` for words that SanText+ may leave unchanged; shape
             ``(symbol_count,)``.
-        grid: Number of score steps per unit of scaled distance.
+        grid: Number of score steps per unit of scaled distance (distance divided by the median distance of two words).
         tensors: All arrays of the file, by name. ``mechanism.json`` states the names of the arrays of each level.
 
     Example:
@@ -86,7 +87,7 @@ class SanTextTable:
         """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
-            tensors: The arrays of ``table.safetensors`` by name.
+            tensors: Dictionary from the name of each array in ``table.safetensors`` to the array.
             definition: The parsed ``mechanism.json``.
 
         Raises:
@@ -191,7 +192,7 @@ def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum:
     """Return an upper bound of the total weight of all outputs, over all inputs.
 
     Args:
-        weights: Weight of each score.
+        weights: Integer weight of each score (integer distance of two words).
         scores: Scores of the neighbors of each input.
         base_sum: Sum of the factors of all outputs.
         largest_base: Largest factor of an output.
@@ -205,9 +206,9 @@ def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | 
     The check allows for rounding. The privacy bound of SanText, ``2 alpha``, holds only if all weights have this form.
 
     Args:
-        weights: Weight of each score.
+        weights: Integer weight of each score (integer distance of two words).
         exponent: ``alpha``.
-        grid: Number of score steps per unit of scaled distance.
+        grid: Number of score steps per unit of scaled distance (distance divided by the median distance of two words).
 
     Returns:
         The score, or ``None`` if all weights are correct.

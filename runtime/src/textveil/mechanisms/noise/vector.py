@@ -145,7 +145,7 @@ class VectorReleaser:
         with a coordinate that is not finite becomes 0.
 
         Args:
-            vectors: Vectors in units, shape ``(n, k)``.
+            vectors: Vectors as floating-point numbers, in units of ``grid`` steps, shape ``(n, k)``.
 
         Returns:
             The vectors in steps, shape ``(n, k)``, and the mask of vectors that became 0 because a coordinate was not
@@ -205,7 +205,7 @@ class VectorReleaser:
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize_vectors(self, integers: Integers) -> NDArray[np.float32]:
-        """Convert noisy vectors from integer steps to units.
+        """Convert noisy vectors from integer steps to floating-point numbers.
 
         Privacy:
             The result is a function of the noisy vector alone, so it has the same privacy guarantee.

@@ -107,7 +107,7 @@ class LabelStaircase(Staircase):
 
     @property
     def label_count(self) -> int:
-        """The number of labels."""
+        """Number of labels. The labels are both the inputs and the outputs of the mechanism."""
         return len(self.base)
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:

@@ -40,7 +40,7 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
     Args:
         function_words_kept: Whether function words, such as "the", are left unchanged (mode ``words``) or randomized
             (mode ``all``).
-        lower: Whether the output is in lower case at all of its places in the text.
+        lower: Whether the output is in lower case wherever it appears in the text.
 
     Returns:
         1 if function words are left unchanged, 2 if not; for outputs in lower case, 16 and 32 instead. Older bundles
@@ -84,7 +84,7 @@ class StaircaseTable:
         """Create the table from the arrays of a file, after checking shapes, types and ranges.
 
         Args:
-            tensors: The arrays of ``staircase.safetensors`` by name.
+            tensors: Dictionary from the name of each array in ``staircase.safetensors`` to the array.
             symbols: Number of words of the vocabulary.
 
         Raises:
@@ -125,7 +125,7 @@ class StaircaseTable:
 
         Args:
             function_words_kept: Whether function words, such as "the", are left unchanged.
-            lower: Whether the output is in lower case at all of its places in the text. More words are possible outputs
+            lower: Whether the output is in lower case wherever it appears in the text. More words are possible outputs
                 in lower case. The argument is ignored if the table has only one set of possible outputs for all places.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
@@ -214,7 +214,7 @@ class Staircase:
     """The staircase mechanism, which replaces words at random, at one epsilon with one set of possible outputs.
 
     Attributes:
-        table: Neighbors and base weights.
+        table: The nearest words of each word (neighbors), and the base weights.
         level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
         base: Base weights ``b``, shape ``(symbols,)``; 0 for symbols that are not possible outputs.
         sums: Cumulative sums of ``base``.
@@ -242,7 +242,7 @@ class Staircase:
         """Create the mechanism for one epsilon, and check the conditions of its privacy theorem.
 
         Args:
-            table: Neighbors and base weights.
+            table: The nearest words of each word (neighbors), and the base weights.
             level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
             outputs: For every word of the vocabulary, whether it is a possible output; shape ``(symbols,)``.
             unit: Factor ``G`` by which integer base weights are multiplied (docs/proofs/staircase.md). Tests of all

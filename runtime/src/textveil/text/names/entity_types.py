@@ -183,7 +183,7 @@ def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
 
 
 class EntityClassifier:
-    """Assigns entity types, such as person or city, to spans of a text.
+    """Decides for each name, number or other span of a text what it is, such as a person or a city.
 
     Args:
         name_lists: Dictionary from the name of a list, such as ``given``, to its words and names.

@@ -99,7 +99,7 @@ class LinePlaces:
         """Leave some detected entities unchanged, as plain words again, and return the number of their tokens.
 
         Args:
-            text_by_index: Text of the unchanged word, by the index of the entity.
+            text_by_index: Dictionary from the index of an entity to the text of the unchanged word.
         """
         count = 0
         for index, text in text_by_index.items():

@@ -75,7 +75,7 @@ _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
 class FactRules:
-    """Rules that leave public facts unchanged, such as weekdays, units and ages, for the options of a call.
+    """Rules that leave public facts unchanged, such as weekdays, units and ages, under a call's options.
 
     Args:
         lists: The public word lists.

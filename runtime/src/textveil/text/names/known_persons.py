@@ -103,7 +103,7 @@ class KnownMatch(NamedTuple):
 
 @dataclass
 class _TrieNode:
-    """A node of the prefix tree of spellings: child nodes by the next word, and a spelling that ends here."""
+    """A node of the prefix tree of listed names: its child nodes, one per next word, and a name that ends here."""
 
     children: "dict[tuple[str, str], _TrieNode]" = field(default_factory=dict)
     spelling: KnownSpelling | None = None
@@ -280,7 +280,7 @@ class KnownPersons:
 
 
 class KnownCandidates:
-    """Search for the spellings of listed persons in one text.
+    """Finds the names of listed persons in one text, from left to right.
 
     Args:
         text: The text.

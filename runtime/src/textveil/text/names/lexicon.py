@@ -155,7 +155,7 @@ class Lexicon:
             recent[chunk] = tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
-        """Return the tokens of a word or a plain number with marks around it; ``None`` for any other text."""
+        """Return the tokens of a word or plain number with punctuation around it, as in ``(word,``; else ``None``."""
         if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
             return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
         parts = self.split_word(chunk)
@@ -183,7 +183,7 @@ class Lexicon:
         return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
 
     def classify_plain_number(self, core: str) -> NamesToken:
-        """Return the token of a number of ASCII digits, with or without marks between them.
+        """Return the token for a number such as ``48213`` or ``4,500``: ASCII digits, also with marks between them.
 
         A common expression such as ``24/7`` stays unchanged.
         """

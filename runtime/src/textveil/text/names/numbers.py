@@ -55,7 +55,7 @@ ENGLISH = english_rules().patterns
 
 
 def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the entity type (such as date) and the layout (public form) of digits with marks between them.
+    """Return the type of digits with marks between them, such as a date, and their layout (public form).
 
     Args:
         string: The digits and marks. Between groups of digits, the caller must replace blanks by hyphens.
@@ -278,7 +278,7 @@ def includes_sign(
 ) -> bool:
     """Return whether the plus sign or opening bracket before the number at ``index`` belongs to the number.
 
-    ``span`` is the span of the number without the sign. For the other arguments see ``find_number``.
+    ``span`` has the tokens of the number without this sign. For the other arguments see ``find_number``.
     """
     may_begin = span.entity_type in _TYPES_WITH_PLUS if gaps[index].endswith("+") else ")" in span.text
     if not may_begin or _is_beside_month(words, gaps, index, start, end):

@@ -210,7 +210,7 @@ class OwnTypes:
 
 
 class OwnSurrogatePools(SurrogatePools):
-    """Surrogate pools (possible replacements) of the built-in entity types and of the user's own types.
+    """Holds the possible surrogates (replacements) of built-in entity types and of the user's own types.
 
     For a match of a user's pattern, a surrogate is a random string of the same character classes.
 
@@ -245,7 +245,7 @@ class OwnSurrogatePools(SurrogatePools):
 
 
 class OwnEntityClassifier(EntityClassifier):
-    """Classifier of spans that also assigns the entity types of the user."""
+    """Assigns entity types to spans of a text, like ``EntityClassifier``, but also the user's own types."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
         """Assign an entity type to a span, and return the span with its type (``EntityMention``)."""

@@ -53,7 +53,7 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesPlan:
-    """The checked options of a call in the mode ``names``, with the lists and rules that they select.
+    """The data with which the mode ``names`` sanitizes texts: checked options, lists and rules.
 
     Attributes:
         lists: The public word lists.

@@ -113,7 +113,7 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReadingRules:
-    """The objects that read texts under the options of a call. They hold no text of a user.
+    """Objects that find the names and other entities of texts under a call's options. They hold no user's text.
 
     Attributes:
         tokenizer: Tokenizer of chunks (texts between blanks).

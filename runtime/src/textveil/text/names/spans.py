@@ -77,7 +77,7 @@ _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, ""
 
 
 class SpanFinder:
-    """Finds the spans (tokens of one entity) of one text. It holds the words and gaps of a few lines at a time.
+    """Finds the names, numbers and other spans to replace in one text. It reads a few lines at a time.
 
     Args:
         windows: Tokens of the text, a few lines at a time.
@@ -221,7 +221,7 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a listed word stays unchanged: only then may other decisions depend on the word itself."""
+        """Return whether a word stays unchanged: rules may read only such words, since the output shows them anyway."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 

@@ -346,7 +346,7 @@ class _SpelledSpanFinder:
 
         Args:
             index: Index of the second of the two tokens.
-            marks: The marks that join tokens.
+            marks: The marks, such as a hyphen, that may join two tokens.
         """
         gap = self._spellings[2 * index]
         if gap in (" ", "-") or gap in marks:

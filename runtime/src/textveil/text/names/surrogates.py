@@ -42,7 +42,7 @@ _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
 class SurrogatePools:
-    """The surrogate pools (possible replacements) of all entity types of a bundle (folder of lists and settings).
+    """Holds the possible surrogates (replacements) of each entity type, and writes a chosen one as text.
 
     Args:
         pools: For each pool its surrogates, as a dictionary from the name of the pool to their texts as they are

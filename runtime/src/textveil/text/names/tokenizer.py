@@ -180,7 +180,7 @@ class ChunkTokenizer:
         ]
 
     def _find_core(self, chunk: str) -> tuple[int, int]:
-        """Return where the core of a chunk starts and ends: the text without the punctuation marks at its ends.
+        """Return where the text of a chunk starts and ends without the punctuation marks at its ends (the *core*).
 
         Both indices are equal if the chunk consists of marks only.
         """
@@ -196,7 +196,7 @@ class ChunkTokenizer:
         return start, tail.start() if tail else len(chunk)
 
     def _tokenize_core(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of a core: a text between blanks, without the punctuation marks at its ends."""
+        """Return the tokens of a text between blanks whose punctuation marks at both ends were removed (the *core*)."""
         if len(core) > MAX_WORD_LENGTH:
             return (NamesToken(REPLACED, core, fold_word(core), LOWER, "other"),)
         if self._patterns.plain_number.fullmatch(core):

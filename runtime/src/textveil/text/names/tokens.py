@@ -152,7 +152,7 @@ TextElement = str | EntitySpan
 
 
 class RandomizedSpans(dict[NamesToken, EntitySpan]):
-    """Cache with a span (``EntitySpan``) for each randomized word, by token. A lookup creates a missing span."""
+    """Cache: dictionary from the token of a randomized word to its ``EntitySpan``, created at first look-up."""
 
     def __missing__(self, token: NamesToken) -> EntitySpan:
         """Create and store the span (``EntitySpan``) of a randomized word, at its first look-up."""

@@ -49,7 +49,7 @@ ROW_LENGTH = 5
 
 
 class SegmentTable:
-    """The distinct segments (tokens and gaps) of a call, each with an id, and the decisions on their tokens.
+    """Table of all distinct tokens and gaps (segments) of a call, with the decisions how to treat the tokens.
 
     A decision states whether a token stays unchanged, is replaced, or is randomized. Each decision is a row of integers
     (``TokenRow``) in ``rows``. Each segment has an *entry*, an integer:

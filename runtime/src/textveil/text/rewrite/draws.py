@@ -56,7 +56,7 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """State of a long document before one of its chunks, which the sanitizing of the chunk needs.
+    """What a chunk of a long document needs from the chunks before it, such as the outputs of equal words.
 
     A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
     state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
@@ -93,7 +93,7 @@ class DrawIndex(NamedTuple):
 
 
 class TokenArrays:
-    """The tokens of several texts as arrays. Tokens that are alone in their segment come first.
+    """The tokens of several texts as arrays, for fast sampling. Tokens that are alone in their segment come first.
 
     Args:
         plan: The checked options of the call.

@@ -59,7 +59,7 @@ class PrintableWords(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SanitizingPlan:
-    """The objects that sanitize texts under one set of options. All calls with these options share them.
+    """The data and rules that sanitize texts under some options. Calls with equal options share them.
 
     Attributes:
         bundle: The bundle (opened folder of lists and tables), with its vocabulary.

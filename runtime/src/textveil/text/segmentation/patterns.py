@@ -26,9 +26,10 @@ TextSpan = tuple[int, int]
 
 
 class CharacterClasses(NamedTuple):
-    """Sets of characters, each in the syntax between the brackets of ``[...]``.
+    """Sets of characters, such as letters and blanks, from which the regular expressions are built.
 
-    There is one instance for ``re`` (ASCII texts), and one for ``regex`` (other texts).
+    Each set has the syntax between the brackets of ``[...]``. There is one instance for ``re`` (ASCII texts), and one
+    for ``regex`` (other texts).
     """
 
     blank: str  # White_Space

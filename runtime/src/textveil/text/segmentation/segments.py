@@ -409,7 +409,7 @@ class NumberGroup:
         self.end: int = first[1]
 
     def accepts_number_at(self, start: int) -> bool:
-        """Return whether a number that begins at ``start`` belongs to this group."""
+        """Return whether a number that begins at ``start`` continues this group: only blanks or brackets precede."""
         return _SEPARATORS.fullmatch(self._text, self.end, start) is not None
 
     def add_number(self, number: TextSpan) -> Iterator[TextSpan]:

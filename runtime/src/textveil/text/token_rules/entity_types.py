@@ -50,7 +50,7 @@ class EntityType(NamedTuple):
 
 
 class EntityTypes:
-    r"""Entity types of a bundle (a folder of word lists and settings), in their public order.
+    r"""The entity types of a bundle (folder of word lists and settings), to look up the type of a word.
 
     If several types list a word, the first one applies.
 
@@ -207,7 +207,7 @@ def _is_surrogate(entry: str, shape: str) -> bool:
 
 
 class ListedWordIndex:
-    """Index of the words of several lists, in little memory.
+    """Index that finds the first of several word lists that has a word. It needs little memory.
 
     The index refers to the bytes of the list files, because Python objects would need five times the memory. The index
     sorts the lines of all lists by the hash code of their entry. If entries share a hash code, the index compares their

@@ -79,7 +79,7 @@ class EveryWordRule:
         ]
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark, with the mark itself as key (``TokenRule.classify_mark``)."""
+        """Return the token of a punctuation mark. Like a word, the mark is its own key in the vocabulary."""
         return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:

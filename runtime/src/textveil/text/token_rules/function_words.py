@@ -151,7 +151,7 @@ class TemplateRule:
         return tokens
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark: the same for all marks (``TokenRule.classify_mark``)."""
+        """Return the token of a punctuation mark: the same for all marks, so that the output hides the mark."""
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:

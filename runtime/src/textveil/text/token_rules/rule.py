@@ -116,7 +116,7 @@ class TokenRule(Protocol):
         ...
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark; used only if punctuation is sanitized."""
+        """Classify a punctuation mark, and return its token. The method is called only if punctuation is sanitized."""
         ...
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
