@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, str, bool]]:
     """Compare two texts word by word, and yield the equal and the changed parts in order.
 
-    Equal and changed parts alternate.
+    Equal parts and changed parts alternate.
 
     >>> [*iterate_word_changes("ask Anna Novak now", "ask [person 1] now")]
     [('ask ', 'ask ', True), ('Anna Novak', '[person 1]', False), (' now', ' now', True)]

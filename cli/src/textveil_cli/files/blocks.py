@@ -170,10 +170,7 @@ class RowLayout(Protocol):
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set how many rows and lines of the file precede the first row that this object reads.
-
-        Call this for a shard (part of a file) that does not begin at the start of the file.
-        """
+        """Set how many rows and lines precede the first one to read, for a shard in the middle of a file."""
         ...
 
 

@@ -34,7 +34,7 @@ class CallAudit:
         exchange: The conversation at the time of the request.
 
     Attributes:
-        unclear_count: Number of times that the arguments of a tool call could not be determined without doubt.
+        unclear_count: Number of times that the arguments of a tool call were ambiguous.
         has_ended_part: Whether an event has ended the reply, or a part of it, since the last call of
             ``count_unrecorded``.
     """

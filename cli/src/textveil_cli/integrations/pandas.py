@@ -230,7 +230,7 @@ def _sanitize_columns(
 @pandas.api.extensions.register_dataframe_accessor("textveil")
 @pandas.api.extensions.register_series_accessor("textveil")
 class TextveilAccessor:
-    """pandas accessor for ``series.textveil`` and ``frame.textveil``; import this module to register it.
+    """Accessor of pandas for ``series.textveil`` and ``frame.textveil``. Import this module to register it.
 
     >>> import pandas
     >>> import textveil_cli.integrations.pandas

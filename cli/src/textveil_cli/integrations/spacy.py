@@ -70,7 +70,7 @@ class SanitizeDoc:
         return self._make_document(doc, self.sanitizer(doc.text))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 256) -> Iterator[Doc]:
-        """Yield sanitized documents; the texts are sanitized in batches.
+        """Sanitize the texts of documents in batches, and yield the sanitized documents in order.
 
         Raises:
             InputError: Another component ran before this one.

@@ -316,7 +316,7 @@ class FileRunOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RayOptions:
-    """Options for running on many machines with Ray; commands of other packages have these options."""
+    """Options for running on many machines with Ray, for commands of other packages of this project."""
 
     heading: ClassVar[str] = "Ray"
     ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster (needs the extra ray).")] = False

@@ -161,7 +161,7 @@ def create_file(path: Path) -> bool:
 
 
 def _make_uri(path: Path) -> str:
-    """Return the SQLite URI of an existing file. With this URI, SQLite does not create a missing file (``mode=rw``)."""
+    """Return the URI with which SQLite opens a file, but does not create the file if it is missing (``mode=rw``)."""
     return f"{path.absolute().as_uri()}?mode=rw"
 
 

@@ -67,7 +67,7 @@ class ProtectedPaths:
     Attributes:
         inputs: Input files. ``-`` stands for standard input.
         keys: Key files, each with the name of its option. They must be different files, and none of them may be a file
-            of the ledger.
+            of the privacy ledger.
         ledger: The privacy ledger. Its key and its SQLite journal are also protected.
         ledger_key: The key of the ledger, if it is not at its default path.
         bundle: Folder of the bundle. No output may be inside this folder.

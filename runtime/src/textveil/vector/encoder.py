@@ -205,7 +205,7 @@ class Encoder:
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def pack(self, release: VectorRelease) -> dict[str, Any]:
-        """Convert a noisy vector and its privacy statement to plain values for JSON. ``unpack`` is the inverse."""
+        """Convert a noisy vector to plain values for JSON. The method ``unpack`` converts them back."""
         return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
 
     def unpack(

@@ -240,7 +240,7 @@ class TextLabelEncoder:
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 
     def pack(self, release: LabelRelease) -> dict[str, Any]:
-        """Convert a randomized label and its privacy statement to plain values for JSON. ``unpack`` is the inverse."""
+        """Convert a randomized label to plain values for JSON. The method ``unpack`` converts them back."""
         return {"label_id": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:

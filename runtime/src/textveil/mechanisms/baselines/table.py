@@ -67,7 +67,8 @@ class SanTextTable:
             words that may be outputs, and ``KEPT_ROLE`` for words that SanText+ may leave unchanged; shape
             ``(symbol_count,)``.
         grid: Number of score steps per unit of scaled distance (distance divided by the median distance of two words).
-        tensors: All arrays of the file, by name. ``mechanism.json`` states the names of the arrays of each level.
+        tensors: Dictionary from the name of each array in the file to the array. ``mechanism.json`` states the names of
+            the arrays of each level.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle

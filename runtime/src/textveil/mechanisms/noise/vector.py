@@ -186,7 +186,7 @@ class VectorReleaser:
         """Return noisy vectors, with independent noise in every coordinate of every vector.
 
         Args:
-            vectors: Vectors in units, shape ``(n, k)``.
+            vectors: Vectors as floating-point numbers, in units of ``grid`` steps, shape ``(n, k)``.
             random_uint64: Function that returns a given number of independent uniform 64-bit words; by default, the
                 random generator of the operating system.
 
