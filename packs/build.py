@@ -68,7 +68,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
 
 
 def is_entry(entry: str) -> bool:
-    """Return whether a word may be in a list: words of letters in lower case, with apostrophes and blanks."""
+    """Return whether a word may be in a word list: it has only lower-case letters, apostrophes and blanks."""
     return (
         bool(entry)
         and entry == fold(entry)
@@ -85,7 +85,7 @@ CLOSED = ("weekday", "month", "group")
 
 
 class PackBuilder:
-    """Builder of the files of a language pack (word lists and rules with which names of a language are hidden).
+    """Builder of the files of a language pack: word lists and rules, by which software finds names in a text.
 
     Args:
         settings: Content of ``words.toml``.
@@ -391,7 +391,7 @@ class PackBuilder:
         return rules
 
     def _list_fact_words(self, english: Mapping[str, list[str]]) -> dict[str, list[str]]:
-        """Return the words of the rules for public facts, such as *km* in ``5 km``, which may be left unchanged.
+        """Return word lists by which rules recognize numbers that may stay unchanged, such as *km* for ``5 km``.
 
         The words are those of the settings and words of English, since keys of JSON and source code are English in any
         language. Words before secrets (*password*) and in addresses (*room*) include those of English, except function
@@ -399,7 +399,7 @@ class PackBuilder:
         addresses or for a currency is removed from the units and from the words before counts.
 
         Args:
-            english: Words of English of the rules for public facts.
+            english: The English word lists, by name.
         """
         found = {name: {fold(word) for word in text.split()} for name, text in self.settings["rules"]["facts"].items()}
         for name in ("secret_words", "address_words"):
@@ -441,7 +441,7 @@ def _is_sign(unit: str) -> bool:
 
 
 def format_marked(entries: Mapping[str, str]) -> str:
-    """Return the text of a word list with flags, one word per line, in the order of code points."""
+    """Format a word list as text: one word per line with a tab and its marks, in the order of code points."""
     return "".join(f"{entry}\t{marks}\n" if marks else f"{entry}\n" for entry, marks in sorted(entries.items()))
 
 

@@ -42,7 +42,7 @@ class PairScores:
 
     @classmethod
     def compute(cls, metric: WordMetric, progress: Progress = ignore_progress) -> "PairScores":
-        """Compute the scores of all pairs of words, and write them to an unnamed temporary file (two bytes per pair).
+        """Compute the scores (distances as integers) of all pairs of words, and write them to a temporary file.
 
         Raises:
             ExportError: A distance is too large for 16 bits, or the disk is full.

@@ -85,7 +85,7 @@ class WorstPairs:
 
     @property
     def threshold(self) -> float:
-        """Ratio of loss and distance below which a further pair cannot be a worst pair.
+        """Ratio of privacy loss and distance that a pair of words must exceed to become a worst pair.
 
         The threshold is the largest ratio over sensitive inputs, which is never above the largest ratio over all
         inputs.
@@ -218,7 +218,7 @@ class _PairSearch:
         self.record_bounds(block[row], second)
 
     def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which pairs of an ``x`` in a block and any ``x'`` may exceed the worst ratio so far.
+        """Return a boolean for each pair of words: whether its loss per distance may exceed the largest so far.
 
         Let ``u`` be the score, ``d`` the distance, and ``Z`` and ``E`` as in ``loss_bounds``. Since ``d >= u / grid``,
         a pair cannot exceed the ratio if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends

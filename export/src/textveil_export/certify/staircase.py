@@ -31,7 +31,7 @@ def certify_staircase(
 
     Args:
         tensors: Arrays of ``staircase.safetensors``.
-        levels: Epsilons with their parameters.
+        levels: Parameters of the mechanism for each epsilon.
         progress: Called with the number of processed rows.
         run: Function that applies another function to blocks of rows, such as in parallel processes.
 
@@ -61,7 +61,7 @@ def certify_rows(
         neighbors: Ids of the nearest words of each word, shape ``(symbols, k)``.
         base: Base weights, shape ``(symbols,)``.
         roles: Bits of the sets of outputs to which each word belongs, shape ``(symbols,)``.
-        levels: Epsilons with their parameters.
+        levels: Parameters of the mechanism for each epsilon.
         start: First row of the block.
         stop: The row after the last row of the block.
 

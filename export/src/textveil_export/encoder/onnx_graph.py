@@ -84,7 +84,7 @@ class GraphModel(Protocol):
 
     @property
     def mode(self) -> str:
-        """The bound on the vector: ``l1`` or ``l2`` (its norm), ``box`` (its coordinates), or ``none``."""
+        """The limit of the vector: of its norm (``l1`` or ``l2``), of its coordinates (``box``), or ``none``."""
         ...
 
     @property
@@ -104,7 +104,7 @@ class GraphModel(Protocol):
 
     @property
     def head(self) -> Arrays:
-        """Arrays of the layers between the pooled vector and the bound; empty if there are no such layers."""
+        """Weights of the layers after mean pooling (the head); empty if there are no such layers."""
         ...
 
 

@@ -84,7 +84,7 @@ def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
     """Return the prior probabilities of words under the condition that the word is in a set, shape ``(inputs,)``.
 
     Args:
-        prior: Prior probabilities, shape ``(inputs,)``.
+        prior: Probability of each word before the attacker sees an output, shape ``(inputs,)``.
         inputs: Whether each input belongs to the set, shape ``(inputs,)``.
     """
     shares = np.where(inputs, prior, 0)
@@ -100,7 +100,7 @@ def guess_from_one_release(
     some probability (as SanText+ does), unchanged words count too. To exclude them, pass ``randomizer.without_coin``.
 
     Args:
-        randomizer: Output distribution.
+        randomizer: Probability of each output word for each input word.
         priors: Priors by name, each of shape ``(inputs,)``. If the sum of a prior is below 1, so is the largest
             possible rate.
         progress: Called with the number of processed outputs.
@@ -142,7 +142,7 @@ def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
 
     Args:
         log_likelihoods: ``ln Pr[outputs for the token | x]`` up to a constant per token, shape ``(tokens, inputs)``.
-        prior: Prior probability of each input, shape ``(inputs,)``.
+        prior: Probability of each word before the attacker sees an output, shape ``(inputs,)``.
 
     Returns:
         Input ids and posterior probabilities, each of shape ``(tokens,)``.
@@ -178,7 +178,7 @@ def simulate_releases(
 
     Args:
         randomizer: Output distribution of randomized words, without words that stay unchanged.
-        prior: Prior probabilities, shape ``(inputs,)``.
+        prior: Probability of each word before the attacker sees an output, shape ``(inputs,)``.
         trials: Number of sampled words.
         stream: Seed of the generator; the function appends the index of the batch.
         progress: Called with the number of processed trials.

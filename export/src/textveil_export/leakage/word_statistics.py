@@ -61,8 +61,8 @@ def load_randomizers(
 def find_candidates(randomizer: Randomizer) -> NDArray[np.bool_]:
     """Return a boolean for each input word: whether this word can be the original of a randomized word.
 
-    For ``santext``, all inputs are possible. ``santext+`` leaves some words unchanged; only the outputs and ``<unk>``
-    are always randomized and therefore possible. ``<unk>`` (unknown words) is the last input.
+    With the mechanism ``santext`` all words are possible. ``santext+`` may leave common words unchanged. It always
+    randomizes the words that can be outputs, and ``<unk>`` (unknown words, the last input); only these are possible.
     """
     keeps = isinstance(randomizer, ScoreRandomizer) and randomizer.is_keepable is not None
     return np.append((randomizer.base > 0) | (not keeps), True)
@@ -100,7 +100,7 @@ def measure_spread(
     """Compute how many outputs are likely for each word, and how many originals are likely for each output.
 
     Args:
-        randomizer: Output distribution.
+        randomizer: Probability of each output word for each input word.
         counted_inputs: Inputs that ``likely_inputs`` counts, booleans of shape ``(inputs,)``; ``None`` for
             ``find_candidates(randomizer)``.
         progress: Called with the number of processed words.
@@ -224,7 +224,7 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
-    """Return mean, quantiles and histogram of each figure of ``WordSpread``, and of two entropies per word.
+    """Return mean, quantiles and histogram of each array of ``WordSpread``, and of two entropies per word.
 
     The entropies are the min-entropy ``-ln likeliest`` and the Hartley entropy ``ln likely_outputs``.
     """

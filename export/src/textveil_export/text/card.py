@@ -80,7 +80,7 @@ what a text is about.
 
 
 def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
-    """Return the length of an entity type's word list for a table of the model card; ``-`` if there is no list."""
+    """Return how many entries the word list of an entity type has, for the model card; ``-`` if there is no list."""
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 

@@ -45,7 +45,7 @@ class StaircaseRecipe:
         vectors: Vectors that define the neighbors of each word; ``None`` for the vectors of the vocabulary.
         per_billion: Public frequency of each word per billion words; ``None`` to estimate frequencies from ranks.
         settings: Number of neighbors, and how to rank them.
-        levels: Epsilons with their parameters, smallest epsilon first.
+        levels: Parameters of the mechanism for each epsilon, smallest epsilon first.
         default_level: Name of the epsilon for calls that pass no epsilon.
         never_output: Words that are never outputs.
         misleading: Words that must not be neighbors of other words.

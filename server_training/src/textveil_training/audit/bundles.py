@@ -94,7 +94,7 @@ def make_bundle_audits(
 
 
 def _choose_word_pairs(sanitizer: Sanitizer, words: Sequence[str], epsilon: str, draws: int) -> list[InputPair]:
-    """Return the pairs of words for which an audit of SanText will probably report the largest bound on epsilon.
+    """Return pairs of words for which an audit of SanText (random replacement) will probably report the largest bound.
 
     The expected bound is computed from the exact probabilities that the output is the first word of the pair.
     """

@@ -62,7 +62,7 @@ class Event:
             first: Outputs of the first input.
             second: Outputs of the second input, in the same number.
             alpha: Probability that the bound exceeds the true epsilon.
-            delta: Claimed delta.
+            delta: Delta of the audited claim.
         """
         of_first, of_second = self.contains(first).sum(), self.contains(second).sum()
         counts = (of_first, of_second) if self.of_first else (of_second, of_first)
@@ -80,7 +80,7 @@ def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha:
         second: Outputs of the second input, in the same number.
         inputs: The two inputs.
         alpha: Error probability of the later bound.
-        delta: Claimed delta.
+        delta: Delta of the audited claim.
 
     Example:
         >>> event = learn_event(["a"] * 90 + ["b"] * 10, ["b"] * 90 + ["a"] * 10, ("a", "b"), alpha=0.01)
@@ -111,7 +111,7 @@ def choose_threshold(
         first: Outputs of the first input.
         second: Outputs of the second input, in the same number.
         alpha: Error probability of the bound.
-        delta: Claimed delta.
+        delta: Delta of the audited claim.
 
     Returns:
         The event, and its bound.

@@ -252,7 +252,7 @@ class _Audit:
         Args:
             stage: Name of the stage in progress reports.
             pair: The pair.
-            draws: Number of draws of each input.
+            draws: Number of sampled outputs of each input.
         """
         order = self._generator.permutation(np.repeat([0, 1], draws))
         outputs = self._draw(stage, [pair.inputs[side] for side in order])
@@ -313,7 +313,7 @@ class _Audit:
             stage: Name of the stage in progress reports.
             chosen: The set of inputs.
             inputs: The same inputs converted to the type of the outputs, by ``_prepare_inputs``.
-            draws: Number of draws in total.
+            draws: Number of sampled outputs in total.
 
         Returns:
             The number of right guesses, and the share of outputs that equal their input (``None`` for vectors).

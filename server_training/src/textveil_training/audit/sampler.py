@@ -208,7 +208,7 @@ def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> 
     Args:
         likely: Count of the likelier event.
         rare: Count of the rarer event.
-        draws: Number of draws of each.
+        draws: Number of samples in which each event was counted.
         side: Probability with which each of the two intervals is wrong.
     """
 
@@ -226,7 +226,7 @@ def _is_plausible(count: int, draws: int, share: float, alpha: float) -> bool:
 
     Args:
         count: Number of draws in which the event happened.
-        draws: Number of draws.
+        draws: Number of sampled outputs.
         share: Exact probability of the event.
         alpha: Probability that a correct sampler is outside the limits.
     """

@@ -23,7 +23,7 @@ def bound_below(count: ArrayLike, draws: int, alpha: float) -> Floats:
 
     Args:
         count: Number of draws in which the event happened; a number or an array.
-        draws: Number of draws.
+        draws: Number of sampled outputs.
         alpha: Probability that the bound is wrong.
 
     Example:
@@ -39,7 +39,7 @@ def bound_above(count: ArrayLike, draws: int, alpha: float) -> Floats:
 
     Args:
         count: Number of draws in which the event happened; a number or an array.
-        draws: Number of draws.
+        draws: Number of sampled outputs.
         alpha: Probability that the bound is wrong.
     """
     return 1.0 - bound_below(draws - np.asarray(count, np.float64), draws, alpha)
@@ -53,9 +53,9 @@ def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: f
     Args:
         first: Number of the first input's outputs in the event.
         second: Number of the second input's outputs in the event.
-        draws: Number of draws of each input.
+        draws: Number of sampled outputs of each input.
         alpha: Probability that the result exceeds the true epsilon.
-        delta: Claimed delta.
+        delta: Delta of the audited claim.
 
     Returns:
         The bounds, at least 0, in the shape of the counts.
@@ -79,10 +79,10 @@ def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: floa
 
     Args:
         hits: Number of right guesses.
-        draws: Number of draws.
+        draws: Number of sampled outputs.
         inputs: Number of inputs.
         alpha: Probability that the result exceeds the true epsilon.
-        delta: Claimed delta.
+        delta: Delta of the audited claim.
 
     Example:
         >>> round(bound_identification_epsilon(700, 1000, 20_000, alpha=0.001), 1)
@@ -97,9 +97,9 @@ def compute_pair_ceiling(draws: int, alpha: float, delta: float = 0.0) -> float:
     """Compute the largest epsilon that the pair test (counts of one event for two inputs) can report.
 
     Args:
-        draws: Number of draws of each input.
+        draws: Number of sampled outputs of each input.
         alpha: Probability that the bound is wrong.
-        delta: Claimed delta.
+        delta: Delta of the audited claim.
     """
     return float(bound_pair_epsilon(draws, 0, draws, alpha, delta))
 
@@ -108,10 +108,10 @@ def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta:
     """Compute the largest epsilon that the identification test (guesses of the input) can report.
 
     Args:
-        draws: Number of draws in total.
+        draws: Number of sampled outputs in total.
         inputs: Number of inputs.
         alpha: Probability that the bound is wrong.
-        delta: Claimed delta.
+        delta: Delta of the audited claim.
     """
     return bound_identification_epsilon(draws, draws, inputs, alpha, delta)
 

@@ -120,7 +120,7 @@ def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, re
 
 
 def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[str, Any]:
-    """Write the record of a new run, or read the record of a run to resume, and return the content.
+    """Write the JSON file that describes a new run, or read the file of a run to resume; return its content.
 
     Raises:
         OutputError: The record cannot be written.
@@ -156,7 +156,7 @@ def finish_record(
 
 
 def write_record(place: Path, content: Mapping[str, Any]) -> None:
-    """Write a record as a JSON file.
+    """Write the record, which describes a run, to a JSON file.
 
     Raises:
         OutputError: The record cannot be written.
@@ -204,7 +204,7 @@ class SourceVersions:
                 )
 
     def write(self, *, resume: bool) -> None:
-        """Write the versions file, unless the run is resumed and already has one.
+        """Write the file with the hashes of the input files, unless the run is resumed and already has this file.
 
         Raises:
             OutputError: The file cannot be written.

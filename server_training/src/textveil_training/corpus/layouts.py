@@ -34,7 +34,7 @@ class TabColumns:
     header: bool
 
     def __call__(self, selection: ColumnSelection, name: str) -> RowLayout:
-        """Make the object that splits one file into rows and columns."""
+        """Create the object that splits one tab-separated file into rows and columns."""
         return TabbedLayout(self)
 
     @property

@@ -59,7 +59,7 @@ def encode_labels(examples: Sequence[LabeledExample], labels: tuple[str, ...]) -
 
 
 def encode_attributes(examples: Sequence[LabeledExample], width: int) -> Tensor:
-    """Return private attributes as zeros and ones, float32 of shape ``(examples, width)``.
+    """Convert the private attributes of examples to zeros and ones, float32 of shape ``(examples, width)``.
 
     Args:
         examples: Examples; an example without attributes gives a row of zeros.

@@ -74,7 +74,7 @@ def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileL
 
 
 def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
-    """Split a line at its tabs.
+    """Split a line at its tabs, and check the number of its columns.
 
     Raises:
         WrongColumnCount: The line has another number of columns.

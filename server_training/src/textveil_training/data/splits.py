@@ -102,7 +102,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class TextGroups:
-    """Groups of similar texts, which a split keeps together.
+    """Groups of similar texts; a division into train and test keeps the texts of a group together.
 
     Attributes:
         group_ids: For each text the id of its group, which is the index of the group's first text, shape ``(texts,)``.

@@ -16,7 +16,7 @@ from textveil_training.errors import MissingSplit, RecipeError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifiedSplit:
-    """One split of the data, with class ids and private attributes.
+    """One split (train, dev or test) of the data, with class ids and private attributes.
 
     Attributes:
         texts: The texts.

@@ -40,13 +40,13 @@ _DRAWS_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, kw_only=True)
 class ClassCodes:
-    """One point (*code*) for each class, with the accuracy of decisions from noisy codes.
+    """One vector (*code*) for each class, with the accuracy of decisions from noisy codes.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
         delta: Delta of ``l2``; 0 for other modes.
-        codes: ``codes[yhat]`` is the code of class ``yhat``, a point of the set to which the mode bounds vectors; shape
-            (classes, dimension).
+        codes: ``codes[yhat]`` is the code of class ``yhat``, a vector within the limit of the mode; shape (classes,
+            dimension).
         epsilons: Epsilons per text for which the codes were optimized.
         accuracies: Accuracy at each epsilon, measured with noise that the search did not use.
         standard_errors: Standard errors of the accuracies.
@@ -109,7 +109,7 @@ def estimate_code_accuracy(
         codes: The code of each decision, shape (classes, dimension), inside the mode's unit set.
         confusion: Counts by true class (row) and decision without noise (column).
         epsilon: Epsilon per text.
-        mode: Mode of the noise.
+        mode: ``l1``, ``l2`` or ``box``, which determines the noise.
         delta: Delta of ``l2``.
         draws: Number of noise vectors for each class.
         seed: Seed of the generator.
@@ -157,7 +157,7 @@ def search_codes(
         epsilons: Epsilons per text; one set of codes is optimized for all of them together.
         dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest coordinate is 0 and the largest
             1).
-        mode: Mode of the noise and the bound.
+        mode: ``l1``, ``l2`` or ``box``: the limit of vectors, and the noise.
         delta: Delta of ``l2``.
         search: Settings that determine the effort of the search.
 
@@ -229,7 +229,7 @@ def search_best_dimension(
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
         epsilons: Epsilons per text.
-        mode: Mode of the noise and the bound.
+        mode: ``l1``, ``l2`` or ``box``: the limit of vectors, and the noise.
         delta: Delta of ``l2``.
         dimensions: Dimensions to try.
         search: Settings that determine the effort of the search in each dimension.
@@ -259,9 +259,9 @@ def _compute_posteriors(
     Args:
         points: Codes of the classes.
         noise: Noise vectors.
-        gains: Joint shares of decision (row) and true class (column).
+        gains: Share of texts with each pair of decision (row) and true class (column); all shares sum to 1.
         scale: Scale of the noise.
-        mode: Mode of the noise.
+        mode: ``l1``, ``l2`` or ``box``, which determines the noise.
     """
     away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
     logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
@@ -280,9 +280,9 @@ def _optimize_codes(
     Args:
         start: Initial codes, shape ``(classes, dimension)``.
         unit: Noise of scale 1, shape ``(1, draws, dimension)``.
-        gains: Joint shares of decision (row) and true class (column).
+        gains: Share of texts with each pair of decision (row) and true class (column); all shares sum to 1.
         scales: Noise scales, one for each epsilon.
-        mode: Mode of the bound.
+        mode: ``l1``, ``l2`` or ``box``, which determines the limit of vectors.
         steps: Number of steps of the optimizer.
 
     Returns:
@@ -308,12 +308,12 @@ def _optimize_codes(
 
 
 def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
-    """Return initial codes for the search: corners of the mode's set (opposite ones first), random points.
+    """Return initial codes for the search: corners of the permitted region, opposite ones first, or random vectors.
 
     Args:
         classes: Number of classes.
         dimension: Number of coordinates of a code.
-        mode: Mode of the bound.
+        mode: ``l1``, ``l2`` or ``box``, which determines the limit of vectors.
         search: Settings of the search.
     """
     generator = np.random.default_rng([search.seed, dimension])
@@ -332,7 +332,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
     All classes use the same noise.
 
     Args:
-        mode: Mode of the bound, which determines the noise distribution.
+        mode: ``l1``, ``l2`` or ``box``: the limit of vectors, which determines the noise distribution.
         dimension: Number of coordinates.
         search: Settings of the search.
     """
@@ -344,7 +344,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Shrink points slightly, so that rounding to six decimals leaves them inside the mode's set."""
+    """Shrink vectors slightly, so that they stay within the limit of the mode after rounding to six decimals."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 

@@ -63,7 +63,7 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
 
 
 def compute_sensitivity(mode: str, dimension: int) -> float:
-    """Return the largest distance of two bounded vectors.
+    """Return the largest distance that two vectors within the limit of a mode can have.
 
     For ``l1`` it is the L1 distance 2, for ``box`` the L1 distance k, and for ``l2`` the L2 distance 2.
     """

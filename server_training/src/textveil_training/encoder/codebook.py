@@ -198,7 +198,7 @@ def train_minilm_codebook(
         texts: Different texts.
         clusters: Number of clusters to learn.
         settings: Encoder and maximum length of its texts; ``seed`` is the seed of k-means.
-        kept: Cache of the vectors and the graph.
+        kept: Cache of the vectors and the ONNX graph, from which an interrupted run resumes.
         report: Function that is called with a stage, its finished steps and their total.
 
     Raises:

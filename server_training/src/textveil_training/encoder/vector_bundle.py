@@ -320,7 +320,7 @@ def _compare_noise(
     folder: Path,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Train a head with the noise of the DPNR paper (mode ``box``), and measure its accuracy for comparison."""
+    """Train the layers after the encoder with the noise of the DPNR paper, and measure the accuracy for comparison."""
     if (folder / COMPARED).is_file():
         return json.loads((folder / COMPARED).read_text("utf-8"))
     model, _ = read_checkpoint(folder / CLEAN)

@@ -24,7 +24,7 @@ THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetuningSplit:
-    """One split of a fine-tuning's data.
+    """One split (train, dev or test) of the data for a fine-tuning.
 
     Attributes:
         texts: One or two texts per row.

@@ -62,7 +62,7 @@ def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Rep
 
 
 def measure_sensitivity(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Compare an L2-clipped vector's sensitivity with the one that ADePT's Laplace noise assumes.
+    """Compare the largest distance of two clipped vectors with the distance that ADePT's Laplace noise assumes.
 
     ADePT clips a vector of n numbers to length C and adds Laplace noise of scale ``2 C / epsilon`` to each number, for
     an L1 sensitivity of 2 C. The largest L1 distance of two clipped vectors is ``2 C sqrt(n)``.

@@ -11,7 +11,7 @@ from textveil_training.reproduce.results import Reproduction, collect_notes, mak
 
 
 def write_page(folder: Path, study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> None:
-    """Write a page in Markdown with the table of a reproduction, and its picture as a separate file.
+    """Write a Markdown page with the computed table of a study, and its picture as a separate file.
 
     Raises:
         OutputError: A file cannot be written.

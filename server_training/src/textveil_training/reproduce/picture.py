@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 
 def draw_picture(found: Reproduction) -> str:
-    """Draw the figures of a reproduction as an SVG plot.
+    """Draw the rows of a computed table as an SVG plot.
 
     Rows of one series, such as one mechanism at several epsilons, are points on a line. A row without a position on the
     horizontal axis, such as a baseline, is a dashed horizontal line.

@@ -56,7 +56,7 @@ class PublishedStudy:
     differences: tuple[str, ...] = ()
 
     def get_figures(self, format_name: str | None) -> dict[str, str]:
-        """Return the paper's figures by the name of a row, for data in one format."""
+        """Return the numbers that the paper printed for data in one format, by the name of a row."""
         return {**self.figures, **self.figures_of_format.get(format_name or "", {})}
 
 
@@ -90,10 +90,10 @@ def _list_santext_figures(
     """Return one column of SanText's Table 1 (GloVe vectors, epsilon 1, 2 and 3) by the name of a row.
 
     Args:
-        unsanitized: Figure without sanitization.
-        santext: Figures of SanText at the three epsilons.
-        santext_plus: Figures of SanText+ at the three epsilons.
-        fbdd: Figures of FBDD at the three epsilons; empty if the table has none.
+        unsanitized: Score without sanitization, as printed.
+        santext: Scores with SanText at the three epsilons.
+        santext_plus: Scores with SanText+ at the three epsilons.
+        fbdd: Scores with FBDD at the three epsilons; empty if the table has none.
     """
     rows = {"unsanitized": unsanitized}
     for name, figures in (("santext", santext), ("santext+", santext_plus), ("fbdd", fbdd)):

@@ -56,7 +56,7 @@ class Reproduction:
 
 
 def read_paper_figures(path: Path) -> dict[str, str]:
-    """Read the paper's figures from a JSON object that maps names of rows to figures.
+    """Read the numbers of a paper from a JSON object that maps the name of each row to its number.
 
     Raises:
         InvalidJson: The file cannot be read, or is not such an object.
@@ -71,7 +71,7 @@ def read_paper_figures(path: Path) -> dict[str, str]:
 
 
 def check_paper_figures(figures: Mapping[str, str], record: Mapping[str, Any]) -> None:
-    """Check that each of the given figures belongs to a row of a record.
+    """Check that each given number of the paper belongs to a row of the computed table.
 
     A study may run for hours, and the names of its rows are known only at the end. Call this function after writing the
     record, so that an error does not lose the results.
@@ -150,7 +150,7 @@ def read_record(record: Mapping[str, Any]) -> Reproduction:
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON.
+    """Write the record of a computed table to a JSON file.
 
     Raises:
         OutputError: The file cannot be written.
@@ -160,7 +160,7 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def collect_notes(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> list[str]:
-    """Return the notes below a table: missing figures, settings of the run, and reasons for differences."""
+    """Return the notes below a table: missing numbers of the paper, settings, and reasons for differences."""
     if paper is None:
         return [SAMPLE_NOTE, *found.notes]
     empty = sum(row.name not in paper for row in found.rows)

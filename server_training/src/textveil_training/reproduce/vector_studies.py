@@ -105,10 +105,10 @@ def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> Vecto
 
 
 def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed: int) -> TrainedHead:
-    """Train a head (which bounds vectors) and a classifier on stored vectors, with noise of one epsilon per text.
+    """Train a head (which computes a short vector) and a classifier, with noise of one epsilon per text.
 
     Args:
-        part: The data.
+        part: The data, with the stored output vectors of the encoder.
         mode: ``l1``, ``l2`` or ``box``.
         dimension: Number of coordinates of the noisy vector.
         epsilon: Epsilon per text, a decimal string.

@@ -142,10 +142,10 @@ def _measure_pair(
 
 
 class FinishedParts:
-    """Cache of computed figures in the folder of ``--work``, so that a restarted run does not compute them again.
+    """Cache of finished results in the folder of ``--work``, so that a restarted run does not compute them again.
 
     Args:
-        study: The study.
+        study: The table or figure of a paper that is computed again.
         task: Data of the study before sanitization.
         inputs: Inputs of the study.
     """
@@ -157,13 +157,13 @@ class FinishedParts:
         self._folder, self._subject = inputs.work, [study.name, described, inputs.model, data, list_software()]
 
     def compute_once(self, part: Sequence[str | int], compute: Callable[[], Any]) -> Any:
-        """Return the figures of one part of a study: read from the cache, or computed and stored if missing.
+        """Return the result of one part of a study: read from the cache, or computed and stored if missing.
 
         The name of the file contains a hash of the part, of the data and of all inputs.
 
         Args:
             part: Values that identify the part.
-            compute: Function that computes the figures.
+            compute: Function that computes the result.
         """
         key = json.dumps([*self._subject, *part], sort_keys=True).encode()
         path = self._folder / f"part-{hashlib.sha256(key).hexdigest()[:16]}.json"
@@ -214,7 +214,7 @@ def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
 
 
 def load_study_task(study: PublishedStudy, inputs: ReproductionInputs) -> FinetuningTask:
-    """Load the data of a study, or the sample.
+    """Load the labeled texts of a study; without ``--data`` load the built-in sample of messages.
 
     Raises:
         DataError: The data cannot be read, or have too few rows.

@@ -61,7 +61,7 @@ def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
 
 
 def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
-    """Return two priors over inputs by name: ``zipf``, the public one, and ``text``, the attacked text's frequencies.
+    """Return word probabilities that an attacker assumes: ``zipf`` (public), and ``text`` (of the attacked texts).
 
     Args:
         tokens: Input ids of the attacked tokens.
@@ -250,7 +250,7 @@ def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
 
     Args:
         logs: Log likelihoods, shape ``(tokens, inputs)``.
-        prior: Prior probability of each input, shape ``(inputs,)``.
+        prior: Probability of each word before the attacker sees an output, shape ``(inputs,)``.
     """
     parts = [
         guess_inputs(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)

@@ -36,7 +36,7 @@ class MaskedText:
 
 
 class TextWithGaps(Protocol):
-    """Interface of tokenized texts with their gaps: the text between two tokens, which sanitizing does not change."""
+    """Interface of texts that have gaps: the strings between the tokens, which sanitizing does not change."""
 
     @property
     def gaps(self) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def choose_attacks(
 
 
 def _explain_undefined(name: str, mode: str | None) -> str:
-    """Return why an attack is not defined for a protection mode, and which attack to use instead, as a sentence."""
+    """Return a sentence: why an attack is impossible in a protection mode, and which attack to use instead."""
     if mode is None:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":

@@ -24,7 +24,7 @@ _ORDER = 3
 
 @dataclass(frozen=True, kw_only=True)
 class NgramShares:
-    """Discounted probabilities of n-grams of one order.
+    """Smoothed probabilities of all n-grams (sequences of n words) for one n.
 
     Attributes:
         keys: N-grams as integers, ascending, shape ``(n,)``.
@@ -40,7 +40,7 @@ class NgramShares:
 
     @classmethod
     def from_counts(cls, keys: Ints, counts: Ints, words: int) -> "NgramShares":
-        """Compute discounted probabilities from counts.
+        """Compute the probabilities from the counts of n-grams, discounted so that unseen n-grams get a share.
 
         Args:
             keys: N-grams as integers, ascending. The key of an n-gram is the key of its context times ``words``, plus
@@ -56,7 +56,7 @@ class NgramShares:
         )
 
     def get_shares(self, keys: Ints) -> Floats:
-        """Return the discounted probability of n-grams given their contexts; 0 for unseen n-grams."""
+        """Return the probability of the last word of each n-gram given the words before it; 0 for an unseen n-gram."""
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[place] == keys, self.shares[place], 0.0)
 
@@ -72,7 +72,7 @@ class NgramShares:
 
 
 def estimate_discounts(counts: Ints) -> Floats:
-    """Estimate the discounts for counts of 1, of 2, and of more.
+    """Estimate what to subtract from n-gram counts of 1, of 2, and of more, for Kneser-Ney smoothing.
 
     They follow from the numbers of n-grams with a count of 1 to 4.
 
@@ -118,11 +118,14 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Map word ids to the model's own ids; an id below 0 becomes the edge of a text."""
+        """Convert word ids to the ids that this model uses; an id below 0 stands for the start or end of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
-        """Return ``P(second | first)`` for the model's ids, shape ``(len(first), len(second))``."""
+        """Return the probability of each word of ``second`` directly after each word of ``first``.
+
+        The words are the model's ids; the result has the shape ``(len(first), len(second))``.
+        """
         left, _ = self._two.get_backoff_shares(first)
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 

@@ -193,7 +193,7 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return a boolean for each output: whether all words that it replaces are in lower case.
+    """Return a boolean for each output word: whether all words that it replaces are in lower case.
 
     Args:
         lower: Whether each element is in lower case.
