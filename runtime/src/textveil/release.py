@@ -138,7 +138,7 @@ class Spend:
 
     @classmethod
     def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
-        """Return the sum of the privacy losses of ``times`` outputs with equal losses, in the units of the ledger."""
+        """Return the privacy loss of ``times`` outputs with equal losses, in the fixed-point integers of the ledger."""
         return cls(
             _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
         )

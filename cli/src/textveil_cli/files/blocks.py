@@ -349,7 +349,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Combine the sanitized texts of several documents with the counts in their results."""
+    """Return the sanitized texts of all documents, and for each document its numbers of tokens and of changed words."""
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
         [one.tokens for one in results],

@@ -97,7 +97,7 @@ class WordSourceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SanTextOptions:
-    """Options of the tables and epsilons of SanText, a mechanism that replaces words at random."""
+    """Options of ``textveil-export table`` for SanText, a mechanism that replaces words at random."""
 
     heading: ClassVar[str] = "SanText"
     neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K

@@ -112,7 +112,7 @@ not pass them to a language model or a colleague who acts on them. For that use 
 
 
 def _format_santext(contents: TextContents) -> str:
-    """Format the card's section about SanText (random replacement of words) and SanText+."""
+    """Format the section of a bundle's card (description) about SanText (random replacement of words) and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.definition["santext"], contents.definition["defaults"]["santext"]
     levels = "\n".join(

@@ -66,7 +66,7 @@ class OriginalMasks:
         )
 
     def read_masked(self, text: str, reader: NamesReader) -> tuple[ReadText, list[SurrogatePair]]:
-        """Find the words to hide in a text. Every original (restored string) in the text is hidden in any context.
+        """Find the words to hide in a text. Strings that restoring put into the text are always among them.
 
         Returns:
             The text as tokens and strings to hide; and the originals in the text, each with its surrogate

@@ -54,7 +54,7 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
 
 class ReplyView:
-    """Follows the texts of a reply in order, since an open link or tag in one text can affect the next text.
+    """Scans the texts of a reply in order, to find links and tags that begin in one text and end in the next.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()

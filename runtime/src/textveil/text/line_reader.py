@@ -44,7 +44,7 @@ _PARENTHESIS = re.compile(r"[()]")
 
 
 class LineReader:
-    """Reads the lines of a reply, and decides which of their positions a program may treat as code.
+    """Scans the lines of a reply, and finds the positions that a program which displays the reply may treat as code.
 
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.

@@ -116,7 +116,7 @@ class ReplyChunk:
         self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """Process the end of the chunk (the next blank), and set ``spoiled`` if nothing in it may be restored.
+        """Process the end of the chunk (the next blank), and set ``spoiled`` if no hidden word may be put back into it.
 
         Nothing may be restored if the chunk ends with a slash, or if a square bracket or an HTML tag is still open at
         its end. Harmless tags without attributes, such as ``<b>``, do not matter.

@@ -496,5 +496,5 @@ def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReaso
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Remove the last character of a link's address if it is the first one of the replacement that comes next."""
+    """Remove the last character of a link's address, if the model wrote it as the first character of a replacement."""
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

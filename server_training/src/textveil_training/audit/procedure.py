@@ -36,10 +36,11 @@ _POWER_OUTPUTS = (10, 1000)
 
 @dataclass(frozen=True, kw_only=True)
 class AuditSettings:
-    """Size and confidence of an audit.
+    """Size and confidence of an audit (statistical test of a privacy claim).
 
     Attributes:
-        draws: Number of draws of each of the two inputs in the pair test, half of them to learn the event. The
+        draws: Number of outputs for each of the two inputs in the pair test. Half of them serve to choose the set of
+            outputs whose frequencies are compared. The
             identification test has twice as many draws in total.
         confidence: Probability that the reported bound does not exceed the true epsilon.
         until: Minutes for the test by betting, which replaces the tests of fixed size; ``None`` for tests of fixed

@@ -296,7 +296,7 @@ def compute_device_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Compute the encoder's mean output vectors of texts, with word dropout as on devices.
+    """Compute the mean of the encoder's output vectors for each text, with words removed at random as on devices.
 
     Args:
         model: The networks.

@@ -308,7 +308,7 @@ class Staircase:
 
     @property
     def guess_gain(self) -> float:
-        """Upper bound of an attacker's advantage from one output, ``(G + F) S / (G S + F H)`` (``C`` in the proof).
+        """Upper bound of an attacker's advantage from one output (``C`` in docs/proofs/staircase.md).
 
         Suppose that an attacker guesses one word and knows all others. Seeing one output multiplies the probability of
         a correct guess by at most this factor, on average over the outputs. This holds for any prior belief of the

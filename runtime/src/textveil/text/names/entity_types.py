@@ -1,8 +1,8 @@
 """Classifier of spans by entity type (pass 3 of the mode ``names``).
 
-A span with its type is a *mention*. The classifier reads the text of the span, and the unchanged word before it. The
-output reveals the type. So the lists of names decide only the type of a surrogate (replacement), never whether a text
-is replaced.
+A span (tokens of one entity) with its type is a *mention*. The type depends on the text of the span, on the unchanged
+word before it, and on lists of names. The output reveals the type, but no list of names decides whether a span is
+replaced.
 """
 
 import re

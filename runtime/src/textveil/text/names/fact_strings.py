@@ -141,7 +141,7 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Possible replacements of unlisted words that may stay unchanged.
+        """Words that could replace unlisted words in other styles, and may therefore stay unchanged with tags only.
 
         The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these words is in use.
         """

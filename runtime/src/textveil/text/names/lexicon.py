@@ -223,7 +223,7 @@ class Lexicon:
 
     @cached_property
     def final_gap_pattern(self) -> "regex.Pattern[str]":
-        """Regular expression for punctuation and signs at the end of a text between two blanks."""
+        """Regular expression for punctuation and signs at the end of a chunk (text between two blanks)."""
         return regex.compile(rf"(?r)(?:{self.gap_pattern.pattern})\Z")
 
     def find_plain_token(self, word: str) -> NamesToken | None:

@@ -226,7 +226,7 @@ class TokenArrays:
     def _check_cap(self, tokens: NDArray[np.intp]) -> None:
         """Raise an error if a document has more tokens than the option ``consistent_cap`` permits.
 
-        Tokens that are never treated as equal, such as punctuation marks, do not count.
+        Tokens that are randomized anew at each occurrence, such as punctuation marks, do not count.
 
         Raises:
             DocumentTooLong: A document has too many tokens.
