@@ -57,7 +57,8 @@ class FormIndex:
         quoted_pairs: Iterable[SurrogatePair] = (),
         rules: ReplyRules = NO_REPLY_RULES,
     ) -> None:
-        self.rules, ambiguous = rules, [*ambiguous]
+        self.rules: ReplyRules = rules
+        ambiguous = [*ambiguous]
         self.quotations: QuotationIndex = QuotationIndex(quoted_pairs)
         self.has_numbers: bool = any(map(_replaces_number, pairs.values()))
         self.has_tags: bool = any(pair.output[:1] == "[" for pair in chain(pairs.values(), ambiguous))
