@@ -198,7 +198,7 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """Return one line for a terminal that summarizes the statement, such as the epsilon and what it applies to."""
+        """Return a summary of the statement in one line, such as the epsilon and its privacy unit."""
 
     def _list_details(self) -> tuple[str, ...]:
         """Return the lines of the printed statement between its summary and the content hash of the bundle."""

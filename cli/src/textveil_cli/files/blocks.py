@@ -71,9 +71,9 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents of which either all are written to the output, or none because one of them must not be written.
+    """Group of documents: the documents of one row, or of all rows with the same document key.
 
-    A group has the documents of one row, or of all rows with the same document key.
+    If one document of a group must not be written to the output, none of them is written.
 
     Attributes:
         privacy_units: Names of the privacy units (persons or groups for whom the ledger adds up epsilon) of each

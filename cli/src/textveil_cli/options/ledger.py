@@ -137,7 +137,7 @@ class ReceiptOptions:
     def open_receipt(
         self, make_statement: "Callable[[int], ReleaseStatement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
-        """Begin to write a receipt (signed file that states what was sent); return ``None`` without ``--receipt``.
+        """Open the file of the option ``--receipt`` (a signed list of outputs); return ``None`` without this option.
 
         Args:
             make_statement: Function that returns the privacy statement of a document with the given number of tokens.

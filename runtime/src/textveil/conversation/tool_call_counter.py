@@ -1,4 +1,7 @@
-"""Counting of the strings that a model itself writes into tool calls, each of which may test a guess."""
+"""Counter of the strings that a model writes into tool calls.
+
+A model can guess a hidden word, write it into a tool call, and compare the result. Each such string may be a guess.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Any

@@ -177,7 +177,7 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "list[RecordedRelease[Result]]":
-        """Sanitize texts, each as a separate document, and record what they spend (epsilon, delta) in one transaction.
+        """Sanitize texts, each as a separate document, and record their epsilon and delta in one transaction.
 
         If one text fails, the ledger records nothing, and this method returns no result.
 

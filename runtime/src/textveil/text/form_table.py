@@ -43,7 +43,7 @@ _NOTATIONS = {("[", " ", "]"): "", ("", " ", ""): BARE_TAG} | {
 def merge_forms(
     pairs: Iterable[SurrogatePair], rules: ReplyRules, prefix: str | None = None
 ) -> dict[str, SurrogateForm | None]:
-    """Return a dictionary from spellings in replies to the pair that each stands for, or ``None`` if ambiguous.
+    """Return a dictionary from each spelling in replies to its pair, or to ``None`` for an ambiguous spelling.
 
     A pair has an original word and its surrogate (replacement). A form is a spelling of the surrogate that a reply may
     use, such as a plural. Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes
@@ -80,7 +80,7 @@ def merge_forms(
 
 
 class _ClosedText(NamedTuple):
-    """A replacement text that stands for several originals, so that restoring cannot choose one of them.
+    """Replacement text with several originals. Restoring cannot choose one of them.
 
     Restoring leaves such a text of a reply unchanged. If ``is_quoted`` is true, there is one exception: the original is
     restored where a reply also repeats the sanitized text before and after it.

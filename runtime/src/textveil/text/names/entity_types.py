@@ -183,7 +183,7 @@ def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
 
 
 class EntityClassifier:
-    """Decides for each name, number or other span of a text what it is, such as a person or a city.
+    """Classifier that assigns an entity type, such as person or city, to each name, number or other span of a text.
 
     Args:
         name_lists: Dictionary from the name of a list, such as ``given``, to its words and names.
