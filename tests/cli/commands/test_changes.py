@@ -57,7 +57,9 @@ def test_a_diff_of_a_table_is_a_sample_of_its_rows(sanitize: Callable, tmp_path:
     path.write_text("id,note\n" + "".join(f"{row},from Leeds\n" for row in range(1, 101)), "utf-8")
     ran = sanitize(path, "--column", "note", "--diff")
     assert ran.code == 0
-    assert re.match(rf"{NOTICE}\n\nmany.csv, row \d+, note\n- from \[-Leeds-\]\n\+ from \{{\+", ran.text)
+    # A surrogate is drawn from all cities, so it equals the original in about one row of a hundred.
+    assert ran.text.startswith(f"{NOTICE}\n\nmany.csv, row ")
+    assert re.search(r"many.csv, row \d+, note\n- from \[-Leeds-\]\n\+ from \{\+", ran.text)
     assert 10 <= ran.text.count("[-Leeds-]") <= 20
     assert "of 100 rows; --report FILE.html counts all)" in ran.text
     assert os.listdir(tmp_path) == ["many.csv"]
