@@ -50,7 +50,7 @@ def choose_attacks(
     Args:
         settings: The attacks and their settings.
         subject: The mechanism.
-        known: Number of raw texts that the attacker knows.
+        known: Number of raw texts that the attacker knows; some attacks need such texts.
 
     Returns:
         Names of the attacks to run, and the reason for each skipped attack by its name.
@@ -256,7 +256,8 @@ def _run_template_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks for the modes 'names', 'words' and 'all', and add their results to ``result``.
+    """Run the attacks on whole texts that the modes 'names', 'words' and 'all' sanitize, and add the results to
+    ``result``.
 
     Args:
         subject: The mechanism.
