@@ -145,10 +145,10 @@ class ApiReplyRestorer:
                 view.pass_text(text)
 
     def _refuse_late_text(self, place: Any) -> None:
-        """Raise ``Refusal`` if a text of a stream continues although another text has begun after it.
+        """Raise ``Refusal`` if a text of a stream continues after the next text of its group has begun.
 
-        Both texts may be displayed as one, and the later one already contains original words. If the late part of the
-        first text begins a link, a client that opens the link would send these words to the host of the link.
+        A client may display both texts as one, and the later one already contains original words. If the late part of
+        the first text begins a link, a client that opens the link would send these words to the host of the link.
         """
         if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
             raise make_upstream_refusal("continued a text after the next text had begun")

@@ -150,7 +150,10 @@ def list_features(text: str, group: str) -> set[str]:
 
 
 def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any]], Score]:
-    """Return a function that learns a naive Bayes score of outputs from the features in one group."""
+    """Return a function that learns a naive Bayes score of outputs, from the features in a ``group``.
+
+    ``list_features`` describes the groups.
+    """
 
     def learn(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
         draws = len(first)

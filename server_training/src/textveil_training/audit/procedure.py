@@ -39,9 +39,9 @@ class AuditSettings:
     """Size and confidence of an audit (statistical test of a privacy claim).
 
     Attributes:
-        draws: Number of outputs for each of the two inputs in the pair test. Half of them serve to choose the set of
-            outputs whose frequencies are compared. The
-            identification test has twice as many draws in total.
+        draws: Number of outputs for each of the two inputs in the pair test. Half of them serve to choose the event
+            (set of outputs) whose frequencies are compared. The identification test, which guesses the input of each
+            output, has twice as many draws in total.
         confidence: Probability that the reported bound does not exceed the true epsilon.
         until: Minutes for the test by betting, which replaces the tests of fixed size; ``None`` for tests of fixed
             size.
@@ -78,7 +78,8 @@ class TestResult:
             ``bound``. Applied to k-ary randomized response with this epsilon, the test reports at least ``epsilon / 2``
             with probability 90 %. The smallest such epsilon is given; ``None`` if there is none.
         draws: Number of draws that entered the bound.
-        description: Pair or set of inputs, event and distance, without a text.
+        description: The inputs and the event (set of outputs) of the test, described without any text, and the distance
+            of the inputs.
     """
 
     __test__ = False  # pytest must not collect this class
@@ -99,8 +100,8 @@ class AuditReport:
     Attributes:
         claim: The claim.
         freshness: Whether repeated outputs for one input are independent.
-        tests: Results of the tests. If draws repeat or are all equal, there is at most one test: identification with
-            one draw of each input.
+        tests: Results of the tests. If repeated outputs depend on each other or are all equal, there is at most one
+            test: identification with one draw of each input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
         total_draws: Number of all samples of outputs, including those that selected the pair and the set of inputs.
@@ -349,7 +350,7 @@ class _Audit:
     def _test_identification(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None]:
         """Test the claim by guessing the input of each output.
 
-        The rule of the guesses is fixed. So all outputs count, and none is needed for learning.
+        The guesses follow a fixed rule, so no output is needed for learning, and all outputs count.
 
         Returns:
             The result, and the share of outputs that equal their input (``None`` for vectors).
@@ -467,7 +468,13 @@ def _find_half_powers(
 
 
 def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:
-    """Return the share of outputs that equal their input; ``None`` for vectors."""
+    """Return the share of texts that the mechanism returned unchanged; ``None`` for vectors.
+
+    Args:
+        inputs: The possible inputs.
+        which: Index of the input of each output.
+        outputs: The outputs.
+    """
     if isinstance(inputs, np.ndarray):
         return None
     return float(np.mean([outputs[place] == inputs[number] for place, number in enumerate(which)]))

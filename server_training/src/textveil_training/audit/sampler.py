@@ -2,8 +2,8 @@
 
 There are three tests, each with a stated power:
 
-* Privacy: for two inputs and an output at which the privacy loss is nearly the largest, a Clopper-Pearson interval
-  gives a lower bound on the realized epsilon, which must not exceed the stated one.
+* Privacy: for two inputs and an output whose privacy loss (log ratio of its two probabilities) is nearly the largest, a
+  Clopper-Pearson interval gives a lower bound on the realized epsilon, which must not exceed the stated one.
 * Distribution: counts of each likely output, and of groups of the other outputs, are compared with exact probabilities.
   The lowest and the highest bits of uniform integers are compared with the uniform distribution.
 * Independence: a forked process must draw other random numbers than its parent.
@@ -36,7 +36,7 @@ class SamplerAudit:
     """Result of comparing a mechanism's samples with its exact probabilities, at one epsilon.
 
     Attributes:
-        level: Name of the level.
+        level: Name of the level, which is one epsilon of the mechanism with its tables.
         promised: Stated epsilon of the level.
         exact: Log ratio of the two probabilities, computed from the integer weights of the mechanism.
         realized: 95 % lower bound on that log ratio, estimated from the draws.
@@ -213,7 +213,7 @@ def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> 
     """
 
     def interval(count: int) -> tuple[float, float]:
-        """Return the Clopper-Pearson interval of a probability."""
+        """Return the Clopper-Pearson interval of the probability of an event with a given count."""
         bounds = binomtest(count, draws).proportion_ci(1 - 2 * side, method="exact")
         return float(bounds.low), float(bounds.high)
 

@@ -71,7 +71,7 @@ def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: f
 
 
 def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: float, delta: float = 0.0) -> float:
-    """Compute a lower bound on epsilon from the success of guesses of the input.
+    """Compute a lower bound on epsilon from the number of right guesses of the input of an output.
 
     In each draw, one of ``inputs`` pairwise neighboring inputs is chosen uniformly, and the guess names one of them.
     For the probability s of a right guess, ``epsilon >= ln((s - delta) (inputs - 1) / (1 - s))``, with s bounded from
@@ -121,8 +121,8 @@ def find_half_power(outputs: int, draws: int, alpha: float, *, identification: b
     """Find the smallest epsilon at which a test of k-ary randomized response reports at least half of epsilon.
 
     k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)``, and otherwise
-    returns one of the other outputs. The power is exact for a known event, the output that equals the input; an audit
-    that first has to learn the event needs a slightly larger epsilon.
+    returns one of the other outputs. The power is exact if the event is known: the output equals the input. An audit
+    first has to learn an event, and needs a slightly larger epsilon.
 
     Args:
         outputs: Number of outputs, and of inputs in the identification test.

@@ -41,7 +41,7 @@ _CONTEXTUAL = {
 def format_attack_table(result: Mapping[str, Any]) -> str:
     """Format the success rates of all finished attacks, with their standard errors, as a table.
 
-    If the mechanism leaves some words unchanged on purpose, one column has the rates for all other words.
+    If the mechanism leaves some words unchanged, as SanText+ does, one column has the rates for all other words.
 
     Args:
         result: The entry ``result`` of the JSON record of a run.

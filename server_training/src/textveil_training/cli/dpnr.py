@@ -1,6 +1,6 @@
 """Define ``textveil-train dpnr``, which trains a model that encodes texts as noisy vectors.
 
-The training data are a user's table or, with a recipe (TOML file with settings), a published data set.
+The training data are a user's table. With a recipe (TOML file with settings) they are a published data set.
 """
 
 import json
@@ -323,7 +323,7 @@ def read_own_texts(path: Path, options: "ReadOptions", seed: int) -> "LabeledTex
 
 
 def format_noise_comparison(found: "TrainedVectorBundle") -> str:
-    """Format a table of accuracies, with a row for each epsilon and a column for each kind of noise."""
+    """Format a table of accuracies, with a row for each epsilon and a column for each noise distribution."""
     levels = list(next(iter(found.measured.values()))["levels"])
     rows = [["epsilon of the text", *found.measured]]
     for level in levels:

@@ -96,10 +96,9 @@ def finetune(
 def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """Load training and test rows, and the privacy terms of sanitized texts.
+    """Load training and test rows, and the mode, mechanism and epsilon with which the texts were sanitized.
 
-    The privacy terms are the mode, the mechanism and epsilon with which ``sanitize-corpus`` wrote the texts; ``None``
-    for raw texts.
+    Mode, mechanism and epsilon (the second result) come from the record of ``sanitize-corpus``; ``None`` for raw texts.
     """
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms

@@ -1,10 +1,10 @@
 """Write the JSON record of a ``sanitize-corpus`` run: mode, mechanism, epsilon and counts.
 
-The record is first written before the run samples anything, and completed at the end. Users publish the record with the
-corpus, since it is in the output folder. It contains no text, and no hash of the input or of the words of ``deny``:
-anybody who guesses a short file could check the guess with such a hash. Its figures about the texts can also be
-computed from the output. A private file beside the folder stores hashes of the input until the run ends; only its owner
-may read it.
+The record is written before the first text is sanitized, and completed at the end of the run. Users publish the record
+with the corpus, since it is in the output folder. It contains no text, and no hash of the input or of the words of the
+option ``deny``: anybody who guesses a short file could check the guess with such a hash. Its figures about the texts
+can also be computed from the output. A private file beside the folder stores hashes of the input until the run ends;
+only its owner may read it.
 """
 
 import json
@@ -47,7 +47,7 @@ def make_start_record(
     """Return the first content of the JSON file that describes a run: options, bundle and planned files.
 
     Args:
-        format_of_record: A key of ``VERSIONS``.
+        format_of_record: Name of the record's format, a key of ``VERSIONS``.
         terms: Mode, mechanism and epsilon of this run.
         bundle: The bundle (folder with word lists and settings) of the sanitizer.
         planned: Further entries, such as the planned files. They must be equal when the run is resumed.
@@ -141,7 +141,7 @@ def finish_record(
         terms: Mode, mechanism and epsilon of the run.
         counts: Counts of rows and tokens in one copy of each file.
         copies: Number of independent outputs of every text.
-        found: Further entries: ``files`` or ``parts``, with the SHA-256 of each output file.
+        found: Further entries of the record: ``files`` or ``parts``, with the SHA-256 of each output file.
     """
     total = sum(counts, RunCounts())
     statement = terms.statement(copies * total.tokens, copies * total.randomized_words)
@@ -204,7 +204,7 @@ class SourceVersions:
                 )
 
     def write(self, *, resume: bool) -> None:
-        """Write the file with the hashes of the input files, unless the run is resumed and already has this file.
+        """Write the private file with the hashes of the input files; keep the file of a run that is resumed.
 
         Raises:
             OutputError: The file cannot be written.

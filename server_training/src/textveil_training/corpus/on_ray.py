@@ -229,7 +229,8 @@ def _make_error(told: dict[str, str]) -> TextveilError:
     """Recreate the error that a worker reported.
 
     Args:
-        told: Code and message of the error, from ``part_worker``. An empty message stands for too little memory.
+        told: Code and message of the error, from ``part_worker``. An empty message means that the worker had too little
+            memory.
     """
     modules = (device_errors, command_errors)
     classes = {kind.code: kind for module in modules for kind in vars(module).values() if _is_error_class(kind)}

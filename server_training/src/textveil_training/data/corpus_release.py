@@ -33,7 +33,7 @@ _COPY = re.compile(r"copy-\d+")
 def compute_seal(content: Mapping[str, Any]) -> str:
     """Compute a SHA-256 over the privacy terms (mode, mechanism, epsilon) and the file hashes in a record.
 
-    The record also contains this hash, so that a reader detects a changed record.
+    The record also contains this hash, so that a program that reads the record detects changes.
 
     Args:
         content: The record, with the entries ``release`` and ``files`` (or ``parts``).

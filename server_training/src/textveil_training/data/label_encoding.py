@@ -35,7 +35,7 @@ def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | Non
 
 
 def encode_labels(examples: Sequence[LabeledExample], labels: tuple[str, ...]) -> Tensor:
-    """Return the class ids of examples, int64 of shape ``(examples,)``.
+    """Return the class id of the label of each example, int64 of shape ``(examples,)``.
 
     Args:
         examples: Labeled examples.

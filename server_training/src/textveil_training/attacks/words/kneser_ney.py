@@ -40,7 +40,7 @@ class NgramShares:
 
     @classmethod
     def from_counts(cls, keys: Ints, counts: Ints, words: int) -> "NgramShares":
-        """Compute the probabilities from the counts of n-grams, discounted so that unseen n-grams get a share.
+        """Compute n-gram probabilities from discounted counts, so that unseen n-grams get a probability above 0.
 
         Args:
             keys: N-grams as integers, ascending. The key of an n-gram is the key of its context times ``words``, plus

@@ -194,7 +194,7 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return a boolean for each element: whether all elements with the same output are in lower case.
+    """Return a boolean for each output word: whether all elements that receive it are in lower case.
 
     Args:
         lower: Whether each element is in lower case.
