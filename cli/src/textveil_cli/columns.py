@@ -143,9 +143,9 @@ class ColumnSelection:
 
     @property
     def receipt_description(self) -> dict[str, object] | None:
-        """Return the format and the sanitized columns, for the signed receipt of a run; ``None`` for plain text.
+        """Return the file format and the names of the sanitized columns; ``None`` for plain text.
 
-        The run copies all other columns of the table unchanged.
+        The signed receipt of a run contains them, with a hash of the output.
         """
         return None if self.format == "lines" else {"format": self.format, "rewritten_columns": list(self.columns)}
 

@@ -205,7 +205,9 @@ def test_the_other_engine_puts_back_what_was_replaced(engine: AnonymizerEngine) 
     mapping = settings(Conversation(style="surrogate", facts="none"))
     sent = engine.anonymize(text, found, mapping)
     assert re.fullmatch(r"ask \S+ (\S+) of .+, \S+, .+ and .+ since \d+ \w+ \d{4}; \1", sent.text)
-    assert not [part for part in spans if re.search(rf"(?<!\w){part}(?!\w)", sent.text)]
+    # A date is drawn from all dates of the years around it, so its surrogate may equal it.
+    undated = [part for part, entity in spans.items() if entity != "DATE_TIME"]
+    assert not [part for part in undated if re.search(rf"(?<!\w){part}(?!\w)", sent.text)]
     back = DeanonymizeEngine()
     back.add_deanonymizer(TextveilRestoreOperator)
     assert back.deanonymize(sent.text, sent.items, mapping).text == text

@@ -211,7 +211,8 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
     The result is ``None`` if rounding errors would dominate its values. If ``R`` has more columns than rows, many such
     matrices exist. The result is then the solution of weighted least squares, in which the weight of a column is the
-    mean of the column. With this solution the estimates add up to the number of texts, as for a square matrix.
+    mean of the column. With this solution the counts that are estimated with ``W`` add up to the number of texts, as
+    for a square matrix.
 
     Args:
         rows: Matrix ``R`` with one distribution per row, shape ``(n, labels)``.

@@ -118,16 +118,21 @@ class TextExplainer:
         return align_pieces(self.list_pieces(text), output)
 
     def align_result(self, text: str, result: Result) -> list[MarkedPiece]:
-        """Split a sanitized text into parts, and pair each part with the original words that it replaces or repeats."""
+        """Split the text of a result into parts, and pair each with the original words that it replaces or repeats.
+
+        Args:
+            text: The original text.
+            result: The result of sanitizing the text.
+        """
         replaced = result.spans
         spans = None if replaced is None else [(span.start, span.end) for span in replaced]
         return align_pieces(self.list_pieces(text), result.text, spans)
 
 
 def _iterate_joined_tokens(pieces: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield the tokens of a preview, with the parts of a number joined, such as ``1,240`` and ``24/7``.
+    """Yield the tokens of ``Sanitizer.preview``, with the parts of a number joined, such as ``1,240`` and ``24/7``.
 
-    A preview has one token for each group of digits, but readers of a report count such a number as one.
+    ``Sanitizer.preview`` has one token for each group of digits, but readers of a report count such a number as one.
 
     >>> pieces = [("1", "kept", "facts"), (",", "gap", ""), ("240", "kept", "facts"), (" ", "gap", "")]
     >>> [*_iterate_joined_tokens(pieces)]

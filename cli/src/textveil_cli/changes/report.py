@@ -234,7 +234,7 @@ def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers:
 
 
 def _list_counts(counts: Counter[str]) -> HtmlFragment:
-    """Return the most frequent words with their counts as HTML; a click shows the others."""
+    """Return the most frequent words with their counts as HTML; a click in the report shows the others."""
     most = _MAX_LISTED_WORDS
     most += len(counts) == most + 1  # the last one needs no more space than its number
     frequent = counts.most_common(most + _MAX_OPENED_WORDS)

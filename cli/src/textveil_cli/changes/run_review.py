@@ -94,7 +94,7 @@ class RunReview:
 
     Attributes:
         columns: Counts of each column, by name; for plain text under the name "".
-        copied: Names of the copied columns of all files, in order.
+        copied: Names of the columns that the run copied unchanged, of all files, in order.
         rows: Number of rows with texts.
         total_rows: Number of all rows.
 
@@ -166,7 +166,10 @@ class RunReview:
             self._forget_row(removed[2])
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Count the words of a block of rows, and perhaps add rows to the report's sample (``files.BlockReview``)."""
+        """Count the words of a block of rows, and perhaps add rows to the report's sample.
+
+        This method implements the protocol ``files.BlockReview``.
+        """
         rows_before = self.rows
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
             if isinstance(output, str):  # otherwise the text is withheld

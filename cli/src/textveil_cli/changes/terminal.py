@@ -105,9 +105,11 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
 
 
 def _iterate_side(pieces: Iterable[MarkedPiece], side: str) -> Iterable[tuple[str, bool]]:
-    """Yield the parts of one side of a difference, each with a flag that is true for a changed part.
+    """Yield the parts of the original text or of the output, each with a flag that is true for a changed part.
 
-    One side is the original text or the output.
+    Args:
+        pieces: The parts of the output, each paired with the original words that it replaces or repeats.
+        side: Which of the two texts to yield.
     """
     for piece in pieces:
         is_marked = piece.treatment != KEPT_TEXT

@@ -60,7 +60,7 @@ class ReleaseOptions:
             The encoder, the keyword arguments of ``encode``, and the privacy statement.
 
         Raises:
-            OptionError: An option belongs to bundles of the other type.
+            OptionError: An option for vectors was given with a bundle for class labels, or the reverse.
             BundleError: The bundle cannot be used.
         """
         folder, expected_bundle = bundle.bundle, bundle.expected.expected_bundle

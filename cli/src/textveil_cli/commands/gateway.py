@@ -322,7 +322,7 @@ def _make_conversation_options(
     Args:
         restore_options: Options for restoring original words in replies.
         options: Options of ``Sanitizer.sanitize``.
-        guesses: Value of the option ``tool_guesses``.
+        guesses: Value of the argument ``tool_guesses`` of ``Conversation``.
         run_ledger: The privacy ledger (record of spent epsilon); ``None`` if the user did not give ``--ledger``.
 
     Raises:

@@ -56,7 +56,7 @@ class RepeatedOption(Exception):
 
 
 def _make_value_converter(option: Any) -> Any:
-    """Return a function that converts a typed value to the type of an option, mostly without pydantic.
+    """Return a function that converts a value of the command line to the type of an option, mostly without pydantic.
 
     From version 0.29 on, typer calls pydantic for every option, and importing pydantic takes longer than sanitizing a
     sentence. The function calls typer only for values that ``_convert_plain_value`` cannot convert.

@@ -14,7 +14,7 @@ _FIRST_CHARACTERS = 20_000
 
 
 class KeptWordsTally:
-    """Counter of unchanged and replaced words in a run that hides names, to warn if the texts' language may be wrong.
+    """Counter of unchanged and replaced words in a run, to warn if the texts may be in another language.
 
     Privacy:
         The sanitized texts reveal these counts anyway, so a message may contain them.
@@ -28,7 +28,7 @@ class KeptWordsTally:
         self.add_words(words for result in results if (words := result.kept_words) is not None)
 
     def add_words(self, documents: Iterable[KeptWords]) -> None:
-        """Add the word counts of some documents, one ``Result.words`` each, to the counts of the run."""
+        """Add the word counts of some documents (``Result.words`` of each) to the counts of the run."""
         for words in documents:
             self._documents += 1
             self._mostly_replaced += words.may_be_foreign

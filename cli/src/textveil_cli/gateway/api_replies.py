@@ -117,17 +117,17 @@ class ApiReplyRestorer:
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:
-        """Return the key of the group of texts to which the text at ``place`` belongs.
+        """Return the key of the group of texts that contains the text at the position ``place`` of the reply.
 
         A client may display all texts of a group as one text. In this base class all texts of a reply form one group.
         """
         return None
 
     def _get_view(self, group: Any = None) -> ReplyView:
-        """Return the object that stores the text that a client displays for a group of texts.
+        """Return the ``ReplyView`` of a group of texts, which stores what a client displays for this group.
 
-        With this object, the next text of the group gets no original word inside a link that began earlier in the
-        displayed text.
+        If a displayed text begins a link, ``ReplyView`` prevents that later texts of the group get original words
+        inside that link.
         """
         if group not in self._views:
             self._views[group] = view = self._exchange.make_reply_view()
@@ -145,10 +145,10 @@ class ApiReplyRestorer:
                 view.pass_text(text)
 
     def _refuse_late_text(self, place: Any) -> None:
-        """Raise ``Refusal`` if a text continues although the next text of its group has begun.
+        """Raise ``Refusal`` if a text of a stream continues although another text has begun after it.
 
-        The next text already contains original words. If the late part begins a link in front of these words, a client
-        that opens the link would send the words to the host of the link.
+        Both texts may be displayed as one, and the later one already contains original words. If the late part of the
+        first text begins a link, a client that opens the link would send these words to the host of the link.
         """
         if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
             raise make_upstream_refusal("continued a text after the next text had begun")

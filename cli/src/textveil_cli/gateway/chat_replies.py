@@ -35,7 +35,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the key of the group of texts to which the text at ``place`` belongs.
+        """Return the key of the group of texts that contains the text at the position ``place`` of the reply.
 
         A client may display all texts of a group as one text. The key of an answer is the index of its choice
         (alternative reply). Reasoning text is a group of its own, since clients display reasoning before the answer or
@@ -59,8 +59,8 @@ class ChatReplyRestorer(ApiReplyRestorer):
         """Yield a chunk of a stream, with original words in place of their surrogates (replacements).
 
         If a text ends with the possible beginning of a surrogate, such as ``Mar`` of ``Maria``, this end is held back,
-        and sent with a later chunk. The last chunk of a choice (alternative reply) sends all text that is still held
-        back.
+        and sent with a later chunk. The last chunk of a choice (alternative reply) contains all text of the choice that
+        is still held back.
         """
         self._last_chunk = event.data
         self._track_unchanged([*list_other_values(event.data.get("choices")), drop_fields(event.data, "choices")])

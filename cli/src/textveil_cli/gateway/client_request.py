@@ -21,9 +21,9 @@ class ClientRequest:
 
     Attributes:
         request: The request.
-        send: Function of the server that sends a message to the client.
+        send: ASGI function that sends a message to the client.
         request_id: Identifier of the request in the log.
-        status: Status of the response; 0 before the response begins.
+        status: HTTP status of the response; 0 before the response begins.
         exchange: The conversation at the time of this request; ``None`` before names in the request are replaced.
         work_size: Estimated number of characters of the request and of its conversation.
         restorer: Object that puts original words back into the reply; ``None`` before the reply arrives.

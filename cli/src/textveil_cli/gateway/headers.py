@@ -56,9 +56,9 @@ def get_conversation_name(request: Request) -> str | None:
 def build_target(request: Request) -> str:
     """Build the path and query for the request to the upstream (language model server) from checked parts.
 
-    A path of ``FIELDS_BY_PATH`` is sent unchanged. After ``/v1/models`` the segments of a model id may follow; each
-    segment is decoded once. A segment is refused if it then contains a percent sign, a backslash or a semicolon, or is
-    ``.`` or ``..``. Servers disagree on the meaning of such a segment.
+    A known path, such as ``/v1/messages``, is sent unchanged. After ``/v1/models`` the segments of a model id may
+    follow; each segment is decoded once. A segment is refused if it then contains a percent sign, a backslash or a
+    semicolon, or is ``.`` or ``..``. Servers disagree on the meaning of such a segment.
 
     Raises:
         Refusal: The path or the query has unsupported parts.
@@ -92,7 +92,12 @@ def select_request_headers(request: Request) -> Headers:
 
 
 def select_reply_headers(headers: Headers, **own: str) -> Headers:
-    """Return the headers to send to the client: the allowed ones of the reply, and the gateway's headers ``own``."""
+    """Return the headers to send to the client: the allowed headers of the upstream's reply, and ``own``.
+
+    Args:
+        headers: Headers of the reply of the upstream (language model server).
+        own: Headers that the gateway adds.
+    """
     own_headers = {name.replace("_", "-").encode(): value.encode() for name, value in own.items()}
     forwarded = [
         (key, value) for key, value in headers if key in _REPLY_HEADERS or key.startswith(_REPLY_HEADER_PREFIXES)

@@ -3,7 +3,7 @@
 Each row contains one encrypted *mapping* (from original words to their replacements) under the keyed hash of the
 conversation's name. The encryption authenticates this hash, so that nobody can move a mapping to another name. A
 gateway locks a conversation while it handles a request (``ConversationLocks``). Each write gives the mapping a new
-version, so that a write by another gateway without the lock is detected. Expired rows are deleted here.
+version, so that a write by another gateway without the lock is detected. The module also deletes expired rows.
 """
 
 import contextlib
@@ -205,7 +205,7 @@ def _create_private_file(path: Path) -> None:
 
 
 def _prepare_tables(database: sqlite3.Connection) -> None:
-    """Create the tables of an empty database, or check that an existing database has this version."""
+    """Create the tables of an empty database; for any other, check that this version of the gateway wrote it."""
 
     def read_marks() -> tuple[int, int, int]:
         application = database.execute("PRAGMA application_id").fetchone()[0]

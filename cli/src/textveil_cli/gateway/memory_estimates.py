@@ -23,10 +23,10 @@ _BRACKETS, _MAX_BRACKETS = (b"[", b"{"), 1 << 19
 
 
 def estimate_memory(body: bytes, max_bytes: int | None = None) -> int:
-    """Return an upper bound on the bytes of memory that a body and its reply need.
+    """Return an upper bound on the memory, in bytes, for processing a request body and the reply to it.
 
     Args:
-        body: The body.
+        body: The request body, not parsed.
         max_bytes: Stop as soon as the estimate is larger than this number; ``None`` for no limit.
     """
     estimate = _BYTES_PER_BYTE * len(body) + _BYTES_PER_SEPARATOR * sum(map(body.count, _SEPARATORS))

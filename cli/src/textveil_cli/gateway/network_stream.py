@@ -115,7 +115,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
     @property
     def has_unsent_request(self) -> bool:
-        """Return whether a stored request was never sent, because httpcore2 already had bytes of a reply."""
+        """Return whether ``write`` stored a request that was not sent, since bytes of a reply were already there."""
         return bool(self._request_parts)
 
     def is_quiet(self) -> bool:

@@ -248,7 +248,11 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:
-        """Finish all open texts for which ``stays_open`` is false, and yield their ends that were held back."""
+        """Finish all open texts for which ``stays_open`` is false, and yield the held-back end of each.
+
+        Args:
+            stays_open: Function that takes the position of a text in the reply.
+        """
         for place in [place for place in self._streams if not stays_open(place)]:
             rest, restored, written = self._close_text(place)
             self._ended_texts[place] = written, restored

@@ -139,15 +139,15 @@ class Conversation(SavedConversation, AsyncMethods):
     def is_field_name(self, key: str) -> bool:
         """Return whether a JSON key consists of common words or words of published APIs, such as ``order_id``.
 
-        Such a key is not private: it is sent unchanged, and it may be in an error message.
+        A key for which the result is true is not private: it is sent unchanged, and error messages may contain it.
         """
         return bool(self._shared.field_names.find_fields([key]))
 
     def start_exchange(self, after: "ExchangeHistory | None" = None) -> "Conversation":
-        """Return a view of this conversation for one request and its reply.
+        """Return a view of this conversation for one exchange (one request to the model and its reply).
 
-        In the reply, the view replaces surrogates by originals only for surrogates in messages that were sent (or sent
-        again) through the view. Other surrogates of the conversation are not replaced.
+        Messages that are sent through the view contain surrogates (replacements of hidden strings). In the reply, the
+        view puts the hidden strings back only for these surrogates, not for other surrogates of the conversation.
 
         Args:
             after: ``history`` of an earlier exchange. Pass it if the new request continues the earlier exchange without
@@ -188,7 +188,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def kept_words(self) -> KeptWords:
-        """Counts of unchanged and of replaced words in the rewritten texts, without names and numbers.
+        """Counts of unchanged and of replaced words in the sent texts. Names and numbers do not count.
 
         There are three counts: words that were left unchanged, replaced words that are on no word list, and unchanged
         words of other languages.
@@ -203,8 +203,8 @@ class Conversation(SavedConversation, AsyncMethods):
         """Counts of words (see ``kept_words``) that show whether texts may be in another language than the word lists.
 
         Each message of the user and each text is checked separately. The counts include only messages and texts that
-        may be in another language, so a long system prompt in English cannot hide one of these. If no message or text
-        may be in another language, the counts are those of ``kept_words``.
+        may be in another language, so a long system prompt in English does not outweigh them. If no message or text may
+        be in another language, the result is ``kept_words``.
 
         >>> from textveil import Conversation
         >>> Conversation().language_words.may_be_foreign
@@ -238,10 +238,10 @@ class Conversation(SavedConversation, AsyncMethods):
         becomes another number of the same type, or a string such as ``"[number 1]"``, which is restored as a number.
         Names of fields, roles, identifiers, names of tools, true, false and null are sent unchanged.
 
-        A message of the model is sent as the model wrote it, byte for byte, if it follows the same messages as when it
-        arrived. In any other message with the role of the model, each hidden word gets a new surrogate (replacement),
-        which is never restored. A message that was sent before is sent again in its earlier rewritten form (except with
-        ``rewrite``).
+        A message of the model is sent as the model wrote it, byte for byte, if the messages before it are the same as
+        when it arrived. In any other message with the role of the model, each hidden word gets a new surrogate
+        (replacement), which is never restored. A message that was sent before is sent again in its earlier rewritten
+        form (except with the option ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries: all messages so far, or only the new ones.
@@ -419,7 +419,7 @@ class Conversation(SavedConversation, AsyncMethods):
             self._calls.count_call(call, arguments)
 
     def count_call_name(self, call: str, name: str) -> None:
-        """Count the strings that the model wrote into the tool's name of a call, unless the tool was declared.
+        """Count the strings that the model wrote as the tool's name in a call, unless the tool was declared.
 
         Each such string is a guess with which the model may test whether the string is private (option
         ``tool_guesses``). ``declare_tools`` declares tools.

@@ -255,7 +255,7 @@ class ExchangeState:
     """State of one exchange: the messages of one request and its reply, and which hidden strings they have.
 
     A place is a position in the conversation, identified by all messages before it. A pair is a surrogate (replacement)
-    and its original (hidden string). A tag is a keyed hash.
+    and its original (hidden string). A tag is a keyed hash of a message.
 
     Args:
         tags: Tags of earlier messages: those of the exchanges that this exchange continues. ``None`` if the state is
@@ -274,11 +274,11 @@ class ExchangeState:
         unshared_results: Number of tool results that were sent with new surrogates, which are never restored.
         counted_calls: Hashes of the arguments of tool calls that were already counted (``ToolCallCounter``).
         reply_start: Place of the first message of the reply.
-        unit_place: Place of that message of the reply whose parts are arriving now.
+        unit_place: Place of the message of the reply whose parts currently arrive.
         next_place: Place after the message at ``unit_place``.
-        reply_owner: An object that is the same for all parts of one reply.
+        reply_owner: Object that identifies the reply: all parts of one reply have the same object.
         reply_fields: Text of the model that has arrived so far for the message at ``unit_place``.
-        reply_pairs: Pairs that were used to restore this text.
+        reply_pairs: Pairs that were used to restore the text in ``reply_fields``.
         restored_values: Restored texts and values that are not yet recorded, with the pairs that were used.
     """
 
@@ -332,9 +332,10 @@ class ExchangeState:
         return ExchangeHistory(tags, self._previous, self.next_place)
 
     def get_restorer(self, shared: ConversationState) -> Restorer:
-        """Return the object that puts originals into the reply, for the surrogates of all messages so far.
+        """Return the object that restores the reply: it puts originals in the places of surrogates (replacements).
 
-        All calls return the same object. Each call first adds the messages since the previous call to this object.
+        It restores the surrogates of all messages sent so far in the exchange. All calls return the same object, after
+        adding the messages since the previous call to it.
         """
         tags = self._get_tags(shared)
         if self._restorer is None:
@@ -359,11 +360,14 @@ class ExchangeState:
         free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
-        """Return where the last reply began and ended, as plain values for JSON. No other state is saved."""
+        """Return the place (position in the conversation) of the start and end of the last reply, as JSON values.
+
+        A saved file contains no other state of an exchange.
+        """
         return {"reply_start": self.reply_start, "next_place": self.next_place}
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Set where the last reply began and ended, from a state that ``export_state`` returned."""
+        """Set the place of the start and end of the last reply, from a state that ``export_state`` returned."""
         self.expect_reply(_parse_place(state["reply_start"]))
         self.next_place = _parse_place(state["next_place"])
 
@@ -375,7 +379,7 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
     """Check the options with which a caller loads a stored conversation.
 
     The options ``facts``, ``patterns`` and ``known`` are part of the stored conversation. If the caller passes one of
-    them, its value must equal the stored value.
+    these options, its value must equal the stored value.
 
     Args:
         options: Options of the caller.

@@ -1,8 +1,7 @@
 """Detection of JSON keys that are public names of fields, such as ``order_id``. These keys are sent unchanged.
 
-The name of a field consists of common words and field words (words of published APIs). Any other key may be the name of
-a person, an account or a secret. The lists contain the permitted words, because a list of forbidden keys could never be
-complete: ``flast``, for example, may be a login name.
+The name of a field consists of common words and field words (words of published APIs). Any other key, such as the login
+name ``flast``, may be the name of a person, an account or a secret, and is hidden.
 """
 
 import re
@@ -25,8 +24,7 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 def load_field_words() -> frozenset[str]:
     """Return words of published APIs, such as ``sha256``, that may be in the name of a JSON field.
 
-    The list has only words that are not common words, such as ``sha256``, or that are also names of persons, such as
-    ``max``.
+    These are words that are not common words, such as ``sha256``, or are also names of persons, such as ``max``.
     """
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
@@ -178,7 +176,7 @@ class FieldNames:
     def _join_parts(self, words: Sequence[str]) -> list[str]:
         """Join adjacent parts of a JSON key that together are a word of published APIs, such as ``i18n`` and ``ETag``.
 
-        The key was split at digits and capitals. So only these parts are joined: parts that end or begin with a digit,
+        The caller has split the key at digits and capitals. The method joins only parts that end or begin with a digit,
         and a single capital letter with the part after it.
         """
         joined: list[str] = []
@@ -193,9 +191,10 @@ class FieldNames:
 
 
 class KeyReader(NamesReader):
-    """Finder of the words to hide in JSON keys that are not public names of fields (``FieldNames``).
+    """Finder of the words to hide in JSON keys that are not public names of fields (such as ``order_id``).
 
-    A key of one word is always hidden. A word that the rules for texts would leave unchanged is hidden as a first name.
+    A key of one word is always hidden. If the rules for texts would leave this word unchanged, it is hidden like a
+    first name.
 
     Args:
         reader: Finder of the words to hide in texts. The new object shares the state of this object.
@@ -218,8 +217,8 @@ class KeyReader(NamesReader):
     def is_forced(self, key: str) -> bool:
         """Return whether a JSON key is hidden only because it is a key: the rules for texts would leave it unchanged.
 
-        Two such keys must get different surrogates (replacements) even if they are equal. Otherwise a model could test
-        its guesses of a key, and these guesses are not counted.
+        Even equal keys of this kind must get different surrogates (replacements). Otherwise a model could test guesses
+        of a key, without any limit on the number of guesses.
         """
         return _is_kept_word(key, super().read_texts([key])[0])
 

@@ -1,8 +1,9 @@
 """Masking of private strings (originals) in the result of a tool, so that they are hidden in any context.
 
 Suppose that a model writes a surrogate (replacement of an original) into a call such as ``find("&#SURROGATE;")``. The
-result of the tool then has the original in a context in which the rules would keep some originals and hide others.
-Therefore a made-up name, called a mask, replaces each original while the rules read the result.
+tool receives the original, and its result has the original in a context in which the rules for texts would hide some
+originals and leave others unchanged. Therefore a made-up name, called a mask, replaces each original while the rules
+read the result.
 """
 
 import html
@@ -66,7 +67,7 @@ class OriginalMasks:
         )
 
     def read_masked(self, text: str, reader: NamesReader) -> tuple[ReadText, list[SurrogatePair]]:
-        """Find the words to hide in a text. Strings that restoring put into the text are always among them.
+        """Find the words to hide in a text. The originals that the tool received are always among them.
 
         Returns:
             The text as tokens and strings to hide; and the originals in the text, each with its surrogate
@@ -98,7 +99,7 @@ class OriginalMasks:
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
         """Replace hidden strings in a tool's result by the replacements that the model wrote into its tool call.
 
-        Numbers and other types whose equal strings get different surrogates keep the new surrogates of the rewriting.
+        Numbers, and other types whose equal strings get different replacements, keep the replacements in ``pieces``.
 
         Args:
             pieces: Parts of the rewritten text.
@@ -177,7 +178,7 @@ def is_function_word(folded: str, plan: NamesPlan) -> bool:
 
 
 def _iterate_escaped_forms(original: str) -> Iterator[str]:
-    """Yield the forms of a hidden string in which HTML escapes are written for its characters."""
+    """Yield the forms of a hidden string in which its characters are written as HTML escapes."""
     yield from {html.escape(original), html.escape(original).replace("&#x27;", "&#39;")} - {original}
     for word in dict.fromkeys((original, *_WORD.findall(original))):
         for form in (word, word.lower(), word.upper()):

@@ -1,9 +1,9 @@
-"""Rewriting of messages to a model before they are sent. The method depends on the sender and position of a message.
+"""Rewriting of messages to a model before they are sent, depending on the sender and position of each message.
 
 A message that was sent before is sent again unchanged. A message with the role of the model is sent as the model wrote
-it if a matching reply was recorded at this position; otherwise its hidden words get new surrogates (replacements),
-which are never restored. A tool result gets the surrogates of the conversation only if its call has few guesses
-(strings that the model itself wrote).
+it if an equal reply was recorded at its position in the conversation; otherwise its hidden words get new surrogates
+(replacements), which are never restored. A tool result gets the surrogates of the conversation only if its tool call
+has few guesses (strings that the model itself wrote).
 """
 
 from collections.abc import Callable, Mapping
@@ -122,9 +122,9 @@ class MessagePreparer:
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
         """Return the arguments of a tool call if restoring a reply produced exactly these arguments, else ``None``.
 
-        The caller checks the format of all other arguments, but not of these, because the client only sends back what
-        it received. The result decides nothing else: whether the arguments are sent with originals or with surrogates
-        (replacements) depends only on the position of the message.
+        The caller need not check the format of such arguments, because the client only sends back what it received. The
+        result must have no other effect: whether the arguments are sent with surrogates (replacements) depends only on
+        the position of the message.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 
@@ -134,8 +134,8 @@ class MessagePreparer:
         """Return the place in the conversation at which a list of messages begins.
 
         If the conversation began with the same first message, the place is the start of the conversation. Otherwise, if
-        the list begins with a message of the model, the place is that of the last reply. For all other lists, it is the
-        place after the last message.
+        the list begins with a message of the model, the place is that of the last reply. In all other cases, it is the
+        place after the last message of the conversation.
         """
         shared, exchange = self._shared, self._exchange
         if exchange.tags is not None:
@@ -288,10 +288,10 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Count the messages of the model that follow one another without a message of the user or a tool.
+    """Return the length of each run of model messages with no message of the user or a tool in between.
 
     Returns:
-        For the first one of such messages their number; 0 for all other messages.
+        For the first message of each run, the number of its messages; 0 for all other messages.
     """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):

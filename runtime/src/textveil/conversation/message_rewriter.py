@@ -82,15 +82,15 @@ class MessageRewriter:
         pass_through: Types of parts, and roles, that are not changed; with ``keys``, no JSON key is changed.
         rewrite_key: Function that rewrites a key that is not the name of a field; by default ``rewrite_text``.
         find_model_value: Function that is called for each field of a message with the role of the model, in order, with
-            the class and the value of the field. It returns the text that the model itself wrote, or ``None`` if there
-            is no record.
+            the class and the value of the field. It returns the field as the model itself wrote it, or ``None`` if no
+            such reply was recorded.
         model_rewriter: Rewriter for messages with the role of the model; by default this object.
         make_result_rewriter: Function that takes the identifier of a call, and returns the rewriter for the result of
             this call. By default this object rewrites results.
         put_id_back: Function that converts the identifier of a call, as the client received it, to the identifier of
             the model's provider.
-        note_number: Function that is called for each JSON number that becomes a string, such as a tag, with the string
-            and the digits of the number.
+        note_number: Function that takes the string and the digits of a JSON number that becomes a string, such as a
+            tag. The rewriter calls it for each such number.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class MessageRewriter:
         return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
 
     def _pass_item(self, item: Any) -> Any:
-        """Return an item with unchanged content. Identifiers of calls become those of the model's provider again."""
+        """Return an item with unchanged content, except that call identifiers become those of the model's provider."""
         if isinstance(item, list):
             return [self._pass_item(entry) for entry in item]
         if not isinstance(item, Mapping):
@@ -333,7 +333,7 @@ def is_signed(item: Any) -> bool:
 
 
 def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of an item with a provider's signature, without null fields, which some clients add."""
+    """Return a copy of an item without null fields, which some clients add to items that a provider has signed."""
     return {name: value for name, value in item.items() if value is not None}
 
 

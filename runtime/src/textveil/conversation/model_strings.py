@@ -1,4 +1,4 @@
-"""Search for strings that a model itself wrote into a tool call. Each may be a guess of a private string."""
+"""Search for strings that a model itself wrote into a tool call, and which may be guesses of private strings."""
 
 import json
 import re
@@ -27,12 +27,12 @@ def find_hidden_strings(
     is_field: Callable[[str], bool],
     max_count: int,
 ) -> list[str]:
-    """Return the strings that a model wrote into a tool call and with which it could test guesses of private strings.
+    """Return the strings in a tool call with which the model could test guesses of private strings.
 
-    Suppose that the tool repeats such a string in its result. If an equal string of the conversation is hidden, both
-    get the same surrogate (replacement), and the model sees that its guess is right. Surrogates that the device
-    replaced by originals in the call are not guesses, because the tool receives the originals. All other surrogates are
-    guesses, because a tool may repeat them.
+    These are strings that the model itself wrote. Suppose that the tool repeats such a string in its result. If an
+    equal string of the conversation is hidden, both get the same surrogate (replacement), and the model sees that its
+    guess is right. Surrogates that the device replaced by originals in the call are not guesses, because the tool
+    receives the originals. All other surrogates are guesses, because a tool may repeat them.
 
     Args:
         value: The arguments, as a value or as JSON text. JSON text that programs decode in different ways counts as
@@ -63,7 +63,7 @@ def find_hidden_strings(
 def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
     """Yield each string of a text that the rules replace in at least one context, and each word of such a string.
 
-    The words are included because a tool that receives the string may split it.
+    The result includes words because a tool that receives the string may split it.
 
     Args:
         text: The text.
@@ -161,8 +161,8 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 def _format_field_name(name: str) -> str:
     """Return the words of a field name, separated by blanks, as a tool may write them into a text.
 
-    As a JSON key, the name is sent unchanged, but its words may be hidden in a text. So the words are checked like a
-    text.
+    The name is sent unchanged as a JSON key, but in a text its words may be hidden. So the caller checks these words
+    like a text.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

@@ -30,7 +30,7 @@ class ReplyRecorder:
         self._shared, self._exchange, self._calls = shared, exchange, calls
 
     def store_restored(self, restored: Any, written: Any, pairs: list[SurrogatePair]) -> None:
-        """Store which surrogates (replacements) were replaced by originals in a part of the reply.
+        """Store which surrogates (replacements) restoring has replaced by originals in a part of the reply.
 
         The part is a text, a value, or an item with a signature of the provider.
 
@@ -50,9 +50,9 @@ class ReplyRecorder:
         Args:
             written: The reply as the model wrote it.
             restored: The reply as the client receives it.
-            is_part: Whether the arguments are only one text of a reply, such as the text of a stream. If not, a second
-                text for the same field is a second reply. If two replies differ, neither of them can be sent again as
-                the model wrote it.
+            is_part: Whether ``written`` and ``restored`` are only one text of a reply, such as the text of a stream. If
+                not, they are a whole reply. If two whole replies to the same messages differ, neither of them can be
+                sent again as the model wrote it.
         """
         exchange, records = self._exchange, self._shared.reply_records
         values, exchange.restored_values = exchange.restored_values, []

@@ -1,7 +1,7 @@
 """Records of a model's replies by their place in the conversation, so that replies can be sent again as they arrived.
 
 A place is a position in a conversation, identified by the messages that the model received before. Replies are never
-looked up by their content. Otherwise a model could write a guess of a hidden string at one place and the surrogate
+looked up by their content. If they were, a model could write a guess of a hidden string at one place and the surrogate
 (replacement) of this string at another, and learn whether the client received the same string for both.
 """
 
@@ -320,8 +320,8 @@ class ReplyRecords:
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
         """Return whether texts may be compared with the reply recorded at a position, and store the hash of the texts.
 
-        After too many different texts, no further text may be compared at the same position. Otherwise a model could
-        test any number of guesses of a hidden string.
+        After too many different texts, the result is false for any further text at this position. Otherwise a model
+        could test any number of guesses of a hidden string.
         """
         if key in self._closed_keys:
             return False

@@ -85,8 +85,8 @@ def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
 def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: VerifiedSums) -> None:
     """Check that the sums of epsilon and delta in an account equal the sums over its recorded outputs.
 
-    First, the function reads only the outputs since the last check and adds them to the cached sums. If the result
-    differs from the account, the function reads all outputs of the account.
+    First, the function reads only the outputs recorded since the last check, and adds their epsilons and deltas to the
+    cached sums. If these sums differ from the account, the function reads all outputs of the account.
 
     Args:
         connection: An open transaction.

@@ -1,6 +1,7 @@
 """Compute success rates of attacks on tokens, with standard errors and confidence intervals.
 
-Texts are independent, but the tokens of one text are not, so errors are computed with texts as clusters.
+Different texts count as independent, but the tokens of one text do not: for standard errors, the tokens of one text
+form a cluster.
 """
 
 import math
@@ -42,10 +43,10 @@ def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) ->
 def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
     """Compute a 95 % confidence interval of a rate for clustered trials.
 
-    The interval is Wilson's for the effective sample size: the number of independent trials with the same standard
-    error as in ``compute_clustered_mean``. With ``p`` the rate and ``se`` the standard error, this number is
+    The interval is Wilson's for the effective sample size, which is the number of independent trials that would have
+    the standard error of ``compute_clustered_mean``. With ``p`` the rate and ``se`` the standard error, this number is
     ``p (1 - p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is 0,
-    and each cluster counts as one trial. This happens mainly if no trial, or every trial, is a hit.
+    and each cluster counts as one trial. Usually no trial, or every trial, is then a hit.
 
     Args:
         hits: Whether each trial is a hit, shape ``(n,)``, not empty.
@@ -81,19 +82,21 @@ def compute_rates(
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Compute means and standard errors of values per token, such as hits of an attack, for the JSON record of a run.
+    """Compute means and standard errors of values that each belong to a token, such as whether an attack guessed it.
 
     Args:
         values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.
-        clusters: Text of each token, shape ``(n,)``.
-        sensitive: True for tokens that the mechanism never leaves unchanged on purpose. The result contains separate
-            rates for these tokens, unless none or all of the tokens are sensitive.
+        clusters: Index of the text that contains each token, shape ``(n,)``.
+        sensitive: True for tokens that the mechanism always randomizes; SanText+ leaves other tokens unchanged with
+            some probability. The result contains separate rates for sensitive tokens, unless none or all of the tokens
+            are sensitive.
         of_sensitive: Further arrays like ``values``, for which the result contains only the rates of the sensitive
             tokens.
 
     Returns:
-        A dictionary: ``tokens`` (their number), every mean under its name, ``standard_error`` of the first mean,
-        ``standard_errors`` by name, and ``sensitive``, a dictionary of the same form for the sensitive tokens.
+        A dictionary for the JSON record of a run: ``tokens`` (the number of tokens), every mean under its name,
+        ``standard_error`` of the first mean, ``standard_errors`` by name, and ``sensitive``, a dictionary of the same
+        form for the sensitive tokens.
     """
     found = {name: compute_clustered_mean(of_tokens, clusters) for name, of_tokens in values.items()}
     errors = {name: None if error is None else round_rate(error) for name, (_, error) in found.items()}

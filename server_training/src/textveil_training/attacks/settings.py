@@ -1,4 +1,4 @@
-"""Define the settings of the attacks on text, besides the mechanism and the data."""
+"""Define the settings of attacks on sanitized text, except the attacked mechanism and the texts."""
 
 from dataclasses import dataclass
 

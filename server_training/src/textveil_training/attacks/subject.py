@@ -23,8 +23,9 @@ class AttackedMechanism:
         sanitizer: The sanitizer of the bundle.
         options: The options.
         bundle: The opened bundle.
-        terms: Mechanism, protection mode and epsilon, as in a privacy statement.
-        plan: The mechanism and rules that the options select; ``None`` in the mode 'names', which randomizes no words.
+        terms: Names of the mechanism and of the protection mode, and epsilon, as in a privacy statement.
+        plan: The randomizer of words, and the rules for unchanged words, that the options select; ``None`` in the mode
+            'names', which randomizes no words.
         randomizer: The randomizer of single tokens; ``None`` in the modes 'names', 'words' and 'all', in which the
             treatment of a word depends on the text around the word.
 

@@ -1,7 +1,8 @@
 """Audit mechanisms of differential privacy: compute a lower bound on epsilon from samples of outputs.
 
 ``audit_mechanism`` runs the procedure, ``CommandMechanism`` and ``FunctionMechanism`` wrap the mechanisms under test,
-``format_report`` formats a report, and ``audit_sampler`` compares the sampler of a bundle with its exact probabilities.
+``format_report`` formats the result of the procedure, and ``audit_sampler`` compares the sampler of a bundle with its
+exact probabilities.
 """
 
 from typing import TYPE_CHECKING

@@ -68,8 +68,8 @@ class BettingTest:
 class ClaimBets:
     """Bets against several claims (values of epsilon) at once.
 
-    Half of the wealth is bet on the pair test (how often an event happens for two inputs), and half on identification
-    (how often a guess of the input is right).
+    Half of the wealth is bet on how often an event (a set of outputs) happens for two inputs, and half on how often a
+    guess of the input from the output is right.
     """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:
@@ -86,7 +86,7 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Update the wealth of each claim by bets on an event in outputs of two inputs.
+        """Bet against each claim on an event (a set of outputs) of two inputs, and update the wealth of each claim.
 
         Args:
             a: Whether the event happened in each draw of the first input.
@@ -96,7 +96,7 @@ class ClaimBets:
             test.bet(a, b)
 
     def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Update the wealth of each claim by bets that guesses of the input are right.
+        """Bet against each claim that guesses of the input are right, and update the wealth of each claim.
 
         Args:
             hits: Whether each guess was right.
@@ -117,8 +117,8 @@ class ClaimBets:
     def find_bound(self, alpha: float) -> float:
         """Return a lower bound on epsilon: the largest claim that is refuted together with all smaller claims.
 
-        The result is 0 if no claim is refuted. The smallest true claim is refuted with probability at most ``alpha``,
-        so the bound exceeds the true epsilon with at most this probability.
+        The result is 0 if no claim is refuted. The smallest true claim is refuted with probability at most ``alpha``.
+        The bound exceeds the true epsilon only if this happens.
         """
         bound = 0.0
         for claim, wealth in self.log_wealths.items():

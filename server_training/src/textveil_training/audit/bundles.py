@@ -1,7 +1,7 @@
 """Audit the mechanisms of a bundle (folder with word lists and settings), by samples of their outputs.
 
-The staircase mechanism is compared with its exact probabilities. SanText, another mechanism for words, is tested like a
-foreign mechanism.
+Samples of the staircase mechanism are compared with its exact probabilities. SanText, another mechanism for words, is
+tested like a mechanism whose code is unknown.
 """
 
 from collections.abc import Iterator, Sequence

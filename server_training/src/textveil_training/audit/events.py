@@ -56,10 +56,10 @@ class Event:
         return found if self.of_first else ~found
 
     def bound_epsilon(self, first: Outputs, second: Outputs, alpha: float, delta: float) -> float:
-        """Compute a lower bound on epsilon from the counts of this event in fresh outputs of two inputs.
+        """Compute a lower bound on epsilon from the counts of this event in outputs of two inputs.
 
         Args:
-            first: Outputs of the first input.
+            first: Outputs of the first input, which were not used to learn the event.
             second: Outputs of the second input, in the same number.
             alpha: Probability that the bound exceeds the true epsilon.
             delta: Delta of the audited claim.
@@ -103,7 +103,7 @@ def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha:
 def choose_threshold(
     name: str, score: Score, first: Outputs, second: Outputs, alpha: float, delta: float
 ) -> tuple[Event, float]:
-    """Choose the threshold and direction of an event with the largest bound on epsilon in given draws.
+    """Choose the event (scores above or below a threshold) with the largest bound on epsilon in given outputs.
 
     Args:
         name: Name of the score.
@@ -194,7 +194,7 @@ def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any])
 
 
 def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
-    """Compute the log-odds weight of each feature; 0 for features whose frequencies hardly differ.
+    """Compute the log-odds weight of each feature; 0 if its frequency in outputs of the two inputs hardly differs.
 
     The more features there are, the larger the difference must be, so that few features pass by chance.
 

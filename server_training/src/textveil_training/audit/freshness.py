@@ -22,7 +22,8 @@ class Freshness:
 
     Attributes:
         inputs: Number of compared inputs.
-        constant: Whether all compared inputs always gave the same single output. Other inputs may give others.
+        constant: Whether all compared inputs always gave one and the same output. Inputs that were not compared may
+            give others.
         deterministic: Whether every input always gave the same output, in both runs.
         stored: Whether every input gave the same output within a run, and other outputs in the other run.
         seeded: Whether both runs gave the same outputs in the same order, although at least one input gave several
@@ -74,7 +75,7 @@ def check_freshness(
     Args:
         draw: Function that draws an output for each input, given a name for progress reports and the inputs.
         pairs: The pairs whose inputs are compared, 16 inputs at most.
-        generator: Random generator of the order.
+        generator: Random generator that shuffles the inputs.
         sizes: Numbers of draws per run. If the outputs of a run repeat or are all equal, the check is repeated with the
             next number, since a private mechanism may rarely change its input, or rarely give another output.
     """

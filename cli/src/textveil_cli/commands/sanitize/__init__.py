@@ -58,7 +58,7 @@ class SanitizeArguments:
         return replace(self.rows, document="cell" if self.is_table else "line")
 
     def describe_tag_numbers(self) -> str:
-        """Return a hint that numbers of tags such as ``[person 1]`` restart in each line or cell.
+        """Return a hint for the user that numbers of tags such as ``[person 1]`` restart in each line or cell.
 
         The hint is empty if the user gave ``--document``.
 

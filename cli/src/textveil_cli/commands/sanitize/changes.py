@@ -96,7 +96,10 @@ class ChangeViews:
                 self._print(format_text_diff(self._explainer.align_result(text, result), self._style))
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the original and sanitized texts of a block of rows to the changes to show (``files.BlockReview``)."""
+        """Add the original and sanitized texts of a block of rows to the changes to show.
+
+        This method implements the protocol ``files.BlockReview``.
+        """
         if self.review is not None:
             self.review.review_block(name, block, rewritten)
 

@@ -2,16 +2,15 @@
 
 Source: Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1. Proof: docs/proofs/fbdd.md.
 
-A *row* is the vector of a word. In units of the median distance of two words, the noise ``z`` has a density
+A *row* is the vector of a word. The noise ``z``, in units of the median distance of two words, has a density
 proportional to ``exp(-epsilon |z|)``. To sample the noise, the mechanism multiplies a uniform direction on the sphere
 by a radius from Gamma(m, 1 / epsilon), where ``m`` is the dimension. By the triangle inequality, the noisy point
 satisfies metric differential privacy: the loss for two words at distance ``d`` is at most ``epsilon d``, without a
 factor 2. The same bound holds for the nearest word, which is a function of the noisy point alone.
 
 The input ``<unk>`` (unknown word) has an additional coordinate, which is 0 for every word. The mechanism omits this
-coordinate before it adds noise. Omitting a coordinate never increases a distance, so the bound also holds for pairs
-with ``<unk>``. The order of the outputs by distance stays the same. Noise along that coordinate would cost accuracy
-without adding protection.
+coordinate before it adds noise. To omit a coordinate never increases a distance, so the bound also holds for pairs with
+``<unk>``. It changes no order of the outputs by distance, because the coordinate is 0 for all of them.
 
 This module computes in floating point. The proof is for real numbers and does not bound the effect of rounding. The
 epsilon of FBDD is therefore called a textbook epsilon, never a certified epsilon.

@@ -109,9 +109,9 @@ def check_calibration(words: int, draws: int, eta: float) -> None:
 
 
 def count_required(draws: int, eta: float) -> int:
-    """Return how many of ``draws`` samples are at least the share ``1 - eta``, rounded up to an integer.
+    """Return the smallest number of samples that is at least the share ``1 - eta`` of ``draws`` samples.
 
-    The computation is exact. ``eta`` counts as the decimal number that ``repr`` prints for it.
+    The computation is exact for the decimal number that ``repr`` prints for ``eta``.
 
     >>> count_required(1000, 0.05), count_required(10, 0.3), count_required(3, 0.0)
     (950, 7, 3)

@@ -25,7 +25,8 @@ MAX_KRR_EPSILON = 30
 class RandomizedResponse:
     """The mechanisms ``random`` (uniform) and ``krr`` (k-ary randomized response).
 
-    All outputs have equal weight, except that the input itself may have more weight.
+    All possible outputs have equal weight, except that the input itself may have more weight. Probabilities are
+    proportional to weights.
 
     If the input ``x`` is a possible output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other
     output ``y``. For all other inputs, the output distribution is uniform. The mechanism satisfies pure local
@@ -72,7 +73,7 @@ class RandomizedResponse:
         return cls(_make_output_mask(table), tail, max(own - tail, 0))
 
     def compute_rows(self, inputs: Integers) -> WeightRows:
-        """Compute the integer weights of all outputs, one row for each given input."""
+        """Return the integer weights of all outputs, with one row for each input."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
@@ -82,7 +83,7 @@ class RandomizedResponse:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
+        """The exact output probabilities for every input word."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
         scores = EqualityScores(len(self.is_output))
         return ScoreRandomizer(scores=scores, score_weights=weights, base=self.is_output)

@@ -2,9 +2,10 @@
 
     Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)
 
-for every output ``y``, near or far. Here ``d`` is the scaled distance, ``alpha`` the exponent of the level, ``q`` a
-factor of each output that is the same for all inputs, and ``Z`` the sum over all outputs. The code looks up integer
-weights in a table instead of computing the exponential. Proof: docs/proofs/santext.md.
+for every input ``x`` and output ``y``. Here ``d`` is the scaled distance (distance divided by the median distance of
+two words), ``alpha`` the exponent that belongs to the epsilon, ``q`` a factor of each output that is the same for all
+inputs, and ``Z`` the sum over all outputs. The code looks up integer weights in a table instead of computing the
+exponential. Proof: docs/proofs/santext.md.
 """
 
 import math
@@ -32,11 +33,12 @@ _SCORES: WeakKeyDictionary[WordMetric, MetricScores] = WeakKeyDictionary()
 class SanText:
     """The mechanism SanText (random replacement of words, Yue et al. 2021) at one epsilon.
 
-    The weight of output ``y`` for input ``x`` is ``q(y) W[s]``, where the score ``s`` is ``floor(grid d(x, y))``. The
-    table stores the scores of the nearest outputs only. For all other outputs, sampling first uses the weight of the
-    last stored score. Their true weight is at most this weight, because they are at least as far away. A second random
-    choice therefore accepts such an output only with the ratio of the two weights (``draw_thinned``). For two words at
-    distance ``d``, the privacy loss is at most ``2 alpha d`` plus ``bound_rounding_slack``.
+    The weight of output ``y`` for input ``x`` is ``q(y) W[s]``. The score ``s`` is ``floor(grid d(x, y))``, where
+    ``grid`` is the number of scores per unit of the scaled distance ``d``. The table stores the scores of the nearest
+    outputs only. Sampling first gives all other outputs the weight of the last stored score. This is at least their
+    true weight, because they are at least as far away. A second random choice accepts such an output with a probability
+    equal to the ratio of the two weights (``draw_thinned``). For two words at distance ``d``, the privacy loss is at
+    most ``2 alpha d`` plus ``bound_rounding_slack``, where ``alpha`` is the exponent of the mechanism.
 
     Attributes:
         table: The nearest words of each word (neighbors), and their scores (integer distances).
@@ -89,17 +91,17 @@ class SanText:
         return WeightRows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
 
     def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """Return the integer weight of each pair of an input and an output, shape ``(n,)``.
+        """Return the integer weight ``W[score]`` of each pair of an input and an output, shape ``(n,)``.
 
-        The probability of an output is in proportion to its weight. The weight is ``W[score]``, where the score is the
-        integer distance of the pair.
+        The score is the integer distance of the pair. For one input, the probability of an output ``y`` is proportional
+        to ``q(y)`` times this weight. Scores above the last entry of ``W`` have the weight of that entry.
         """
         scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for every input word, as an object with methods for rows and columns."""
+        """The exact output probabilities for every input word."""
         scores = _SCORES.get(self.metric)
         if scores is None:
             scores = _SCORES[self.metric] = MetricScores(self.metric)
@@ -128,13 +130,13 @@ class SanText:
 def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
     """Return an upper bound of the privacy loss per token that rounding to integers adds to ``2 alpha d``.
 
-    Scores are ``floor(grid * d)``, so the scores of an output for two inputs at distance ``d`` differ by less than
-    ``grid * d + 1``. Weights are rounded to nearest, with a relative error of at most ``rho = 1 / (2
-    smallest_weight)``. The weight of an output and the total weight each add at most ``alpha / grid + ln((1 + rho) / (1
-    - rho))`` (docs/proofs/integer-sampling.md).
+    Here ``alpha`` is the exponent of SanText, and ``d`` the scaled distance of two inputs. Scores are ``floor(grid *
+    distance)``, so the scores of an output for these inputs differ by less than ``grid * d + 1``. Weights are rounded
+    to nearest, with a relative error of at most ``rho = 1 / (2 smallest_weight)``. The weight of an output and the
+    total weight each add at most ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
 
     Args:
-        exponent: ``alpha``.
+        exponent: The exponent ``alpha``.
         grid: Score steps per unit of scaled distance (distance divided by the median distance of two words).
         smallest_weight: The smallest weight of any score.
 

@@ -1,8 +1,8 @@
 """SanText+ (Yue et al. 2021, Algorithm 2): SanText that leaves some common words unchanged at random.
 
 SanText replaces each sensitive word at random, with only sensitive words as outputs. For a common word, a coin decides:
-with probability ``1 - p`` the word is left unchanged, otherwise SanText replaces the word in the same way. Theorem 2
-gives the epsilon of the coin. Proof: docs/proofs/santext-plus.md.
+with probability ``1 - p`` the word is left unchanged; otherwise SanText replaces the word by a sensitive word too.
+Theorem 2 of the paper gives the epsilon of the coin. Proof: docs/proofs/santext-plus.md.
 """
 
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for inputs that are whole words, which SanText+ may leave unchanged."""
+        """The exact output probabilities for inputs that are whole words. The coin may leave such words unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )

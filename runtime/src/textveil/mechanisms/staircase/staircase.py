@@ -3,12 +3,14 @@
     Pr[M(x) = y] = (G b(y) + F a'(x, y)) / (G S + F H),        S = sum over y of b(y).
 
 ``b(y)`` is the public base weight of output ``y``, the same for all inputs. ``a'(x, y)`` is the part of the budget
-``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs. The outputs nearest to ``x`` get
-it, each at most ``b(y)``. ``G`` and ``F`` are the weights of one unit of base and of budget.
+``H`` that output ``y`` gets for input ``x``. The budget is an additional weight that the outputs nearest to ``x``
+share; each gets at most ``b(y)``. It is the same for all inputs. One unit of base weight counts ``G`` times, and one
+unit of budget ``F`` times.
 
-So the total weight is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the
-factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). The bound requires that no
-row of the bundle's table has an id twice, and that no base weight is zero (conditions 4 and 1).
+The denominator is the total weight of all outputs, which is the same for all inputs. For any two inputs, the
+probabilities of an output differ at most by the factor ``1 + F / G <= exp(epsilon)``, for any stored neighbors
+(docs/proofs/staircase.md). The bound requires that no row of the bundle's table has an id twice, and that no base
+weight is zero (conditions 4 and 1).
 
 Such mechanisms with two probabilities for each output are extremal for local differential privacy (Kairouz, Oh,
 Viswanath 2014). Geng and Viswanath's mechanism for numbers has the same name but is a different mechanism.
@@ -181,7 +183,7 @@ def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
 
 
 def compute_realized_ratio(epsilon: Decimal) -> float:
-    """Return ``F / G``: the weight of a unit of budget (weight of near outputs) divided by that of a unit of base.
+    """Return ``F / G``: the weight of one unit of the budget, relative to that of one unit of base weight.
 
     The ratio is ``e**epsilon - 1`` up to the rounding of ``F``, and never more.
 
@@ -194,7 +196,7 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _StaircaseRows:
-    """Precomputed data for sampling outputs for some input words, with one row for each input.
+    """Precomputed data for sampling outputs of the staircase mechanism, with one row for each input word.
 
     ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
     rest of the budget (additional weight for outputs near the input). Arrays have the shape ``(rows, k)`` unless
@@ -263,12 +265,12 @@ class Staircase:
 
     @cached_property
     def budget(self) -> int:
-        """``H``, the budget (additional weight for near outputs) of every input, at least 1."""
+        """The budget ``H`` of every input: the additional weight that the outputs near the input share, at least 1."""
         return max(1, int(self.level.share * self.base_sum))
 
     @cached_property
     def factor(self) -> int:
-        """Weight ``F`` of one unit of the budget, the additional weight for near outputs (``compute_factor``)."""
+        """Weight ``F`` of one unit of the budget, the additional weight that outputs near the input share."""
         return compute_factor(self.level.epsilon, self.unit)
 
     @property

@@ -1,4 +1,4 @@
-"""Mode ``names``: leaves the words of a public list unchanged, and replaces all other words.
+"""Mode ``names``: leaves words of public word lists unchanged in a text, and replaces all other words.
 
 A replacement is called a *surrogate*. The random choice of a surrogate, a *draw*, never depends on the original string.
 The mode reads a text in three passes. In pass 1, ``tokenizer`` splits a text into tokens. In pass 2, ``spans`` decides

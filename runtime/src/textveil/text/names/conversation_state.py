@@ -1,7 +1,7 @@
-"""State of a conversation in the mode ``names``: one document whose texts arrive one after the other.
+"""State of a conversation in the mode ``names``: its texts arrive one after the other, as parts of one document.
 
-The draws (random choices of replacements) depend only on earlier draws and on the templates of the texts: unchanged
-words, and the types of the replaced entities (docs/proofs/names.md).
+The random choices of replacements depend only on earlier random choices and on the templates of the texts. A template
+has the unchanged words of a text, and the types of its replaced entities (docs/proofs/names.md).
 """
 
 from array import array
@@ -38,14 +38,14 @@ _Pool = tuple[str, str]
 class ConversationDraws(DocumentDraws):
     """Chooses random surrogates (replacements of names and other entities) for all texts of a conversation.
 
-    No surrogate is used twice while its pool (the list of possible surrogates of one type) has unused ones. This also
-    holds for types whose equal strings get different surrogates. Surrogates for months, and for types whose equal
-    strings get equal surrogates, are never common words.
+    A pool is the list of possible surrogates of one entity type. No surrogate is used twice while its pool has unused
+    ones. For most types, equal strings get equal surrogates. The surrogates of these types, and those for months, are
+    never common words.
 
     Args:
         style: Options for the replacement of entities, such as surrogates or tags.
         surrogates: The surrogate pools of all entity types.
-        common: The words of the public list, which are left unchanged.
+        common: The public list of common words, which the mode leaves unchanged.
     """
 
     def __init__(self, style: ReplacementStyle, surrogates: SurrogatePools, common: Collection[str]) -> None:
@@ -143,7 +143,7 @@ class ConversationDraws(DocumentDraws):
         return spell_mention(self._surrogates, mention, drawn_parts)
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the index of the surrogate (replacement) for a part of an entity, such as a first name.
+        """Choose the surrogate (replacement) for a part of an entity, such as a first name, and return its index.
 
         The result is ``None`` if all surrogates of the type are in use, or if the conversation has as many distinct
         strings as the option ``consistent_cap`` permits. Then a tag such as ``[city 1]`` replaces the entity.
@@ -167,7 +167,7 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unlinked(self, part: MentionPart) -> int:
-        """Return a random surrogate (replacement) index for one entity, without marking the surrogate as used."""
+        """Return the index of a random surrogate (replacement) for an entity, without marking the surrogate as used."""
         pool = part.entity_type, part.layout
         size, _ = self._surrogates.get_size_and_consistency(*pool)
         index = self._sample_below(pool, size)
@@ -250,12 +250,12 @@ class ConversationDraws(DocumentDraws):
     def _sample_below(self, pool: _Pool, limit: int) -> int:
         """Return a random number, uniform below ``limit``. The method returns each sampled number only once.
 
-        ``_sample_ahead`` may have sampled a number for a larger bound. If that number is below ``limit``, it is also
-        uniform below ``limit``. Otherwise the method takes another one.
+        ``_sample_ahead`` may have sampled a number uniformly below a larger bound. If such a number is below ``limit``,
+        it is also uniform below ``limit``. Otherwise the method takes the next number.
 
         Args:
             pool: Entity type and layout (public form) of the replacements among which the number chooses.
-            limit: The bound.
+            limit: Upper bound (exclusive) of the result.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:

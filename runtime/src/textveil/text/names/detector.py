@@ -1,8 +1,7 @@
-"""Removal of spans that a second detector of names finds in a sanitized text.
+"""Removal of further spans from a sanitized text: those that a second detector of names finds.
 
-The privacy guarantees do not change. The detector receives the output, which contains surrogates (replacements), and
-can only remove words. If the detector received the original, its choice could reveal replaced words
-(docs/proofs/names.md).
+The detector receives the sanitized text, never the original: otherwise its choice of spans could reveal replaced words.
+It can only remove words. So the privacy guarantees of the sanitized text still hold (docs/proofs/names.md).
 """
 
 import re
@@ -50,7 +49,7 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
 def _iterate_hidden_parts(
     text: str, start: int, end: int, kept_spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a span to hide: the whole span, or only its words outside of ``kept_spans``.
+    """Yield the ranges of a span to hide: the whole span, or only its words outside of ``kept_spans``.
 
     Args:
         text: The sanitized text.

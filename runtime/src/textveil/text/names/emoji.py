@@ -55,8 +55,9 @@ def find_sequences(text: str) -> Iterator[re.Match[str]]:
 def classify_sequence(sequence: str) -> tuple[str, str]:
     """Return the entity type and the layout of an emoji sequence; an empty type if the sequence stays unchanged.
 
-    The layout is the part of the sequence that the output reveals. For a listed sequence the layout has ``x`` in place
-    of each skin tone, and ``+`` for each joiner. So everything except the tones is public.
+    The layout is the part of the sequence that the sanitized text reveals. For a sequence that Unicode recommends, the
+    layout is the sequence with ``x`` in place of each skin tone, and ``+`` for each joiner. So the sanitized text hides
+    only the skin tones.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):
@@ -67,7 +68,7 @@ def classify_sequence(sequence: str) -> tuple[str, str]:
 def count_emoji_surrogates(layout: str) -> int:
     """Return the number of possible replacements for emoji of a layout (see ``classify_sequence``).
 
-    If a replacement has two skin tones, they always differ.
+    The two skin tones of a replacement with two tones always differ.
     """
     tones = layout.count(TONE_PLACEHOLDER)
     return len(_SURROGATES) if not tones else len(SKIN_TONES) if tones == 1 else len(SKIN_TONES) * (len(SKIN_TONES) - 1)

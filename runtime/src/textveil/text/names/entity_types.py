@@ -90,9 +90,9 @@ class MentionPart(NamedTuple):
 class EntityMention(NamedTuple):
     """A name, number or other entity in a text that will be replaced, with its type.
 
-    The output reveals the types of the entity and its parts, and its case. The output also reveals which of these parts
-    are equal to each other. ``name_text`` is the text of the span. For a person it lacks the common words before the
-    name: ``Anna`` for ``Ask Anna``.
+    The sanitized text reveals the types of the entity and its parts, its case, and which of these parts are equal to
+    each other. ``name_text`` is the text of the entity. For a person it lacks the common words before the name:
+    ``Anna`` for ``Ask Anna``.
     """
 
     entity_type: str
@@ -103,7 +103,7 @@ class EntityMention(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """The facts about this entity that the output reveals, such as its type and its case."""
+        """The facts about this entity that the sanitized text reveals, such as its type and its case."""
         span = self.span
         parts = ((part.entity_type, part.layout) for part in self.parts)
         return (
@@ -128,13 +128,13 @@ def convert_to_given_name(mention: EntityMention) -> EntityMention:
 
 
 class GivenNameLinker:
-    """Corrects the type of a lone name to first name, if the same name was a first name earlier in the document."""
+    """Corrects the type of a name without a first name: to first name, if the document has used it as one."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Correct the type of some names like ``link_names``, and return all parts of the text. Fast for few names."""
+        """Correct the type of some names as ``link_names`` does, and return all parts of the text."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -190,8 +190,8 @@ class EntityClassifier:
         common: Common words, which are left unchanged outside of names; without the words of the option ``deny``.
         rules: Rules of the language, such as number words and date formats.
         kept_types: Types of the option ``keep``: a listed name of such a type is left unchanged.
-        unchanged_types: Types that also apply in a document without capital letters. In such a document, names look
-            like other words, so ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
+        unchanged_types: Types that also apply in a document without capital letters, where names look like other words.
+            ``_TYPES_WITHOUT_CAPITALS`` maps all other types to types for words.
         denied: Words of the option ``deny``, normalized, which are always replaced.
     """
 
@@ -225,7 +225,10 @@ class EntityClassifier:
 
     @cached_property
     def _kept_names(self) -> frozenset[str]:
-        """Names that the option ``keep`` leaves unchanged: each list that has the name is of a type of this option."""
+        """Names that the option ``keep`` leaves unchanged.
+
+        Each list that contains such a name is a list for an entity type that this option names.
+        """
         lists = [
             (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
         ]
@@ -312,8 +315,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        The type of the entity must follow from a list, or from the form of its text. The text must not also be on a
-        list of a type that the option does not contain.
+        The option names the type of such an entity. A list, or the form of the text, must determine this type. The text
+        must not also be on the list of a type that the option does not name.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
@@ -390,8 +393,8 @@ class EntityClassifier:
     def _is_person_before_place(self, span: EntitySpan, name_start: int) -> bool:
         """Return whether a name such as *Joy Field* may be a person's, although *Field* also ends names of places.
 
-        The name must consist of a first name and a family name. The word before the name must not be one that precedes
-        streets and places, such as *on*.
+        The name must consist of a first name and a family name. The word before the name must not be a preposition of
+        places such as *on*.
         """
         tokens = span.tokens[name_start:]
         if len(tokens) != 2 or span.preceding_word in self._street_leads:
@@ -403,9 +406,9 @@ class EntityClassifier:
         return is_surname and self._type_by_end_word.get(last.key) == "place"
 
     def _find_end_type(self, span: EntitySpan, name_start: int) -> str | None:
-        """Return the entity type that the last word, such as *School*, gives to a name; ``None`` if it gives none.
+        """Return the entity type that the last word of a name determines (*School*); ``None`` if it determines none.
 
-        Some of these words, such as *Home*, do not count after a single first name.
+        Some last words, such as *Home*, determine no type after a single first name.
         """
         key = span.tokens[-1].key
         is_pair = len(span.tokens) == 2 and span.tokens[name_start].key in self._name_lists["given"]
@@ -413,10 +416,10 @@ class EntityClassifier:
         return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether capitalized words are the name of an organization: a word is in no person's name.
+        """Return whether capitalized words are the name of an organization: one word cannot belong to a person's name.
 
-        There is an exception for names of two words. The second word may be the family name of a person if it is a
-        common word after a listed first name, or a rare family name after an unlisted word.
+        In a name of two words, the second word may belong to a person's name in two cases: it is a common word after a
+        listed first name, or a rare family name after an unlisted word.
         """
         tokens = span.tokens[name_start:]
         listed_types = [self._type_by_name.get(token.key) for token in tokens]
@@ -447,8 +450,8 @@ class EntityClassifier:
 
         Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The name begins at the
         first given name, or at the first initial with a word after it. If there is neither, the name begins at the
-        first word that may not start a sentence. There are three exceptions, in which the result is 0: this word is an
-        initial, a title precedes the span, or all words may start a sentence.
+        first word that may not start a sentence. In three cases the result is 0: that word is an initial, a title
+        precedes the span, or all words may start a sentence.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):
@@ -482,7 +485,7 @@ def _is_initial(token: NamesToken) -> bool:
 
 
 def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
-    """Create the part of an entity from the word with index ``first`` to the end of the span."""
+    """Create the part of an entity that begins at the word with index ``first``, and ends with the entity."""
     return MentionPart(
         entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
     )

@@ -1,8 +1,7 @@
-"""Reasons why the mode ``names`` replaces words or leaves them unchanged, for explained previews.
+"""Reasons for previews: why the mode ``names`` replaces a word or leaves it unchanged.
 
-The module finds the reasons after a text was read: it searches the word lists for each word. The options ``keep`` and
-``facts`` leave further words unchanged. To find these words, the module reads the text a second time without the two
-options.
+The module searches the word lists for each word of a text. The options ``keep`` and ``facts`` also leave words
+unchanged. To find the words that stay because of these options, the module reads the text a second time without them.
 """
 
 import re
@@ -47,7 +46,7 @@ _NUMBER_GAP, _NO_DIGITS = re.compile(r"[ #:.]+"), re.compile(r"[^0-9]+")
 
 
 def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
-    """Yield each part of a text with its treatment (unchanged or replaced), its position and the reason.
+    """Yield each part of a text, with its position, and the reason why it is unchanged or replaced.
 
     Args:
         plan: The checked options of the call, with the word lists.
@@ -78,7 +77,7 @@ def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
 
 
 def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
-    """Return the reason why a word is left unchanged, such as ``common-word``.
+    """Return the reason why the mode ``names`` leaves a word unchanged, such as ``common-word``.
 
     The reason follows from the class of the word's tokens, and from the lists that contain the word.
 
@@ -170,7 +169,7 @@ class _OptionReasons:
         """Return why an option leaves a word unchanged, such as ``keep: city``; empty if no option is needed.
 
         Args:
-            start: Index of its first character in the text.
+            start: Index in the text of the first character of the word.
             word: The unchanged word.
         """
         index = bisect_right(self._starts, start + len(word) - 1) - 1
@@ -190,9 +189,9 @@ class _OptionReasons:
             mention: The entity that would contain the word without this option.
 
         Returns:
-            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the list that
-            contains the word; ``unit`` for a unit with a capital; and for other words ``heading``, or the entity type
-            of the word.
+            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the word list
+            that contains the word; ``unit`` for a unit with a capital letter; and for other words ``heading``, or the
+            entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

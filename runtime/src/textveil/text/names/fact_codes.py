@@ -1,8 +1,9 @@
 """Rules of the option ``facts`` for the codes of errors and the numbers of versions: ``error 404``, ``v4.2.1``.
 
-The option leaves public facts unchanged. A code stays only behind a word such as *error*, and a version number only
-behind a word such as *version*. Neither stays near a word for a secret, such as *password*. All texts that the rules
-can leave unchanged are on public lists or have a public form (docs/names-rule.md, "Facts").
+The option ``facts`` leaves public facts unchanged in a text. An error code stays only behind a word such as *error*,
+and a version number only behind a word such as *version*. Both are replaced near a word for a secret, such as
+*password*. All texts that the rules can leave unchanged are on public lists or have a public form (docs/names-rule.md,
+"Facts").
 """
 
 import re
@@ -30,10 +31,10 @@ _VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,2}(?:\.[0-9]{1,5}){1,2}")
 
 
 class CodeFacts:
-    """Rules that leave error codes and version numbers unchanged: ``error 404``, ``v4.2.1``.
+    """Rules of the option ``facts`` that leave error codes and version numbers unchanged: ``error 404``, ``v4.2.1``.
 
     Args:
-        words: Lists of words, such as those before an error code.
+        words: Lists of words that may be near a code, such as *error*.
     """
 
     def __init__(self, words: FactWords) -> None:
@@ -41,9 +42,9 @@ class CodeFacts:
         self._before_values = words.secret_words | words.address_words
 
     def is_kept_string(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a rule leaves a text unchanged: an error code or name, or a version (``v4.2.1``).
+        """Return whether a rule leaves a string unchanged: an error code, an error name or a version (``v4.2.1``).
 
-        The function does not check the words of an error name. The caller must check that they are public.
+        The caller must check that the words in the name of an error (``KeyError``) are public.
 
         Args:
             place: The words and entities of the lines that contain the string.
@@ -56,7 +57,7 @@ class CodeFacts:
         return is_code is not None and self._follows_error(place, index)
 
     def is_kept_number(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a rule leaves a number unchanged: a code behind a word such as *error*, or a version.
+        """Return whether a rule leaves a number unchanged: an error code behind a word such as *error*, or a version.
 
         Args:
             place: The words and entities of the lines that contain the number.
@@ -69,9 +70,9 @@ class CodeFacts:
         return is_version and _VERSION.fullmatch(text) is not None and not place.follows(index, self._before_values)
 
     def _follows_error(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a word such as *error* precedes a code, and no word for a secret or an address is near.
+        """Return whether a word such as *error* precedes a code, and no word for a secret or address is near it.
 
-        *Code* usually counts as a word for a secret, but not behind a word such as *error*.
+        The word *code* counts as a word for a secret, except behind a word such as *error*.
 
         Args:
             place: The words and entities of some lines.

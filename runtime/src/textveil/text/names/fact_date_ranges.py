@@ -1,7 +1,7 @@
-"""Months, and ranges such as ``June 2022 - Present``, for the rules that leave public facts unchanged.
+"""Months and ranges of dates such as ``June 2022 - Present``, for the rules of the option ``facts``.
 
-Whether there is a range depends on unchanged words, on gaps, and on the types of replaced entities, never on their
-text.
+The option ``facts`` leaves public facts unchanged in a text. Whether words form a range depends on unchanged words, on
+gaps, and on the types of replaced entities, never on the text of replaced entities.
 """
 
 import re
@@ -16,7 +16,7 @@ _YEAR_GAPS = (" ", ", ")
 
 
 def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> bool:
-    """Return whether the words beside a month permit to leave the month unchanged.
+    """Return whether the words beside a month permit the rules of ``facts`` to leave the month unchanged.
 
     The month must precede a year or follow a word such as *in*. On the other side of the month there must be no number
     and no capitalized words.
@@ -35,7 +35,7 @@ def is_month_place(place: LinePlaces, index: int, leads: Collection[str]) -> boo
 def is_month_range(place: LinePlaces, index: int, range_words: Collection[str]) -> bool:
     """Return whether a month with a year begins or ends a range: ``May 2019 to June 2020``.
 
-    A month in a range is not a part of a name, whatever word precedes the month.
+    A month in such a range counts as a month even after a word that may be a name: *May* may be a name elsewhere.
 
     Args:
         place: The words and entities of the lines that contain the month.

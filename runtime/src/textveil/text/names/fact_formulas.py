@@ -1,4 +1,7 @@
-"""Letters and numbers in formulas, source code and lists, for the rules that leave public facts unchanged."""
+"""Letters and numbers in formulas, source code and lists, for the rules of the option ``facts``.
+
+The option ``facts`` leaves public facts unchanged in a text.
+"""
 
 import re
 from collections.abc import Collection
@@ -49,7 +52,7 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
 
 def _is_unit_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is one of the two letters of a unit behind a number: ``10 m/s``.
+    """Return whether a letter is one of the two letters in a unit such as ``m/s``, behind a number: ``10 m/s``.
 
     Args:
         place: The words and entities of some lines.
@@ -103,8 +106,8 @@ def is_operand(place: LinePlaces, index: int) -> bool:
 def is_list_marker(place: LinePlaces, index: int) -> bool:
     """Return whether a number or a letter marks an entry of a list, as in ``2. Next``.
 
-    It must be at the start of a line or a sentence. A full stop ends a sentence only after an unchanged word of at
-    least three lower-case letters: ``12`` in ``Tisza u. 12.`` is not a list marker.
+    A list marker begins a line or a sentence. A full stop ends a sentence only after an unchanged word of at least
+    three lower-case letters. So ``12`` in ``Tisza u. 12.`` is not a list marker.
 
     Args:
         place: The words and entities of some lines.
@@ -120,14 +123,14 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
 
 def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
-    """Return whether an item of a line is a single letter, a number or a replaced entity, or may be one.
+    """Return whether a position of a line has, or may have, a single letter, a number or a replaced entity.
 
     Args:
-        place: The lines.
-        index: Index of the item (word, number or entity). An index outside of the lines belongs to unknown text: the
-            result is then true if the line continues there.
-        gap: Index of the gap that separates the item from the word before or after it. If the gap has a line break,
-            the item belongs to another line, and the result is false.
+        place: The words and entities of some lines.
+        index: Index of a word or entity among them. Outside of the known lines, the result is true if the line
+            continues there.
+        gap: Index of the gap between this position and the word from which the caller searches. If this gap has a line
+            break, the result is false.
     """
     if not 0 <= index < len(place.mentions):
         return place.is_hidden(index, gap)

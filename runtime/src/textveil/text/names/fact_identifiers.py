@@ -1,8 +1,8 @@
 """Rules of the option ``facts`` for source code.
 
-The option leaves public facts unchanged. The rules split an identifier such as ``customer_id`` into words, leave its
-public words unchanged, and replace the others. They also find marks of source code next to an entity. An identifier is
-split into words at changes of case, at digits and at marks.
+The option ``facts`` leaves public facts unchanged in a text. The rules of this module split an identifier such as
+``customer_id`` into words at changes of case, at digits and at marks. They leave public words of the identifier
+unchanged, and replace the others. They also find marks of source code next to an entity.
 """
 
 import re
@@ -54,14 +54,14 @@ class IdentifierRules:
     Example: in ``kovac_id``, only ``kovac`` is replaced.
 
     Args:
-        strings: Public sets of words.
+        strings: Public sets of words, which may stay unchanged.
     """
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._prefixes = strings, strings.words.name_prefixes
 
     def cut(self, string: str) -> list[str | EntityMention] | None:
-        """Split a piece of source code into public words, which stay, and words to replace.
+        """Split an identifier or other piece of source code into public words, which stay, and words to replace.
 
         Each word that is not public becomes an entity to replace. The decision to split depends only on the string with
         ``xxxx`` in place of each such word, so it reveals nothing about the word.
@@ -108,11 +108,11 @@ class IdentifierRules:
         return [*elements, string[position:]]
 
     def cut_address(self, string: str) -> list[str | EntityMention] | None:
-        """Split a web address into its host and the words of its path, and mark those to replace.
+        """Split a web address into its host and the words of its path, some of which are replaced.
 
-        Words of the path that are on public lists stay. Every other word is first written as ``xxxx``; only then the
-        rules decide whether to split. So the decision reveals nothing about these words. The host is replaced, unless
-        it is public, such as ``docs.github.com``.
+        Words of the path on public lists stay unchanged; all other words are replaced. The decision to split the
+        address depends only on the path with ``xxxx`` in place of each replaced word, so it reveals nothing about these
+        words. The host is replaced, unless it is public, such as ``docs.github.com``.
 
         Returns:
             Unchanged texts and entities to replace, in turn; ``None`` if the string must be replaced as a whole.
@@ -162,7 +162,7 @@ class IdentifierRules:
         return kept
 
     def _is_public_host(self, host: str) -> bool:
-        """Return whether a host consists of the name of a public company or product and of parts such as ``www``.
+        """Return whether a host has only the name of a public company or product, and parts such as ``www``.
 
         The result is false if the option ``deny`` lists a word of the host.
         """

@@ -1,4 +1,7 @@
-"""Fixed phrases, placeholders, labels, markers of choices and technical names, for the rules of ``facts``."""
+"""Rules of the option ``facts`` for fixed phrases, placeholders, labels, markers of choices and technical names.
+
+The option ``facts`` leaves public facts unchanged in a text.
+"""
 
 import re
 
@@ -42,7 +45,7 @@ class LabelFacts:
         self._counters = (words.counters | words.label_nouns) - words.address_words
 
     def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a word in lower case belongs to a fixed phrase: *et al.*, *co-workers*.
+        """Return whether a rule leaves a lower-case word unchanged in a fixed phrase: *et al.*, *co-workers*.
 
         Args:
             place: The lines that contain the word.
@@ -57,7 +60,7 @@ class LabelFacts:
         return place.gaps[index + 1] == "-" and f"{text}-" in phrases and place.get_word(index + 1).islower()
 
     def is_kept_string(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a string is a listed technical name, or a range of cells: *IPv4*, *B2:B10*."""
+        """Return whether a rule leaves a listed technical name or a range of cells unchanged: *IPv4*, *B2:B10*."""
         if not self._strings.is_useful or place.follows(index, self._before_values):
             return False
         return _CELLS.fullmatch(text) is not None or self._is_technical(text)
@@ -112,7 +115,7 @@ class LabelFacts:
         return key in self._words.field_words or self._strings.is_plain_word(key)
 
     def _is_phrase(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether words are a fixed phrase, or its first word if its other words stay unchanged."""
+        """Return whether a word may be in a placeholder: a common word (no name), or a word of forms such as *Name*."""
         key, phrases, after = text.lower(), self._words.phrases, place.gaps[index + 1]
         if (" " in key and key in phrases) or (
             after == " " and f"{key} {place.get_word(index + 1).lower()}" in phrases
@@ -125,7 +128,7 @@ class LabelFacts:
         return after.startswith(":") and f"{key}:" in phrases
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether an answer such as *B. Late hour* begins its line, or an answer *A.* precedes it there."""
+        """Return whether an answer such as *B. Late hour* begins its line, or follows an answer *A.* in its line."""
         after = place.get_word(index + 1)
         if not (self._strings.is_useful or (place.gaps[index + 1] == " " and after.islower())):
             return False
@@ -139,9 +142,9 @@ class LabelFacts:
         return False
 
     def _is_label(self, place: LinePlaces, index: int, key: str) -> bool:
-        """Return whether a capitalized word is a label, precedes a number (*Chapter 3*), or begins a clause.
+        """Return whether a capitalized word is a label, is followed by a number (*Chapter 3*), or begins a clause.
 
-        A label is followed by a colon, as in *Weight: 80 kg*.
+        A label is a word with a colon after it, as in *Weight: 80 kg*.
         """
         strings, after = self._strings, place.gaps[index + 1]
         marks = strings.common.get(key, 0)

@@ -1,8 +1,8 @@
-"""Rules that leave public numbers unchanged: counts, measures, ages, years, amounts and small numbers.
+"""Rules of the option ``facts`` for numbers: counts, measures, ages, years, amounts and small numbers.
 
-They belong to the option ``facts``. Whether a number stays depends on its own form and on the unchanged words around
-it. The rules for numbers run after the rules for words, and also read the words that those rules leave unchanged.
-docs/proofs/names.md, "Facts", lists the strings that each rule can leave unchanged.
+The option ``facts`` leaves public facts unchanged in a text. Whether a number stays unchanged depends on its own form
+and on the unchanged words around it. The rules for numbers run after the rules for words: they also read words that the
+rules for words leave unchanged. docs/proofs/names.md, "Facts", lists the strings that each rule can leave unchanged.
 """
 
 import re
@@ -154,7 +154,7 @@ class NumberFacts:
         return not place.has_capital_beside(index) and not place.has_in_sentence(index, _DAYS)
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a time stamp of a recording, as in subtitles, may stay unchanged at this place.
+        """Return whether words around a time stamp, as in subtitles, permit to leave the time stamp unchanged.
 
         The result is false if a date is near, or if a word for a secret or an address precedes the time stamp.
 
@@ -166,7 +166,7 @@ class NumberFacts:
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
     def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
+        """Return whether a number word counts things, as in *three boxes*, or begins a clause: *First of all*.
 
         Args:
             place: The words and entities of the lines that contain the word.
@@ -184,10 +184,11 @@ class NumberFacts:
         return is_noun or begins or is_placeholder(place, index)
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a month with its year may stay unchanged at this place.
+        """Return whether words around a month permit to leave the month and its year unchanged.
 
-        The two must not be a part of a full date, or the expiry date of a card. So the sentence must contain no day,
-        and no number of a card or an account. No word for a secret, an address or an expiry may precede the month.
+        They must not be a part of a full date, or the expiry date of a card. So the sentence must have no day of the
+        month, and no number of a card or an account. No word for a secret, an address or an expiry may precede the
+        month.
 
         Args:
             place: The words and entities of some lines.
@@ -198,7 +199,7 @@ class NumberFacts:
         return not place.has_in_sentence(index, _DAYS | _CARDS)
 
     def _is_counted(self, place: LinePlaces, index: int, entity_type: str, text: str) -> bool:
-        """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``.
+        """Return whether a number counts or measures, is money, or begins a range such as ``20 to 35 hours``.
 
         Args:
             place: The words and entities of the lines that contain the number.
@@ -243,7 +244,7 @@ class NumberFacts:
         return False
 
     def _may_be_house(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number and its letter may be a house number: ``Flat 14d``, ``we live at 14d``.
+        """Return whether a number with a letter may be the number of a house: ``Flat 14d``, ``we live at 14d``.
 
         Args:
             place: The words and entities of some lines.
@@ -254,7 +255,7 @@ class NumberFacts:
         return place.follows(index, self._before_values)
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number counts something: a unit or plural follows, or a word such as *version* precedes.
+        """Return whether a number counts things: a plural or unit follows, or a word such as *version* precedes.
 
         Args:
             place: The words and entities of some lines.
@@ -294,7 +295,7 @@ class NumberFacts:
         return False
 
     def _is_age(self, place: LinePlaces, index: int) -> bool:
-        """Return whether words show that a number with a unit of time is an age: ``of age`` in ``47 years of age``."""
+        """Return whether words after a number and a unit of time show that it is an age: ``47 years of age``."""
         words = [place.get_word(index + step).lower() for step in (1, 2)]
         return words[0] in self._words.age_ends or words == ["of", "age"]
 
@@ -315,7 +316,7 @@ class NumberFacts:
 
 
 def follows_degrees(place: LinePlaces, index: int) -> bool:
-    """Return whether a number and the degree sign directly precede an index, as in ``37 °C``."""
+    """Return whether a number and the degree sign directly precede the word at ``index``, as in ``37 °C``."""
     return place.gaps[index].strip(" ") == "\u00b0" and place.get_class(index - 1) in NUMERIC_TYPES
 
 

@@ -1,8 +1,8 @@
 """Context of an entity for the rules of ``facts``: unchanged words, gaps, and types of other entities around it.
 
-The option ``facts`` leaves public facts unchanged. A *mention* is a detected entity, which is replaced unless a rule
-leaves it unchanged. An *item* is an unchanged word or a mention. A *capital* is a mention of capitalized words. The
-context never contains the text of a mention. So no rule depends on a text that is replaced.
+The option ``facts`` leaves public facts unchanged in a text. A *mention* is a detected entity, which is replaced unless
+a rule leaves it unchanged. An *item* is an unchanged word or a mention. A *capital* is a mention of capitalized words.
+The context never contains the text of a mention. So no rule depends on a text that is replaced.
 """
 
 import re
@@ -49,8 +49,8 @@ class LinePlaces:
     """The words and detected entities (*mentions*) of some lines, with the gaps between them.
 
     Args:
-        elements: Unchanged texts and mentions.
-        words: Lists of words on which the rules depend.
+        elements: Unchanged texts and mentions in order.
+        words: Lists of words on which the rules of the option ``facts`` depend.
         cut_before: Whether the first line has earlier text, which is not in ``elements``.
         cut_after: Whether the last line has further text, which is not in ``elements``.
         word_before: The last unchanged word of the earlier lines.
@@ -123,11 +123,11 @@ class LinePlaces:
                 yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
-        """Return the unchanged word at ``index``; an empty string for an entity, and outside of the lines."""
+        """Return the unchanged word at ``index``; an empty string for an entity, or an index outside of the lines."""
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the first guess of the type of the entity at position ``index``; empty for an unchanged word."""
+        """Return the preliminary type of the entity at position ``index``; an empty string for an unchanged word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -158,7 +158,7 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` words before position ``index``, nearest first, with "" in place of each entity.
+        """Return up to ``most`` words before position ``index``, nearest first, with ``""`` in place of each entity.
 
         The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
         is unknown.
@@ -174,13 +174,13 @@ class LinePlaces:
 
     @property
     def last_word(self) -> str:
-        """The last word of the lines if it is unchanged; empty if a detected entity is at the end."""
+        """The last word of the lines if it is unchanged; an empty string if an entity is at the end."""
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the numbers beside the number at position ``index`` that belong to it, but only up to 2.
+        """Count the numbers that belong to the number at position ``index``, as in a list; the result is at most 2.
 
-        Two numbers belong together if no word is between them; joining words such as *and* do not count.
+        Two numbers belong together if no word is between them, except a joining word such as *and*.
         """
         count = 0
         for step in (-1, 1):
@@ -190,10 +190,10 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number of the line; -1 if there is none, or if a word separates it.
+        """Return the index of the next number in the line; -1 if there is none, or if a word separates the two.
 
-        The search goes to the left if ``step`` is -1, to the right if it is 1. If it reaches the end of the known part
-        of the line, the unknown rest counts as a number, and the result is ``index``.
+        The search begins at ``index``, and runs to the left if ``step`` is -1, to the right if it is 1. If the line
+        continues beyond the known lines, its unknown rest counts as a number, and the result is ``index``.
         """
         at = index
         while True:
@@ -217,44 +217,42 @@ class LinePlaces:
         )
 
     def has_only_years_beside(self, index: int) -> bool:
-        """Return whether all numbers next to the year at ``index`` are years too.
-
-        Numbers after a separating word do not count.
-        """
+        """Return whether all numbers next to the year at ``index``, with no word between, are also years."""
         return all(
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether the typing error at ``index`` may be corrected: most of its line is unchanged words."""
+        """Return whether a typing error at ``index`` may be corrected: most words of its line are unchanged."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
         is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]
         return 2 * sum(is_kept) > len(is_kept) + 1
 
     def is_value(self, index: int) -> bool:
-        """Return whether a number, or a name or other entity of capitalized words, is at position ``index``."""
+        """Return whether position ``index`` has a number, or an entity of capitalized words such as a name."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether a capitalized entity directly follows the number at ``index``, without a percent sign."""
+        """Return whether an entity of capitalized words directly follows a number, with no percent sign between."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def has_letter(self, index: int) -> bool:
-        """Return whether one letter directly follows a number: a unit, or a part of a house number (``27b``)."""
+        """Return whether one letter directly follows a number: a unit, or part of a house number (``27b``)."""
         return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
 
     def is_hidden(self, index: int, gap: int) -> bool:
-        """Return whether a detected entity that is neither a number nor a date is at an index of the line.
+        """Return whether the position ``index`` of a line has a detected entity other than a number or a date.
 
         Args:
-            index: Index of the item (word or entity). For an index outside of the lines, the result is true if the line
-                continues there.
-            gap: Index of the gap next to the item. If this gap has a line break, the result is false.
+            index: Index of a word or entity. Outside of the known lines, the result is true if the line continues
+                there.
+            gap: Index of the gap between this position and the word from which the caller searches. If this gap has a
+                line break, the result is false.
         """
         if not 0 <= index < len(self._words):
             return self._cut_before if index < 0 else self._cut_after
@@ -262,17 +260,17 @@ class LinePlaces:
         return entity_type != "" and entity_type not in NUMERIC_TYPES and not self.has_break(gap)
 
     def precedes_name(self, index: int) -> bool:
-        """Return whether a comma and a capitalized entity follow position ``index``, as in ``Price, Anna``."""
+        """Return whether a comma and then an entity of capitalized words follow position ``index``: ``Price, Anna``."""
         return self.gaps[index + 1] == ", " and self.get_class(index + 1) in _CAPITAL
 
     def has_capital_beside(self, index: int) -> bool:
-        """Return whether capitalized words that may be a name are directly before or after position ``index``."""
+        """Return whether an entity that may be a name is directly before or after position ``index``."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether neither another single letter nor an entity is next to the letter at ``index``.
+        """Return whether the letter at ``index`` has no other single letter and no entity next to it.
 
-        Otherwise the letter may belong to a name that is spelled letter by letter, as in ``K o v a c``.
+        A letter beside other letters may belong to a name that is spelled letter by letter, as in ``K o v a c``.
         """
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
@@ -280,11 +278,10 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the number at ``index``, which has no unit, may stay unchanged because of its context.
+        """Return whether the context of the number at ``index``, which has no unit, permits to leave it unchanged.
 
-        Unchanged words must be next to the number; the text may also end after the number. The gap before the number
-        must be a blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower
-        case.
+        Unchanged words must be next to the number, except at the end of the text. The gap before the number must be a
+        blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
@@ -331,15 +328,15 @@ class LinePlaces:
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether the capitalized words at ``index`` may be a heading.
 
-        Either a word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word
-        is directly before them, and no other entity of capitalized words is next to them. A list mark may separate two
-        such entities.
+        A word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word is
+        directly before them, and no other entity of capitalized words is next to them, unless a list mark (such as a
+        comma) separates the two entities.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether an entity of capitalized words is beside position ``index``, without a list mark (comma)."""
+        """Return whether an entity of capitalized words is next to ``index``, with no list mark (comma) between."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
@@ -357,7 +354,7 @@ class LinePlaces:
 
         Args:
             index: Index of the entity.
-            followers: The words; ``None`` for any word in lower case.
+            followers: Words that may follow the entity; ``None`` for any word in lower case.
         """
         is_follower = (
             self.get_word(index + 1).islower() if followers is None else self._is_word_of(index + 1, followers)
@@ -388,8 +385,8 @@ class LinePlaces:
     def _ends_sentence(self, index: int) -> bool:
         """Return whether a sentence ends before position ``index``.
 
-        The last word of the sentence must be unchanged, with at least three lower-case letters. So an abbreviation such
-        as ``u.`` ends no sentence.
+        The last word of a sentence must be unchanged and have at least three lower-case letters. So an abbreviation
+        such as ``u.`` does not end a sentence.
         """
         is_end = _SENTENCE_END.search(self.gaps[index]) is not None
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
@@ -399,7 +396,7 @@ class LinePlaces:
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether an unchanged word of a list is next to an entity, with a blank between them.
+        """Return whether a listed, unchanged word is next to an entity, with a blank between them.
 
         Args:
             index: Index of the entity.
@@ -409,7 +406,7 @@ class LinePlaces:
         return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
-        """Return whether the words next to ``index`` show that a language is meant there, as in ``in Spanish``."""
+        """Return whether the words next to ``index`` show that a language is named there, as in ``in Spanish``."""
         is_pair = self.get_class(index - 1) == "group" and self.gaps[index] == " "
         if self._follows_language_lead(index - is_pair):
             return True
@@ -418,8 +415,7 @@ class LinePlaces:
     def _follows_language_lead(self, index: int) -> bool:
         """Return whether a word such as *in* precedes position ``index``.
 
-        A list of languages may be between that word and the index, as before ``French`` in ``in Spanish, German and
-        French``.
+        Other languages may be between the two, as in ``in Spanish, German and French``.
         """
         for _ in range(_MAX_LANGUAGES):
             at, gap = index - 1, self.gaps[index]
@@ -438,7 +434,7 @@ class LinePlaces:
     def is_variety_place(self, index: int) -> bool:
         """Return whether a country at ``index`` may belong to the name of a language, as ``US`` in ``in US English``.
 
-        No noun may follow that name: in ``to US Catholic schools`` the word *Catholic* is an adjective.
+        The result is false if a noun follows, as in ``to US Catholic schools``: there *Catholic* is an adjective.
         """
         if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
             return False
@@ -450,7 +446,7 @@ class LinePlaces:
         return self._follows_language_lead(index)
 
     def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether an unchanged word of a list precedes an entity, with a blank between them.
+        """Return whether a listed, unchanged word precedes an entity, with a blank between them.
 
         Args:
             index: Index of the entity.
@@ -459,9 +455,9 @@ class LinePlaces:
         return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
 
     def is_noun_place(self, index: int) -> bool:
-        """Return whether a determiner shows that a common noun is at ``index``, such as ``van`` in ``the white van``.
+        """Return whether a determiner such as *the* shows that a common noun is at ``index``: ``the white van``.
 
-        At most two unchanged words in lower case may be between the determiner and the entity. No other entity may
+        At most two unchanged words in lower case may be between the determiner and ``index``. No entity may directly
         follow after a blank.
         """
         if self.gaps[index + 1] == " " and self.get_class(index + 1):
@@ -477,7 +473,7 @@ class LinePlaces:
         return False
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of an entity has another entity of one of the given types.
+        """Return whether another entity of one of the types ``types`` is in the sentence of the entity at ``index``.
 
         The search ends after 64 words and entities in each direction.
         """

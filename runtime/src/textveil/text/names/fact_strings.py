@@ -62,20 +62,21 @@ _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place",
 
 
 def is_cased_unit(text: str) -> bool:
-    """Return whether a text is a unit or a temperature scale with a capital letter, such as ``kWh`` or ``C``."""
+    """Return whether a text is a unit of measurement or temperature with a capital letter: ``kWh``, ``C``."""
     return text in _CASED_UNITS or text in _DEGREES
 
 
 class FactStrings:
-    """Sets of public words that the option ``facts`` can leave unchanged, for one value of this option.
+    """Sets of public words that the rules of the option ``facts`` can leave unchanged, for one value of this option.
 
     Args:
         lists: The public word lists.
         level: Value of the option ``facts``, one of ``FACTS``.
-        denied: Words (normalized spellings) that are always replaced.
+        denied: Words of the option ``deny`` (normalized spellings), which are always replaced.
         randomized: Words of the option ``randomize``, which the rules never leave unchanged. An identifier that
             contains such a word is replaced as a whole, so it reveals only that it contains some word of the list.
-        only_tags: Whether tags such as ``[city 1]`` replace all entities. Then no replacement can be an ordinary word.
+        only_tags: Whether tags such as ``[city 1]`` replace all entities. If they do, no replacement is an ordinary
+            word.
 
     Privacy:
         The object stores no text of the user.
@@ -100,14 +101,17 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All possible replacements, in lower case. No rule leaves them unchanged: each could be a replacement."""
+        """All possible surrogates (replacements), in lower case.
+
+        No rule leaves these words unchanged: a reader could mistake an unchanged word for a replacement.
+        """
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Possible replacements of words on no list, without those that may also replace a name or another type."""
+        """Words that may replace unlisted words, but neither names nor entities of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -141,9 +145,10 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words that could replace unlisted words in other styles, and may therefore stay unchanged with tags only.
+        """Words that could replace unlisted words, and may stay unchanged if all entities become tags.
 
-        The set is empty unless tags such as ``[word 1]`` replace all entities, so that none of these words is in use.
+        With tags such as ``[word 1]``, none of these words is in use as a replacement. The set is empty if entities get
+        other replacements than tags.
         """
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
@@ -159,7 +164,7 @@ class FactStrings:
 
     @cached_property
     def _code_names(self) -> frozenset[str]:
-        """Words that are public within identifiers such as ``get_user``, and also names of persons."""
+        """Words that may stay unchanged inside identifiers such as ``get_user``, and are also names of persons."""
         return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
@@ -181,7 +186,7 @@ class FactStrings:
         return word in self.words.roles and word not in self.persons and self.is_shared(word)
 
     def is_elided(self, key: str) -> bool:
-        """Return whether a word has a short foreign word at its start, joined to a word that is no name: *l'image*."""
+        """Return whether a word is a short foreign word joined to a word that is no name, such as *l'image*."""
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
@@ -191,11 +196,11 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word belongs to another language, and is no common word of the language of the lists."""
+        """Return whether a word belongs to another language than the word lists, and is no common word of theirs."""
         return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
-        """Return whether a word of another language stays unchanged. To save memory, the method copies no list."""
+        """Return whether the rules of ``facts`` leave a word of another language unchanged."""
         if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
             return False
         return word not in self.persons and self.is_shared(word)
@@ -205,15 +210,15 @@ class FactStrings:
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a text is a listed company or product that this value of ``facts`` replaces."""
+        """Return whether a text is a listed company or product, and the option ``facts`` replaces companies."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
-        """Return whether a string is a unit of measurement with a capital letter, such as ``kWh``."""
+        """Return whether a text is a unit of measurement with a capital letter, such as ``kWh``."""
         return text in _CASED_UNITS and text.lower() in self.words.units
 
     def is_degree(self, text: str) -> bool:
-        """Return whether a capital letter is the sign of a temperature scale, as in ``37.5 °C``."""
+        """Return whether a text is the capital letter of a temperature scale, as in ``37.5 °C``."""
         return text in _DEGREES and text.lower() not in self.denied
 
     def is_label_letter(self, text: str) -> bool:
@@ -221,7 +226,7 @@ class FactStrings:
         return self.is_useful and len(text) == 1 and text.isascii() and text.lower() not in self.denied
 
     def is_labeled_noun(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens are a capitalized noun and a capital letter, such as *Plan B*."""
+        """Return whether ``tokens`` are a capitalized noun and a capital letter, such as *Plan B*."""
         if len(tokens) != 2 or tokens[0].case != TITLE or not self.is_label_letter(tokens[1].text):
             return False
         return tokens[0].key in self.words.label_nouns and self.is_shared(tokens[0].key)
@@ -244,19 +249,18 @@ class FactStrings:
         return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
 
     def begins_as_group(self, text: str) -> bool:
-        """Return whether the name of a group may be a common word at the start of a sentence, such as *Left*.
+        """Return whether the name of a party, faith or people may be a common word at a sentence start, such as *Left*.
 
-        Groups are parties, faiths and peoples. Only a name in Title case may be such a word.
+        The result is false unless the name is in Title case.
         """
         word = text.lower()
         marks = self.common.get(word, 0)
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a word before any other word may be capitalized as start of a sentence: *Bank transfer*.
+        """Return whether a word may be a common word with a capital at the start of a sentence, as in *Bank transfer*.
 
-        The word must often begin sentences, and must not be rare as a common word. It may be a rare family name, but
-        not a frequent one.
+        The word must be one that often begins sentences, and not a rare common word or a frequent family name.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -264,8 +268,8 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        If months get surrogates (other months), an unchanged *May* could be mistaken for a surrogate. In this case the
-        result is false if the option ``facts`` is below ``useful``.
+        If other months replace months, a reader could mistake an unchanged *May* for a replacement. In this case the
+        result is false for values of the option ``facts`` below ``useful``.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
@@ -285,12 +289,12 @@ class FactStrings:
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
     def is_noun(self, word: str) -> bool:
-        """Return whether a kept word in lower case may be a noun: a common word that is no function word."""
+        """Return whether a common word in lower case may be a noun: it is no function word."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & FUNCTION
 
     def is_acronym(self, text: str) -> bool:
-        """Return whether a string is an acronym on a public list, and not also a name."""
+        """Return whether a text is an acronym on a public list, and not also a name."""
         return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
@@ -311,13 +315,13 @@ class FactStrings:
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
-        """Return whether a word may stay unchanged: ``deny`` lacks it, and it is no possible replacement."""
+        """Return whether a word may stay unchanged: it is neither listed in ``deny`` nor a possible replacement."""
         return word not in self.denied and word not in self.surrogates
 
     # --- runs of capitals
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether public lists have all of the given capitalized words, with the same spelling."""
+        """Return whether public lists contain all of some capitalized words, with the same spelling."""
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
@@ -331,13 +335,13 @@ class FactStrings:
         return word in self.words.phone_labels and text in (word.title(), word.upper()) and self.is_shared(word)
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether the only token is a function word that is not also a name, such as *We*."""
+        """Return whether ``tokens`` is a single function word that is not also a name, such as *We*."""
         marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
         spellings = (tokens[0].key.title(), tokens[0].key.upper())
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether the only token is a word that may begin a sentence, and is no name."""
+        """Return whether ``tokens`` is a single word that may begin a sentence and is no name."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
@@ -346,7 +350,7 @@ class FactStrings:
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
     def is_sentence(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens are a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
+        """Return whether ``tokens`` are a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
 
         There must be several words. All must be common words that are no names, and at least one a function word.
         """
@@ -363,10 +367,9 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether capitalized words may be a heading, such as *Work Experience*.
 
-        All of them must be common words or terms, and no names of persons or places. For several words, three more
-        conditions must hold. At least one word often begins sentences. At least one word is not a name in a census:
-        *Eve Good* is not a heading. The last word is not a word of institutions: *Hillside Primary School* is not a
-        heading.
+        All words must be common words or technical terms, and no names of persons or places. Several words must fulfill
+        three more conditions. At least one of them often begins sentences. At least one is not a name in a census: *Eve
+        Good* is not a heading. The last one is no kind of institution: *Hillside Primary School* is not a heading.
         """
         for token in tokens:  # no generator, since most spans end the loop at their first word
             if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
@@ -389,11 +392,11 @@ class FactStrings:
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
-        """Return whether the last word names a kind of institution, such as *School*."""
+        """Return whether the last word of a name is a kind of institution, such as *School*."""
         return keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
 
     def _is_plain_heading(self, token: NamesToken) -> bool:
-        """Return whether a word is neither a company nor a word of addresses such as *Suite*."""
+        """Return whether a word may be in a heading: it is no company, and no word of addresses such as *Suite*."""
         return not self.is_company(token.text) and token.key not in self.words.address_words
 
     def _is_title_term(self, token: NamesToken) -> bool:
@@ -433,7 +436,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens include a word such as ``HttpClient``, and otherwise only common words and terms."""
+        """Return whether tokens are an identifier such as ``HttpClient``, and otherwise common words and terms."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -446,7 +449,7 @@ class FactStrings:
         return self.is_useful and bool(tokens) and (is_country or self.is_public_run(tokens))
 
     def find_sets(self, mention: EntityMention) -> int:
-        """Return which public sets of words contain the text of a detected entity, as the sum of their flags.
+        """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
 
         The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
         """
@@ -489,7 +492,7 @@ class FactStrings:
         return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
 
     def _find_small_sets(self, text: str) -> int:
-        """Return which small public sets (units, labels and others) contain a span, as the sum of their flags."""
+        """Return the small public sets (units, labels and others) that contain a text, as the sum of their flags."""
         found = (
             (UNITS, self.is_unit(text)),
             (VARIETIES, self.is_country_variety(text)),

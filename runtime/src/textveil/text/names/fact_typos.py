@@ -15,10 +15,10 @@ _MAX_LETTERS = 24
 
 
 class TypingErrors:
-    """Corrects words with a single typing error, such as two swapped letters, so that they can stay in a text.
+    """Corrects words with a single typing error, such as two swapped letters: the corrected word replaces the word.
 
     Args:
-        strings: Public sets of words.
+        strings: Public sets of words, such as the common words.
     """
 
     def __init__(self, strings: FactStrings) -> None:
@@ -51,7 +51,7 @@ class TypingErrors:
 
 
 def _list_neighbors(word: str) -> set[str]:
-    """Return all strings that turn into ``word`` by one typing error. Most of them are not words."""
+    """Return all strings from which ``word`` differs by one typing error. Most of these strings are not words."""
     length = len(word)
     swapped = {
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"

@@ -1,15 +1,16 @@
 """Public facts in the mode ``names``: entities that the rules of the option ``facts`` leave unchanged.
 
-The rules read the elements of a text after the three passes: unchanged texts and mentions (detected entities, which
-would be replaced). They turn a mention into unchanged text if two conditions hold:
+The rules run after the three passes that split a text into unchanged texts and *mentions* (detected entities to
+replace). A rule turns a mention into unchanged text if two conditions hold:
 
-- its own string is in a public set ``D`` of the rule (a list, a form, a range of values);
-- its *place* allows the rule. A place is the unchanged text around the mention, and the types of the mentions next to
-  it.
+- the text of the mention is in a public set ``D`` of the rule (a list, a form, a range of values);
+- the *place* of the mention permits it. A place is the unchanged text around a mention, and the types of the mentions
+  next to it.
 
-The place never depends on a string that is replaced, and the set ``D`` is public. So the output remains a function of
-the template. A span that stays replaced could have any string of its type outside ``D`` (docs/proofs/names.md,
-"Facts"). The rules for numbers run in a second round, which reads the unchanged text of the first round.
+The place never depends on the text of a replaced mention, and the set ``D`` is public. So the output distribution
+remains a function of the template (unchanged words and types of mentions). A span that stays replaced could have any
+string of its type outside ``D`` (docs/proofs/names.md, "Facts"). The rules for numbers run in a second round, which
+reads the unchanged text of the first round.
 """
 
 import re
@@ -80,7 +81,7 @@ class FactRules:
     Args:
         lists: The public word lists.
         level: Value of the option ``facts``, one of ``FACTS``.
-        denied: Words (normalized spellings) that are always replaced.
+        denied: Words of the option ``deny`` (normalized spellings), which are always replaced.
         randomized: Words of the option ``randomize``.
         hidden_types: Entity types that the options ``tag`` and ``drop`` write as tags or remove.
         shows_errors: Whether the result has the original spelling of words with a corrected typing error, as in a
@@ -129,13 +130,13 @@ class FactRules:
         return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and the span of the rest.
+        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and a span of the other words.
 
         A greeting may precede the roles, as in *Hi Anna* and *Kind Regards Anna*.
 
         Returns:
-            The text of the greeting and the roles, with a blank after each word, and the span of the rest. ``None`` if
-            the span begins with neither, or if only a single initial follows.
+            The text of the greeting and the roles, with a blank after each word, and the span of the other words.
+            ``None`` if the entity begins with neither a greeting nor a role, or if only a single initial follows.
         """
         span, count = mention.span, 0
         tokens = span.tokens
@@ -158,7 +159,7 @@ class FactRules:
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
-        """Return whether the value of a JSON key must be replaced: the key names a secret, or has a replaced word.
+        """Return whether the value of a JSON key must be replaced: the key names a secret, or contains a replaced word.
 
         Args:
             elements: Unchanged texts and detected entities of the key.
@@ -177,11 +178,12 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Turn public facts among the detected entities into unchanged text, and yield texts and entities in turn.
+        """Turn public facts among detected entities into unchanged text, and yield texts and other entities.
 
         Args:
             elements: Unchanged texts and entities, in order.
-            finder: Finder of the spans. Its count of unchanged words increases by the words of the facts.
+            finder: Object that found the entities. The method adds the words of the facts to its count of unchanged
+                words.
             classify_span: Function that assigns an entity type to a span, and returns the entity.
             may_correct: Whether typing errors may be corrected.
         """
@@ -272,7 +274,7 @@ class FactRules:
         return all(not token.flags & HOLDS_OWN and token.key not in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
-        """Return whether a rule leaves a word, a letter, an identifier, a unit or a weekday unchanged.
+        """Return whether a rule of ``facts`` leaves a word, a letter, an identifier, a unit or a weekday unchanged.
 
         Args:
             place: The words and entities of the lines that contain the word.
@@ -344,7 +346,7 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or belongs to the noun before it, as in ``vitamin C``.
+        """Return whether a capital letter is a variable, or belongs to a noun before it, as in ``vitamin C``.
 
         Args:
             place: The words and entities of some lines.
@@ -357,9 +359,9 @@ class FactRules:
         return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a word stays unchanged because an unchanged word is next to it.
+        """Return whether an unchanged word next to a word permits to leave that word unchanged too.
 
-        The word must be a function word of another language, or a part of the name of a language (``US English``).
+        The rule applies to function words of other languages, and to parts of the name of a language (``US English``).
 
         Args:
             place: The words and entities of the lines that contain the word.
@@ -378,7 +380,7 @@ class FactRules:
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether a word is a typing error that may be corrected in its context.
+        """Return whether a word has a typing error that may be corrected in its context.
 
         Args:
             place: The words and entities of the lines that contain the word.
@@ -391,11 +393,11 @@ class FactRules:
         return not place.follows(index, self._before_names) and self._errors.correct(span.text) != ""
 
     def corrects(self, word: str) -> bool:
-        """Return whether a word is a typing error that these rules correct in some contexts."""
+        """Return whether a word has a typing error that these rules correct in some contexts."""
         return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
-        """Return whether a rule leaves a span of capitalized words unchanged, such as a heading or a company.
+        """Return whether a rule of ``facts`` leaves capitalized words unchanged, such as a heading or a company.
 
         Args:
             place: The words and entities of the lines that contain the span.

@@ -1,7 +1,7 @@
 """Options for replacements in the mode ``names``, and the privacy guarantee of the mode.
 
-The output reveals the types, the case and the order of replaced entities, but not their text. For unchanged words there
-is no bound.
+The sanitized text reveals the types, the case and the order of replaced entities, but not their text. It reveals all
+unchanged words, so there is no bound on its privacy loss.
 """
 
 import math
@@ -47,15 +47,16 @@ class ReplacementStyle:
     Attributes:
         tags: Whether tags such as ``[city 1]`` replace all entities.
         consistent: Whether equal entities of a document get equal surrogates (replacements).
-        keep: Types that are left unchanged, if the type of the entity follows from a list or from its form.
-        tag: Types that become tags, even if ``tags`` is false.
-        drop: Types that are removed without a replacement.
+        keep: Entity types that stay unchanged. This applies to entities whose type follows from a list or from their
+            form.
+        tag: Entity types that become tags, even if ``tags`` is false.
+        drop: Entity types that are removed without a replacement.
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
         linked: Whether equal entities in different documents get equal surrogates, if the secret key is the same.
         value_tags: Entity types that become tags because the option ``facts`` leaves some of their values unchanged: a
-            surrogate could be mistaken for such a value. Exception: numbers with a layout of ``LONG_NUMBERS`` get
-            surrogates.
+            surrogate could be mistaken for such a value. Numbers with a layout (public form) in ``LONG_NUMBERS`` get
+            surrogates nevertheless.
     """
 
     tags: bool = False
@@ -75,12 +76,12 @@ class ReplacementStyle:
 
 @dataclass(frozen=True)
 class RandomizedListFigures:
-    """Numbers for privacy statements about the words that the option ``randomize`` randomizes.
+    """Numbers for privacy statements about the list of words that the option ``randomize`` sets.
 
     Attributes:
         words: Number of words of the list.
-        nats: Epsilon per word.
-        guess_gain: Factor by which the output improves an attacker's guess of the word.
+        nats: Epsilon per randomized word.
+        guess_gain: Factor by which the random output raises an attacker's probability of guessing the word.
     """
 
     words: int
@@ -96,14 +97,14 @@ class NamesGuarantee:
     """Privacy guarantee of the mode ``names``.
 
     The template of a text has the unchanged words, and the types of the replaced entities. Two texts with the same
-    template have the same output distribution: a privacy loss of 0. Between texts with different templates there is no
-    bound. So a text has no finite epsilon, and statements state none.
+    template have the same output distribution: a privacy loss of 0. The privacy loss between texts with different
+    templates has no bound. So a text has no finite epsilon.
 
     Attributes:
         style: Options for the replacement of entities, such as surrogates or tags.
         facts: Value of the option ``facts``: which public facts are left unchanged.
         allow: Whether the option ``allow`` adds words that are left unchanged.
-        deny: Whether the option ``deny`` adds words that are replaced.
+        deny: Whether the option ``deny`` adds words that are always replaced.
         also: Whether a second detector hides further parts of the output.
         patterns: Names of the entity types of the option ``patterns``. Tags and statements contain these names.
         known: Whether the option ``known`` lists persons.
@@ -121,12 +122,12 @@ class NamesGuarantee:
 
     @property
     def epsilon(self) -> float:
-        """Infinity, since no privacy loss below infinity holds for all pairs of texts."""
+        """Infinity, since the privacy loss between two arbitrary texts has no finite bound."""
         return math.inf
 
     @property
     def epsilon_kind(self) -> str:
-        """Text that privacy statements have in place of a definition of epsilon: ``none for kept words``."""
+        """Text that stands in privacy statements in place of a definition of epsilon: ``none for kept words``."""
         return _TEXTS["epsilon_kind"]
 
     @property
@@ -139,11 +140,11 @@ class NamesGuarantee:
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return ``kept word``, the name that privacy statements give to the words that they count."""
+        """Return ``kept word``, the unit in which privacy statements of this mode count words."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the parts of a JSON privacy statement that are equal for all texts, such as the options of the call.
+        """Return the parts of a JSON privacy statement that do not depend on a text, such as the options of the call.
 
         The value of ``epsilon_text`` is null, never 0, because the privacy loss of a text has no finite bound.
         """

@@ -1,4 +1,4 @@
-r"""Split a text with JSON into parts, each of which is sanitized like a text of its own.
+r"""Split a text with JSON into parts, each of which is sanitized independently of the others.
 
 A JSON string is read without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a
 comment is read like a string.
@@ -60,7 +60,7 @@ def split_json(text: str) -> Iterator[JsonPart]:
 
 
 def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether a JSON value begins at ``start``, and the position up to which the text was read."""
+    """Return whether a JSON value begins at ``start``, and the position at which the search ended."""
     depth, at = 0, start
     while match := _TOKEN.match(text, at):
         at = match.end()
@@ -89,7 +89,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Decode a JSON string, and return it as a part. ``written`` is the string without its quotes."""
+    """Decode a JSON string (``written``, without its quotes), and return it as a part."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []
@@ -106,7 +106,7 @@ def _read_string(written: str) -> JsonPart:
 
 
 def _decode_escape(code: str) -> str:
-    """Decode the hexadecimal digits of a JSON escape, or of the two escapes of a UTF-16 surrogate pair."""
+    """Return the character of a JSON escape, given its hexadecimal digits (8 digits for a UTF-16 surrogate pair)."""
     if len(code) == 4:
         return chr(int(code, 16))
     return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))

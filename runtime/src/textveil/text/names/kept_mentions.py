@@ -1,8 +1,8 @@
 """Entities that the option ``keep`` leaves unchanged, unless they are parts of a name.
 
-The *closed* types are groups of people, months, number words and weekdays. A word of a closed type, such as *Brown*,
-may also be a family name. So such a word stays unchanged only if no name is beside it. The decision reads the types and
-layouts (public forms) of the entities beside the word, and the gaps between, but never their text.
+The *closed* types are groups of people, months, number words and weekdays. A word of a closed type, such as *May*, may
+also be a name. So such a word stays unchanged only if no name is beside it. The decision reads the types and layouts
+(public forms) of the entities beside the word, and the gaps between, but never their text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ _NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
 
 
 class _HasSpan(Protocol):
-    """Interface of a detected entity for this module, which reads only the span of the entity."""
+    """Interface of a detected entity: this module reads only the span of the entity."""
 
     @property
     def span(self) -> EntitySpan:
@@ -43,10 +43,10 @@ Mention = TypeVar("Mention", bound=_HasSpan)
 def merge_kept_mentions(
     elements: Iterable[str | Mention], is_covered: Callable[[Mention], bool]
 ) -> Iterator[str | Mention]:
-    """Join entities that an option such as ``keep`` leaves unchanged to the text, and yield texts and others.
+    """Turn entities that an option such as ``keep`` leaves unchanged into text, and yield texts and other entities.
 
     Args:
-        elements: Unchanged texts and detected entities.
+        elements: Unchanged texts and detected entities, in order.
         is_covered: Function that returns whether the option applies to an entity, by its own text and type.
     """
     kept_texts, gap = list[str](), list[str]()
@@ -88,7 +88,7 @@ def merge_kept_mentions(
 
 
 def _find_part(mention: _HasSpan) -> str:
-    """Return what an entity may be in a person's name: a name, an initial, a title, or none of them."""
+    """Return the role that an entity may have in a person's name: a name, an initial, a title, or none."""
     span = mention.span
     if span.entity_type in _TITLES:
         return _TITLE
@@ -101,7 +101,7 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
     """Return whether a word such as *Brown* or *May* is beside a name, and so may be a part of the name.
 
     Args:
-        mention: The word.
+        mention: The word, as a detected entity.
         before: Result of ``_find_part`` for the entity before the word.
         lead: The unchanged text between that entity and the word.
         gap: The unchanged text between the word and the next entity.

@@ -1,4 +1,4 @@
-"""Persons that the user lists in the option ``known``: the same made-up person replaces all spellings of a person.
+"""Persons that the user lists in the option ``known``: one made-up person replaces all spellings of a listed person.
 
 A person is one line: ``Daniel Keller, D. Keller, Dan, keller@acme.example``. The first spelling names the person. A
 spelling has a *form*: which of its words are the first name, the family name or initials. The surrogate (replacement)
@@ -57,7 +57,7 @@ _MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u00b4", "'"), **dict.fromk
 class _Word(NamedTuple):
     """A word of a text, with its position and its normalized spelling.
 
-    The tuple also has the gap before the word, and whether this gap begins with a full stop.
+    The tuple also has the gap (marks and blanks) before the word, and whether this gap begins with a full stop.
     """
 
     start: int
@@ -74,10 +74,10 @@ class KnownSpelling:
     Attributes:
         person: The person's first spelling.
         form: The role of each name in the spelling, as one letter each: first name, family name or initial.
-        originals: Names that restoring puts into a reply. The first one replaces the surrogate (made-up name) of the
-            whole spelling: it is the person's first listed spelling with this form. Each further one replaces the
-            surrogate of one role: it is the person's first listed name with this role.
-        needs_capital: Whether text matches only if it begins with a capital letter, because the spelling is also a
+        originals: Names that restoring puts into a reply in place of surrogates (made-up names). The first one replaces
+            the surrogate of the whole spelling: it is the person's first listed spelling with this form. Each further
+            one replaces the surrogate of one role: it is the person's first listed name with this role.
+        needs_capital: Whether only text with a capital letter at its start matches, because the spelling is also a
             common word.
     """
 
@@ -93,7 +93,7 @@ class KnownMatch(NamedTuple):
     Attributes:
         start: Index of the first character.
         end: Index after the last character.
-        spelling: The listed spelling that the text has there.
+        spelling: The listed spelling that the text has in this range.
     """
 
     start: int
@@ -103,7 +103,7 @@ class KnownMatch(NamedTuple):
 
 @dataclass
 class _TrieNode:
-    """A node of the prefix tree of listed names: its child nodes, one per next word, and a name that ends here."""
+    """Node of the prefix tree of listed spellings: child nodes by their next word, and a spelling that ends here."""
 
     children: "dict[tuple[str, str], _TrieNode]" = field(default_factory=dict)
     spelling: KnownSpelling | None = None
@@ -118,8 +118,8 @@ class KnownPersons:
             are blank or begin with ``#`` do not count.
         common: Common words. A spelling that is a common word and has a capital letter matches only text with a capital
             letter.
-        name_lists: Public lists of names. Its first names, particles and titles decide which word of a spelling is the
-            first name and which one the family name.
+        name_lists: Public lists of names. Their first names, particles and titles decide which word of a spelling is
+            the first name and which one the family name.
 
     Raises:
         OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
@@ -203,10 +203,10 @@ class KnownPersons:
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
-        """Return the first name and the words of the family name of one person, as normalized words.
+        """Return the first name and the words of the family name of one listed person, as normalized words.
 
-        Example: the spellings ``D. Keller`` and ``Daniel Keller`` give ``daniel`` and ``keller``. If no spelling has a
-        first name, the first result is empty; the same holds for the family name.
+        Example: the spellings ``D. Keller`` and ``Daniel Keller`` give ``daniel`` and ``keller``. A name that no
+        spelling has is empty in the result.
 
         Args:
             words_of_each: For each spelling of the person, its text and its words.
@@ -230,9 +230,9 @@ class KnownPersons:
         return (lone, ()) if lone in self._lists["given"] else ("", (lone,) if lone else ())
 
     def _drop_titles(self, units: "list[tuple[str, int, int, bool]]") -> "list[tuple[str, int, int, bool]]":
-        """Return the words of a name without the titles before it, such as *Dr*.
+        """Return the words of a name without titles before it, such as *Dr*.
 
-        The reason: in a text, a title is an entity of its own, not a part of the name.
+        In a text, a title is an entity of its own, not a part of the name.
         """
         titles = self._lists["title"]
         while len(units) > 1 and units[0][0] in titles:
@@ -246,11 +246,11 @@ class KnownPersons:
 
         Args:
             spelling: The spelling.
-            words: Its words.
+            words: The words of the spelling.
             name: First name and words of the family name, as ``_find_full_name`` returns them.
 
         Returns:
-            The form: one letter for each role, in order. And for each role the range of its words.
+            The form of the spelling, with one letter for each role in order; and for each role the range of its words.
         """
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):
@@ -284,7 +284,7 @@ class KnownCandidates:
 
     Args:
         text: The text.
-        root: The prefix tree of spellings, by their first word.
+        root: The roots of the prefix tree of listed spellings, by the first word of a spelling.
     """
 
     def __init__(self, text: str, root: Mapping[str, _TrieNode]) -> None:
@@ -293,7 +293,7 @@ class KnownCandidates:
         self._next = 0
 
     def find_next(self, start: int) -> KnownMatch | None:
-        """Return the next match that begins at ``start`` or later; ``None`` if there is none.
+        """Return the next name that begins at ``start`` or later; ``None`` if there is none.
 
         From call to call, ``start`` must not decrease.
         """
@@ -327,7 +327,7 @@ class KnownCandidates:
 def make_known_token(match: KnownMatch, text: str) -> NamesToken:
     """Create the token that represents a listed person's name in a text.
 
-    The key of the token contains the person, and the spellings with which a reply is restored.
+    The key of the token contains the listed person, and the spellings that restoring puts into replies.
     """
     spelling = match.spelling
     person, form, originals = spelling.person, spelling.form, spelling.originals
@@ -336,7 +336,7 @@ def make_known_token(match: KnownMatch, text: str) -> NamesToken:
 
 
 def make_known_mention(span: EntitySpan) -> EntityMention:
-    """Return the name of a listed person as an entity with two parts: first name and family name.
+    """Return the name of a listed person as an entity (``EntityMention``) with two parts: first and family name.
 
     Both parts have the same text for all spellings of a person, so all spellings get the same replacement.
     """
@@ -394,7 +394,7 @@ def _capitalize(match: "re.Match[str]") -> str:
 def _find_name_case(text: str) -> int:
     """Return the case pattern of a name: ``UPPER``, ``TITLE`` or ``LOWER``.
 
-    Initials count only if the name has no longer words.
+    Initials count only in a name that consists of initials.
     """
     words = [word for word in _WORD.findall(text) if len(word) > 1] or [text]
     if any(not word.isupper() for word in words):

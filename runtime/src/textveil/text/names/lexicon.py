@@ -1,7 +1,8 @@
 """Lexicon of the mode ``names``: decides which words and plain numbers stay unchanged.
 
-The decision is a function of the word, the public word lists and the options. A word may have punctuation marks around
-it, as in ``(word,``. ``tokenizer`` reads all other texts between blanks, such as email addresses.
+The decision is a function of the word, the public word lists and the options of a call. A word may have punctuation
+marks around it, as in ``(word,``. The module ``tokenizer`` reads all other texts between blanks, such as email
+addresses.
 """
 
 import re
@@ -80,9 +81,11 @@ class Lexicon:
 
     Args:
         lists: The public word lists.
-        allowed: Words, normalized, that stay unchanged in lower case and with capitals.
-        denied: Words, normalized, that are replaced like unlisted words, even if a list has them.
-        randomized: Words, normalized, that are randomized where they are in lower case. None of them is in ``denied``.
+        allowed: Words of the option ``allow``, normalized. They stay unchanged in lower case and with capitals.
+        denied: Words of the option ``deny``, normalized. They are replaced like unlisted words, even if a list has
+            them.
+        randomized: Words of the option ``randomize``, normalized. They are randomized where they are in lower case.
+            None of them is in ``denied``.
 
     Attributes:
         rules: Rules of the language, such as number words and date formats.
@@ -134,7 +137,7 @@ class Lexicon:
         older: Mapping[str, ChunkTokens],
         tokenize_chunk: Callable[[str], ChunkTokens],
     ) -> None:
-        """Tokenize the chunks (texts between blanks) that are not in ``recent`` yet, and add their tokens there.
+        """Tokenize chunks (texts between blanks) that are not in ``recent``, and add their tokens to ``recent``.
 
         Args:
             chunks: Texts between single blanks.
@@ -155,7 +158,7 @@ class Lexicon:
             recent[chunk] = tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
-        """Return the tokens of a word or plain number with punctuation around it, as in ``(word,``; else ``None``."""
+        """Return the tokens of a word or plain number with punctuation, as in ``(word,``; ``None`` for other texts."""
         if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
             return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
         parts = self.split_word(chunk)
@@ -183,7 +186,7 @@ class Lexicon:
         return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
 
     def classify_plain_number(self, core: str) -> NamesToken:
-        """Return the token for a number such as ``48213`` or ``4,500``: ASCII digits, also with marks between them.
+        """Return the token of a number of ASCII digits, also with marks between them: ``48213``, ``4,500``.
 
         A common expression such as ``24/7`` stays unchanged.
         """
@@ -192,7 +195,7 @@ class Lexicon:
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word is certainly no name: a function word, or a common word in lower case."""
+        """Return whether a word is a function word, or a common word in lower case, which is never a name."""
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
@@ -229,7 +232,7 @@ class Lexicon:
     def find_plain_token(self, word: str) -> NamesToken | None:
         """Return the token of a common word that stays unchanged in any context; ``None`` for other words.
 
-        Most words of a text are of this kind, so this is a fast path.
+        Most words of a text are such words, so the method is fast.
         """
         marks = self._common.get(word, 0)
         if (
@@ -242,7 +245,7 @@ class Lexicon:
         return None
 
     def classify_word(self, word: str) -> Sequence[NamesToken]:
-        """Return the tokens of a word of letters and apostrophes: one, or a stem and clitics (``Anna`` and ``'s``)."""
+        """Return the tokens of a word of letters and apostrophes: one, or a stem and its clitics (``Anna``, ``'s``)."""
         if word.islower() and (plain_token := self.find_plain_token(word)) is not None:
             return (plain_token,)
         folded = word.lower() if word.isascii() else fold_word(word)
@@ -267,9 +270,9 @@ class Lexicon:
     def _find_leading_clitic(self, word: str, folded: str) -> int:
         """Return the length of a clitic such as ``d'`` at the start of a word; 0 if there is none.
 
-        A clitic with a capital counts only before a lower-case letter. So ``D'Angelo`` has no clitic: it is a name,
-        which is replaced as a whole. All letters of a clitic must be ASCII. The reason: a clitic stays unchanged, so
-        look-alike letters could carry private data into the output.
+        A clitic with a capital counts only before a lower-case letter. So ``D'Angelo`` has no clitic: it is replaced as
+        a whole. All letters of a clitic must be ASCII, because a clitic stays unchanged: look-alike letters could carry
+        private data into the output.
 
         Args:
             word: The word.
@@ -321,7 +324,7 @@ class Lexicon:
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
 
     def make_unlisted_token(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a lower-case word to replace, with a flag if the word is a listed name of a person.
+        """Create the token of a lower-case word that is replaced, with a flag if the word is a listed name of a person.
 
         Args:
             word: The word.
@@ -331,7 +334,7 @@ class Lexicon:
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a lower-case word to replace. The output reveals only its ending, such as ``-tion``.
+        """Create the token of a lower-case word that is replaced, except for a public ending such as ``-tion``.
 
         Args:
             word: The word.
@@ -344,10 +347,10 @@ class Lexicon:
         return create_tuple(NamesToken, (REPLACED, word, folded, LOWER, "word", find_ending(folded, self.rules), 0))
 
     def _find_noun_role(self, word: str, marks: int) -> str:
-        """Return which part a common word may be of a lower-case name before it, as *short* in ``martin short``.
+        """Return the role that a common word may have after a lower-case name, as *short* in ``martin short``.
 
-        The result is ``NAME_ROLE`` for a listed name of a person, and ``NOUN_ROLE`` for other words that may be nouns.
-        The result is empty for all other words, which cannot belong to a name.
+        The result is ``NAME_ROLE`` for a listed name of a person, ``NOUN_ROLE`` for another word that may be a noun,
+        and empty for a word that cannot belong to a name.
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""
@@ -391,14 +394,14 @@ def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
 
     Args:
         word: The word.
-        folded: Its normalized spelling.
-        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
+        folded: The word, normalized (lower case, NFKC).
+        case: Case pattern of the word: ``LOWER``, ``TITLE`` or ``UPPER``.
     """
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
 
 def find_ending(folded: str, rules: Rules) -> str:
-    """Return the ending of a word that the output may reveal, such as ``-tion``; empty if there is none.
+    """Return the ending of a replaced word that the output may reveal, such as ``-tion``; empty if there is none.
 
     Args:
         folded: The word, normalized (lower case, NFKC).
@@ -425,12 +428,12 @@ def is_title_case(token: NamesToken) -> bool:
 
 
 def may_join_name(token: NamesToken) -> bool:
-    """Return whether a common word may be a part of the name before it, as *short* in ``martin short``."""
+    """Return whether a common word may be a part of a name before it, as *short* in ``martin short``."""
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))
 
 
 def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether initials may precede a word: the word must have a capital and be no function word."""
+    """Return whether a word may follow initials: it has a capital letter and is no function word."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 
@@ -460,21 +463,21 @@ def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
     """Create the token of a number.
 
     Args:
-        digits: The number as written.
-        entity_type: Its entity type.
-        layout: The part of its form that the output reveals, such as the number of digits.
+        digits: The number as the text spells it.
+        entity_type: Entity type of the number.
+        layout: The part of the number's form that the output reveals, such as the number of digits.
     """
     joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
     return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
-    """Pack the tokens of a text between blanks, and the marks around them, in the compact form ``ChunkTokens``.
+    """Pack the tokens of a chunk (text between blanks), and the marks around them, in the compact form ``ChunkTokens``.
 
     Args:
         lead: Marks before the tokens.
         tokens: The tokens, with tokens for the gaps between them.
-        tail: Marks after the tokens. The function adds the blank that follows them.
+        tail: Marks after the tokens. The function appends a blank to them.
     """
     if len(tokens) == 1 and tokens[0].token_class != GAP:
         blank_after = f"{tail} " if tail else " "  # the usual blank is one string in memory for all chunks

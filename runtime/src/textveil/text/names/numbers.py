@@ -1,9 +1,9 @@
 """Classification of numbers by type and layout, and search for the digits that form one number.
 
-The layout is the part of a number's form that the output reveals, such as the number of digits. The type is a function
-of the string. Which digits belong together is a function of their classes and of the gaps, never of their values. There
-is one exception: the number of a list item is compared with the number of the item before it, and stays unchanged if it
-continues the list.
+The layout is the part of a number's form that the output reveals, such as the number of digits. The type of a number is
+a function of its string. Which digits form one number depends on token classes and on gaps, never on the values of the
+digits. Only the number of a list item is compared with another value, the number of the item before it: it stays
+unchanged if it continues the list.
 """
 
 import re
@@ -83,7 +83,7 @@ def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def _is_next(year: str, end: str) -> bool:
-    """Return whether ``end`` is the year after ``year``, as two digits, as in ``2023/24``."""
+    """Return whether ``end`` (two digits) is the year after ``year``, as in ``2023/24``."""
     digits = year + end
     return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
 
@@ -97,7 +97,7 @@ def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple
 
 
 class NumberRange(NamedTuple):
-    """The tokens of a text that form one number.
+    """A range of tokens that form one number.
 
     Attributes:
         entity_type: Entity type; ``DIGIT_GROUP`` for several groups of digits.
@@ -111,7 +111,7 @@ class NumberRange(NamedTuple):
 
 
 def find_grouped_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> NumberRange | None:
-    """Return the British postal code (``SW1A 1AA``) or grouped IBAN that begins at ``index``; ``None`` if none."""
+    """Return the British postal code (``SW1A 1AA``) or grouped IBAN at ``index``; ``None`` if there is none."""
     after = index + 1
     if words[index].flags & OUTWARD and after < end and gaps[after] == " " and words[after].flags & INWARD:
         return NumberRange("postcode", "", after + 1)
@@ -120,11 +120,10 @@ def find_grouped_code(words: Sequence[NamesToken], gaps: Sequence[str], index: i
 
 
 def find_iban_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int) -> int:
-    """Return the index after an IBAN in groups, such as ``GB29 NWBK 6016``, that begins at ``index``; else 0.
+    """Return the index after the grouped IBAN (``GB29 NWBK 6016``) that begins at ``index``; 0 if there is none.
 
     At least two groups must follow the first one, each after a blank. A group has four characters: digits, or letters
-    and digits. There are two exceptions: the second group may be a word in capitals, and the last group may have one to
-    three digits.
+    and digits. The second group may also be a word in capitals, and the last group may have one to three digits.
 
     Args:
         words: Words of some lines.
@@ -170,7 +169,7 @@ def find_number(
         end: Index after the last word of the line.
         rules: Rules of the language, such as number words and date formats.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
-            unchanged, so that a decision may depend on it.
+            unchanged. Only then the result may depend on the word.
     """
     token = words[index]
     is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS
@@ -193,7 +192,7 @@ def find_list_number(
     """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``.
 
     The result is empty if the line is not a list item, or if its number neither begins nor continues a list. A list
-    begins with 1. Each further item has the next number. In a nested list, ``2.2``, ``2.1.1`` and ``3`` continue
+    begins with 1, and each further item has the next number. In a nested list, ``2.2``, ``2.1.1`` and ``3`` continue
     ``2.1``.
 
     Args:
@@ -221,7 +220,7 @@ def find_list_number(
 
 
 def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
-    """Return whether a nested number continues a list: after ``2.1`` with ``2.2`` or ``2.1.1``.
+    """Return whether the number of a nested list item continues a list, as ``2.2`` or ``2.1.1`` after ``2.1``.
 
     Args:
         number: The number of a list item, as a tuple: ``(2, 1)`` for ``2.1``.
@@ -240,17 +239,17 @@ def mark_digits_beside_months(
     dates: DateWords,
     has_readable_key: Callable[[int, int], bool],
 ) -> None:
-    """Mark digits that belong to the date of a month name, as in ``3. Mai`` and ``5 de marzo de 2024``.
+    """Mark digits that belong to the same date as the name of a month, as in ``3. Mai`` and ``5 de marzo de 2024``.
 
     Args:
         words: Words of some lines. The marked digits are replaced in this list.
         gaps: The gap (blanks and marks) before each word, and the gap at the end.
-        indices: Indices of the words of the line that do not stay unchanged in every context.
+        indices: Indices of the words of the line, without the words that always stay unchanged.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
         dates: Words in dates of the language, such as month names.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
-            unchanged, so that a decision may depend on it.
+            unchanged. Only then the result may depend on the word.
     """
     for month in (index for index in indices if words[index].entity_type == "month"):
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
@@ -312,10 +311,10 @@ def _is_age(
 
 
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a year and the next word, also a year, form a range: ``2021 - 2023``.
+    """Return whether a year begins a range of two years: ``2021 - 2023``.
 
-    A token that belongs to a longer number has no public type of its own. So the function reads the type only if no
-    other digits join the token. For the arguments see ``find_number``.
+    Digits that are part of a longer number have no public type of their own. So the function reads the type of digits
+    only if no other digits join them. For the arguments see ``find_number``.
     """
     after = index + 1
     if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:
@@ -334,7 +333,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits after a sign or bracket would be a separate number if there were no sign or bracket.
+    """Return whether digits after a plus sign or bracket would be a separate number without that sign or bracket.
 
     For the arguments see ``find_number``.
     """
@@ -346,7 +345,7 @@ def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index:
 def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> int:
     """Return the index after the last digits that form one number with the digits at ``index``.
 
-    A bracket may open before the first digits or after short ones (``+49 (30) 1234``), and must close before further
+    A bracket may open before the first digits or after short digits (``+49 (30) 1234``), and must close before further
     digits. For the arguments see ``find_number``.
     """
     is_open = gaps[index][-1:] == "(" and _is_separate_number(words, gaps, index, start)
@@ -382,7 +381,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _joins_digits(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether the digits at ``index`` and those before them form one number. Digits of a date do not.
+    """Return whether the digits at ``index`` and the digits before them form one number; false for digits of a date.
 
     For the arguments see ``find_number``.
     """

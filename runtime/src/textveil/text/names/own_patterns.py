@@ -1,10 +1,10 @@
 """Patterns of the user's own entity types: a safe subset of regular expressions.
 
 A pattern becomes a position automaton (Glushkov, 1961). It has one position for each character class of the pattern.
-For each position, it states which positions may follow. The matcher follows all possible positions at once and never
-backtracks, so its time is linear in the text. Each character of a match belongs to one position. The character classes
-of these positions, in order, are the *layout* of the match. A layout is a pattern itself, such as ``EMP[0-9]{5}``. The
-surrogate (replacement) of a match has a random character of each class.
+For each position, the automaton states which positions may follow. The matcher follows all possible positions at once
+and never backtracks, so its time is linear in the length of the text. Each character of a match belongs to one
+position. The character classes of these positions, in order, are the *layout* of the match. A layout is a pattern
+itself, such as ``EMP[0-9]{5}``. The surrogate (replacement) of a match has a random character of each class.
 """
 
 import re
@@ -66,7 +66,7 @@ class _PatternError(Exception):
 
 
 class _PatternParser:
-    """Recursive-descent parser of one pattern.
+    """Recursive-descent parser of one pattern in the supported subset of regular expressions.
 
     Args:
         pattern: The pattern.
@@ -190,9 +190,10 @@ def _check_character(character: str) -> str:
 
 
 class _Fragment(NamedTuple):
-    """A part of an automaton, for one node of the syntax tree of a pattern.
+    """The part of an automaton that belongs to one node of the syntax tree of a pattern.
 
-    It has three values: whether the part matches the empty string, and its first and its last positions as bit masks.
+    The tuple has three values: whether the part matches the empty string, its first positions, and its last positions
+    (as bit masks).
     """
 
     nullable: bool
@@ -225,7 +226,7 @@ class PatternMatcher:
 
     Args:
         patterns: The patterns of the user, as a dictionary from the name of the type to the pattern.
-        reserved_names: Names of other types.
+        reserved_names: Names of built-in entity types, which the user's types must not have.
 
     Raises:
         OptionError: A name or a pattern is not supported.
@@ -383,7 +384,7 @@ def _iterate_bits(mask: int) -> Iterator[int]:
 
 
 def is_part_of_word(character: str) -> bool:
-    """Return whether a character next to a match shows that the match is only a part of a word."""
+    """Return whether a character directly before or after a match shows that the match is only a part of a word."""
     return character == "_" or is_word_character(character) or character.isalpha()  # letters of newer Unicode versions
 
 

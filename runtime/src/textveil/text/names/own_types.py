@@ -1,8 +1,9 @@
 """Entity types of the user: strings that match a pattern, and names of listed persons.
 
-Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So the
-rules never read the match, and no decision about the text around the match depends on it. Then the token of the match
-takes the place of the made-up word's token. A longer string around a match, such as an address, is replaced as a whole.
+A match is a part of a text with a string of such a type. Before the rules of the mode ``names`` read a text, a made-up
+word replaces each match. So the rules never read a match, and no decision about the text around a match depends on it.
+Afterward, the token of the match takes the place of the made-up word's token. A longer string that contains a match,
+such as an email address, is replaced as a whole.
 """
 
 import re
@@ -60,7 +61,7 @@ class PlaceholderText:
         text: The text with placeholders.
 
     Privacy:
-        The object holds the matches. It must not outlive the call.
+        The object holds the matches, which are private. It must not outlive the call that reads the text.
     """
 
     def __init__(self, text: str, matches: Sequence[PatternMatch | KnownMatch]) -> None:
@@ -75,7 +76,7 @@ class PlaceholderText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Append text without a match to ``pieces``, and record where the user wrote the word ``PLACEHOLDER``."""
+        """Append text without a match to ``pieces``, and record where it contains the word ``PLACEHOLDER``."""
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 
@@ -88,7 +89,7 @@ class PlaceholderText:
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
         """Yield the tokens and gaps of the text, with the match in place of each placeholder.
 
-        ``OwnTypes.mask_text`` created the placeholders, one for each match, in the order of the text.
+        ``OwnTypes.mask_text`` puts one placeholder into a text for each match, in order.
         """
         for token in tokens:
             if PLACEHOLDER not in token.text:
@@ -129,7 +130,7 @@ def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
 
 
 def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
-    """Put the matches back into the token of a text, such as an email address, that contains placeholders.
+    """Put the matches back into the token of a string, such as an email address, that contains placeholders.
 
     Sanitizing replaces such a token as a whole, in every context.
 
@@ -142,7 +143,7 @@ def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
 
 
 def _fill_placeholders(text: str, values: Iterable[str]) -> str:
-    """Replace the placeholders of a text by values, in order. Further placeholders remain.
+    """Replace the first placeholders of a text by values, in order.
 
     A value may be the placeholder itself, if the user's text contains this word.
     """
@@ -269,7 +270,7 @@ class OwnEntityClassifier(EntityClassifier):
 
 
 def _write_digits(surrogate: str) -> str:
-    """Convert a surrogate (replacement) to a valid JSON number: use only its digits and its first decimal point."""
+    """Convert a replacement for a JSON number to a valid JSON number: its digits and its first decimal point."""
     whole, point, decimals = surrogate.partition(".")
     whole, decimals = ("".join(filter(str.isdigit, part)) for part in (whole, decimals))
     return (whole.lstrip("0") or "0") + (f".{decimals}" if point and decimals else "")

@@ -53,7 +53,7 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NamesPlan:
-    """The data with which the mode ``names`` sanitizes texts: checked options, lists and rules.
+    """Checked options, word lists and rules with which the mode ``names`` sanitizes the texts of a call.
 
     Attributes:
         lists: The public word lists.
@@ -67,7 +67,7 @@ class NamesPlan:
         key: Secret key, with which equal entities in all documents get equal surrogates; or ``None``.
         randomizer: Randomizer for the words of the option ``randomize``, or ``None``.
         own_types: Entity types of the options ``patterns`` and ``known``, or ``None``.
-        split: Always false: the number of names and numbers never causes a document to be divided.
+        split: Always false: this mode never divides a document.
     """
 
     lists: NamesLists
@@ -104,10 +104,9 @@ class NamesPlan:
 
     @cached_property
     def plan_without_options(self) -> "NamesPlan":
-        """A copy of this plan without the options ``keep`` and ``facts``, which leave further words unchanged.
+        """A copy of this plan without the options ``keep`` and ``facts``.
 
-        A word that only this plan leaves unchanged, and the copy does not, is unchanged because of one of these
-        options.
+        If this plan leaves a word unchanged and the copy does not, one of these options leaves the word unchanged.
         """
         return replace(self, style=replace(self.style, keep=frozenset()), facts_level=NO_FACTS)
 
@@ -127,10 +126,7 @@ class NamesPlan:
         )
 
     def corrects(self, word: str) -> bool:
-        """Return whether a lower-case word is a typing error that the option ``facts`` can correct.
-
-        The correction also depends on the context of the word.
-        """
+        """Return whether a lower-case word has a typing error that the option ``facts`` corrects in some contexts."""
         return self.facts is not None and self.facts.corrects(word)
 
     @property
@@ -149,7 +145,7 @@ class NamesPlan:
 
     @cached_property
     def reading_rules(self) -> ReadingRules:
-        """The tokenizer, the classifier and the rules that read texts. All calls with these options share them."""
+        """The tokenizer, the classifier and the rules that read texts. All calls with equal options share them."""
         return ReadingRules(
             tokenizer=self._tokenizer,
             classifier=self._classifier,
@@ -175,7 +171,7 @@ class NamesPlan:
         return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text, and also replace the words that only their context would leave unchanged.
+        """Yield the parts of a text, and also replace words that stay unchanged only in some contexts.
 
         Args:
             entries: Unchanged texts and detected entities, in order.
@@ -206,7 +202,8 @@ class NamesPlan:
         """Return all possible outputs for a word of the option ``randomize``, with their probabilities.
 
         Raises:
-            OptionError: The word is not randomized: the output for any other word depends on its context.
+            OptionError: The option ``randomize`` does not list the word. The output for other words depends on the
+                context.
         """
         if self.randomizer is not None and word in self.randomizer.ids:
             from textveil.mechanisms.distribution import OutputDistribution
@@ -218,7 +215,7 @@ class NamesPlan:
 
 
 class NamesPlanFactory:
-    """Creates plans (checked options with their lists) of the mode ``names`` for one bundle.
+    """Creates plans (checked options with their word lists) of the mode ``names`` for one bundle.
 
     All plans share the word lists and the possible replacements of the bundle.
 
@@ -347,13 +344,13 @@ class NamesPlanFactory:
         )
 
     def _choose_facts(self, options: Mapping[str, Any]) -> str:
-        """Return the value of the option ``facts``, or a stricter value if the language lacks word lists.
+        """Return the value of the option ``facts``, or a stricter value if the language lacks some word lists.
 
         The result is ``none`` if the language has no lists of words for secrets and addresses. The result is at most
         ``plain`` if the language has no list of words before headings.
 
         Raises:
-            OptionError: The value does not exist.
+            OptionError: The option ``facts`` has no such value.
         """
         facts_level = options.get("facts", DEFAULT_FACTS)
         if facts_level not in FACTS:

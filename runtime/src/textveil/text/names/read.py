@@ -64,27 +64,25 @@ class ReadText(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Number of words to replace that are on no list. The output reveals this number anyway."""
+        """Number of replaced words that are on no word list. The sanitized text reveals this number anyway."""
         mentions = [entry for entry in self.elements if not isinstance(entry, str)]
         return sum([_is_replaced_word(entry) for entry in mentions if entry.entity_type == "word"])
 
     def list_template(self) -> list[object]:
-        """Return what the output reveals of the text: its unchanged parts, and type and form of each entity.
+        """Return the template: unchanged parts of the text, and public properties of each entity, such as its type.
 
-        This result is called the template. Besides the template, the output depends only on which entities are equal,
-        and on random numbers.
+        The sanitized text depends only on the template, on which entities are equal, and on random numbers.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
 
 
 class ReadTextStream:
-    """Unchanged parts and detected entities of a text, which is read while the caller consumes them.
+    """Unchanged parts and detected entities of a text that is read piece by piece as the caller consumes them.
 
-    The counts of words are complete after the last element.
+    The counts of words are final after the last element.
 
     Args:
-        counter: The finder of spans, whose ``kept_count`` is the number of unchanged words so far; or a list of counts
-            whose sum is this number.
+        counter: Object whose ``kept_count`` is the number of unchanged words so far; or a list of counts with this sum.
         elements: Unchanged texts and entities (``EntityMention``), in order.
 
     Attributes:
@@ -113,7 +111,7 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReadingRules:
-    """Objects that find the names and other entities of texts under a call's options. They hold no user's text.
+    """Objects that find the names and other entities in texts, for the options of a call. They hold no user's text.
 
     Attributes:
         tokenizer: Tokenizer of chunks (texts between blanks).
@@ -149,7 +147,7 @@ class NamesReader:
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
         """Split the texts of a document into unchanged texts and detected entities, and return them for each text.
 
-        A lower-case word that may be a name stays unchanged only if one of the texts has a capital letter. Each JSON
+        If none of the texts has a capital letter, lower-case words that may be names count as entities. Each JSON
         string and each JSON number in a text is read independently of the rest.
         """
         if any(map(_may_have_json, texts)):
@@ -186,13 +184,13 @@ class NamesReader:
     def _classify_elements(
         self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False, is_json: bool = False
     ) -> Iterator[str | EntityMention]:
-        """Yield unchanged texts and detected entities in turn.
+        """Yield the unchanged texts and the entities that a finder of spans detects, in turn.
 
-        Public facts, such as weekdays, are unchanged text; but not if the whole text is the value of a secret
+        The option ``facts`` leaves public facts, such as weekdays, unchanged, unless the text is a secret
         (``is_secret``).
 
         Args:
-            finder: Finder of the spans of the text.
+            finder: Finder of the spans (tokens of one entity) in a text.
             has_capitals: Whether the document has a capital letter.
             is_secret: Whether the text is the value of a JSON key such as ``password``.
             is_json: Whether the text is a part of JSON.
@@ -342,11 +340,11 @@ class NamesReader:
 def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
     """Yield the texts and detected entities of a part of JSON, with the original escapes in its strings.
 
-    The replacement of a JSON number will be a JSON number.
+    A number becomes an entity whose replacement is a valid JSON number.
 
     Args:
         part: The part of JSON.
-        elements: Its unchanged texts and entities, in order.
+        elements: Unchanged texts and entities of this part, in order.
     """
     start = 0
     for element in elements:
@@ -361,9 +359,9 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
 
 
 def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
-    """Yield the texts between single blanks, in lists of some thousands.
+    """Yield the texts between single blanks in a text, in lists of some thousands.
 
-    Splitting the whole text at once would need 50 bytes for each of them, in addition to its characters.
+    To split the whole text at once would need much memory.
     """
     start = 0
     while (end := text.find(" ", start + _BLOCK_CHARACTERS)) >= 0:
@@ -381,14 +379,14 @@ def _has_line_breaks(text: str) -> bool:
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
-    """Return the index of the first word of the last complete line; 0 if there is none.
+    """Return the index of the first word of the last complete line among some tokens; 0 if there is none.
 
     A line is not complete if a number in words, or a name in single letters, may continue on the next line.
 
     Args:
         words: Tokens of a text.
         spellings: The gap (blanks and marks) before each token, and the text of the token, in turn.
-        searched_to: Lower bound of the search: the result is above it.
+        searched_to: Index up to which an earlier call has searched. The result is above it.
         rules: Rules of the language, such as number words and date formats.
     """
     for index in range(len(words) - 1, searched_to, -1):

@@ -1,7 +1,8 @@
 """Pairs of a surrogate (replacement) and its original, with which replies to a sanitized text are restored.
 
-A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to the same word
-as in the sanitized text (``7 chairs``), or where the reply repeats more of the text around it.
+To restore a reply means to put originals in the places of surrogates. A reply may contain a very short surrogate, such
+as ``7``, by chance. Such a surrogate is restored only next to the same word as in the sanitized text (``7 chairs``), or
+where the reply repeats more of the sanitized text around it.
 """
 
 import re
@@ -49,11 +50,11 @@ class RewrittenElement(NamedTuple):
     """One piece of a sanitized text: unchanged text, or the replacement of an entity.
 
     Attributes:
-        output: Text of the output.
-        original: Text of the original.
+        output: The piece in the sanitized text.
+        original: The piece in the user's text.
         mention: The replaced entity; ``None`` for unchanged text, and for output without an original to restore.
         parts: The surrogate (replacement) of each part of the entity; empty for unchanged text, a tag and an empty
-            output. If an entity was replaced but has no original to restore, the only entry is the output.
+            output. For a replaced entity without an original to restore, the only entry is ``output``.
     """
 
     output: str
@@ -67,10 +68,10 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
     The short forms are its first word and its last word: a reply about ``Acme Steel Works`` may write only *Acme*.
 
-    The original may also be a person on no list, whose name was classified as an organization.
+    The original may also be the name of a person that was classified as an organization.
 
     Args:
-        output: Words of the surrogate.
+        output: Words of the surrogate (replacement).
         original: Words of the original.
     """
     if len(output) > 1 and len(original) > 1:
@@ -80,7 +81,7 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
 
 def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield pairs of replacement and original for the short forms of an organization; nothing for others."""
+    """Yield pairs of replacement and original for the short forms of an entity that is an organization."""
     if len(element.parts) == 1 and element.mention is not None:
         part = element.mention.parts[0]
         if part.entity_type == "organization":
@@ -88,10 +89,10 @@ def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
 
 
 def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
-    """Yield a pair for each short form of a replaced organization that is also a word of the output itself.
+    """Yield a pair for each short form of a replaced organization that is also a word of the sanitized text.
 
-    In this pair the word is its own original. So the word has two originals: itself and the organization. Restoring
-    leaves such a word unchanged, because the reply may mean either.
+    The pair has the word as its own original. So the word has two originals, itself and the organization. Restoring
+    leaves such a word unchanged, because a reply may mean either.
 
     Args:
         text: The sanitized text.
@@ -112,7 +113,7 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
 
 
 def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
-    """Yield the parts of a text; where a JSON number became a tag or was removed, the result is valid JSON.
+    """Yield the parts of a text with JSON, and convert tags and removed numbers to valid JSON.
 
     A tag becomes a JSON string, and a dropped number becomes ``null``. A minus sign before the number moves into the
     string.
@@ -142,8 +143,8 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
     """Join the parts of a text, and return the text and the pairs of surrogate and original to restore replies.
 
-    A *surrogate* is the replacement of an original. The number of pairs for repeated entities is limited. Few parts are
-    in memory at a time, because all together need many times the memory of the text.
+    A *surrogate* is the replacement of an original. The number of pairs for repeated entities is limited. To save
+    memory, the function consumes few parts at a time.
 
     Args:
         elements: Parts of the sanitized text, in order.
@@ -197,7 +198,7 @@ def find_pairs(
         stop: Index after the last element of the range; ``None`` for the end. Later elements are only context.
         is_start: Whether the text begins with the first of the elements.
         is_end: Whether the text ends with the last of the elements.
-        spellings: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
+        spellings: For each surrogate, the original at its first occurrence. The function adds the surrogates of this
             text.
     """
     spellings = {} if spellings is None else spellings
@@ -251,13 +252,13 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate replaces originals of several spellings, so that restoring is not safe.
+    """Return whether a surrogate (replacement) has replaced originals of several spellings before.
 
-    Restoring could put the wrong one of these spellings into a reply.
+    Restoring such a surrogate is not safe: it could put the wrong spelling into a reply.
 
     Args:
         element: The element with the surrogate.
-        spellings: First original of each surrogate so far. The function adds that of the element.
+        spellings: First original of each surrogate so far. The function adds the original of the element.
     """
     output, original = element.output, element.original
     folded_output = output.lower()
@@ -287,7 +288,7 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of surrogate and original for an entity, with the texts before and after it.
+    """Return the pair of surrogate and original for an entity, with the texts before and after the entity.
 
     Args:
         elements: Parts of the text.
@@ -327,7 +328,7 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs of replacement and original for a range of years: with another dash, and for each year alone.
+    """Yield pairs of replacement and original for a range of years: with another dash, and for single years.
 
     Args:
         output: The range in the sanitized text.
@@ -339,7 +340,7 @@ def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
 
 
 def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs of replacement and original for other spellings of a season.
+    """Yield pairs of replacement and original for other spellings of a season such as ``2023/24``.
 
     Example: for the season ``2023/24``, the pairs cover ``2023-24`` and the single year ``2023``.
 
@@ -363,11 +364,11 @@ def _iterate_context_pairs(
 
 
 def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
-    """Yield the pair of replacement and original for a whole date at an index, if several entities form a date.
+    """Yield the pair of replacement and original for a date that consists of several entities.
 
     Args:
         elements: Parts of the sanitized text.
-        index: Index of a part.
+        index: Index of the part that may be the first entity of a date.
     """
     for length in (5, 3):
         date_elements = elements[index : index + length]

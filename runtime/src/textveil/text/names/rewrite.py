@@ -1,4 +1,4 @@
-"""Rewriter of documents: chooses random surrogates (replacements), and writes the texts with them.
+"""Rewriter of documents: replaces names and other entities by random surrogates (replacements).
 
 A *draw* is the random choice of a surrogate. It does not read the string that the surrogate replaces. It depends only
 on the type, the layout (public form) and the case of the replaced entity, and on which entities are equal
@@ -50,8 +50,8 @@ _TagGroup = tuple[str | tuple[str, ...], ...]
 class SurrogateDeck:
     """The surrogates (replacements) of one entity type that a document has not used yet.
 
-    Like a shuffled deck of cards: each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The
-    method is a partial Fisher-Yates shuffle.
+    Like a shuffled deck of cards: each call of ``deal`` removes one surrogate, so no surrogate is chosen twice (partial
+    Fisher-Yates shuffle).
     """
 
     __slots__ = ("_left", "_moved", "free")
@@ -75,7 +75,7 @@ class SurrogateDeck:
 
 
 class DocumentDraws:
-    """The draws (random choices of replacements) that one document needs. Equal entities can share a draw.
+    """The draws (random choices of replacements) for the entities of one document. Equal entities can share a draw.
 
     Args:
         texts: The texts of the document, as a ``NamesReader`` returns them.
@@ -106,7 +106,7 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
-        """Plan the replacement of a detected entity.
+        """Plan the replacement of a detected entity: a tag, nothing, a surrogate or a randomized word.
 
         Returns:
             A tag or an empty string, which need no draw (random choice); or the index of the draw for each part of the
@@ -146,9 +146,9 @@ class DocumentDraws:
         """Plan a draw (random choice of a replacement) for a part of an entity, and return the index of the draw.
 
         The result is ``None`` if all replacements of the type are in use, or if the document has as many distinct
-        strings as the option ``consistent_cap`` permits. With a key there is no draw: the replacement is a keyed
-        function of the text. The result is then ``-1 - index``, where ``index`` is the position of the replacement in
-        the list of its type.
+        strings as the option ``consistent_cap`` permits. With a secret key there is no draw: a keyed hash of the text
+        selects the replacement. The result is then ``-1 - index``, where ``index`` is the position of the replacement
+        in its pool.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -203,10 +203,9 @@ class DocumentDraws:
                 may follow.
 
         Returns:
-            Three values. First, the texts. Second, a function that returns the pairs of surrogate and original: they
-            are computed only when they are needed, because most replies are never restored. Third, the outline of each
-            text (the positions of its replaced parts). The outline is ``None`` if positions changed, because text that
-            looks like a tag was escaped.
+            Three values: the texts; a function that returns the pairs of surrogate and original, with which replies are
+            restored; and the outline of each text (the positions of its replaced parts). An outline is ``None`` if text
+            that looks like a tag was escaped, so that positions changed.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -231,7 +230,7 @@ _CountedDocument = tuple[DocumentDraws, int, int]
 
 
 class NamesRewriter:
-    """Rewrites the documents of one call: replaces their names and other entities.
+    """Rewrites the documents of one call: replaces names and other entities by surrogates.
 
     Args:
         reading: Tokenizer, classifier and rules that read the texts.
@@ -261,7 +260,8 @@ class NamesRewriter:
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
         """Replace the names and other entities of each document, and yield the sanitized documents.
 
-        Each result also has the pairs with which replies are restored, and counts of unchanged and replaced words.
+        A sanitized document also has pairs of surrogate and original, with which replies are restored, and counts of
+        unchanged and replaced words.
 
         Privacy:
             This method computes the noisy output, with random numbers of the operating system.
@@ -327,7 +327,7 @@ class _SurrogateSpellings:
     ) -> tuple[str, SpanOutline | None]:
         """Return a text with its surrogates (replacements), and the outline (positions) of its replaced parts.
 
-        The outline is ``None`` if positions changed, because text that looks like a tag was escaped.
+        The outline is ``None`` if text that looks like a tag was escaped, so that positions changed.
 
         Args:
             elements: Unchanged parts and entities of the text, in order.
@@ -367,7 +367,7 @@ class _SurrogateSpellings:
     ) -> Iterator[str]:
         """Return the surrogate (replacement) of each entity, except for words of the option ``randomize``.
 
-        To be fast, the method looks up all surrogates of the text in one call.
+        For speed, the method looks up all surrogates of the text in one call.
         """
         mentions = [element for element in elements if not isinstance(element, str)]
         drawn = [(mention, cast("list[int]", draw)) for mention, draw in zip(mentions, draws, strict=True) if draw]
@@ -409,7 +409,7 @@ class _SurrogateSpellings:
     ) -> Iterator[RewrittenElement]:
         """Yield the parts of a text, each with its output text. The arguments are those of ``write_text``.
 
-        For a word of the option ``randomize``, the result lacks the original, because such a word is never restored.
+        The part for a word of the option ``randomize`` lacks its original, because such a word is never restored.
         """
         rest = iter(draws)
         for element in elements:
@@ -442,9 +442,10 @@ def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: S
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
-    """Join the surrogates (replacements) of an entity's parts, and return the part of the output.
+    """Join the surrogates (replacements) of an entity's parts to one part of the output, and return it.
 
-    A dot follows each initial except the last part. The parts of a listed person have the order of the listed spelling.
+    A dot follows each initial, unless the initial is the last part. The parts of a listed person (option ``known``)
+    have the order of the listed spelling.
 
     Args:
         mention: The entity.
@@ -473,7 +474,7 @@ def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
     """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
 
-    Without the escape, restoring would replace the user's text.
+    Otherwise restoring a reply would replace such text too.
     """
     parts, last = list[str](), 0
     for element in elements:
@@ -487,8 +488,8 @@ def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
     """Return a keyed hash of a part of an entity, which selects its surrogate (replacement).
 
-    The hash is the first 128 bits of HMAC-SHA256 of type, layout and normalized text. The hash modulo the number of
-    possible surrogates is the index of the surrogate. This reduction has a bias below 2^-60.
+    The hash is the first 128 bits of HMAC-SHA256 of the part's type, layout (public form) and normalized text. The
+    caller reduces the hash modulo the number of possible surrogates, which has a bias below 2^-60.
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

@@ -1,8 +1,8 @@
 """Finder of spans: decides which words stay unchanged, and which tokens together form one entity.
 
-This is pass 2 of the mode ``names``. It reads the classes and case patterns of tokens, the gaps, and the spelling of
-unchanged words only. It never reads a text that is replaced. So its decisions stay the same if the text has other names
-of the same classes in place of its names (docs/proofs/names.md).
+This is pass 2 of the mode ``names``. The finder reads the classes and case patterns of tokens, the gaps (blanks and
+marks) between them, and the spelling of unchanged words. It never reads the spelling of a replaced word. So its
+decisions stay the same if a text has other names of the same classes in place of its names (docs/proofs/names.md).
 
 A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
 decide that the word is replaced. An argument ``end`` is the index after the last word of a line (in ``_make_span``, of
@@ -120,7 +120,7 @@ class SpanFinder:
         yield "".join(self._kept)
 
     def _load_window(self, window: TokenWindow) -> None:
-        """Load the tokens of the next lines. The last word of the previous lines stays, since decisions may need it."""
+        """Load the tokens of the next lines. The last word of the previous lines remains, as decisions may need it."""
         words, spellings, self._special_indices = window
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
@@ -196,7 +196,7 @@ class SpanFinder:
             yield from elements
 
     def _free_words(self) -> None:
-        """Free the tokens that no later decision reads, since all tokens of a long line would need much memory."""
+        """Free tokens that no later decision reads, because all tokens of a long line would need much memory."""
         stop = max(self._freed_words, self._after_last_span - 1)  # the word before a span may affect it
         self._words[self._freed_words : stop] = [_FREED_WORD] * (stop - self._freed_words)
         self._freed_words = stop
@@ -221,15 +221,15 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a word stays unchanged: rules may read only such words, since the output shows them anyway."""
+        """Return whether a word stays unchanged, so that rules may read its spelling: the output shows it anyway."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word that can be a title, an office or an ending is only a common word here.
+        """Return whether a word that may be a title, an office or an ending is only a common word in its context.
 
-        This holds for a title or an office (such as *president*) without a name after it, and for an ending after an
-        apostrophe and a stray blank (``it' s``).
+        A title or an office (such as *president*) is a common word if no name follows it. An ending is a common word
+        after an apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -240,9 +240,9 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the end of a place or address that begins at ``index`` with a common word; else ``index``.
+        """Return the end of a place or address that begins at ``index`` with a common word; ``index`` if there is none.
 
-        In ``suite 7``, *suite* is replaced too. In a document without capitals, so are ``new york`` and ``port said``.
+        Example: *suite* in ``suite 7``. In a document without capital letters, also ``new york`` and ``port said``.
         """
         words, after = self._words, index + 1
         if not words[index].flags or after == end:
@@ -261,7 +261,7 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name here."""
+        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name in its context."""
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -294,7 +294,7 @@ class SpanFinder:
         )
 
     def _is_lower(self, token: NamesToken) -> bool:
-        """Return whether a token is a lower-case word that headlines do not have, so that its line is no headline."""
+        """Return whether a token is a lower-case word that headlines never contain."""
         if token.case != LOWER:
             return False
         if token.token_class == KEPT:
@@ -306,8 +306,7 @@ class SpanFinder:
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
-        Their class becomes ``CAPITALIZED``, and all other particles become unlisted words. So the words of a name form
-        the same span, whether or not a particle precedes them.
+        The class of these particles becomes ``CAPITALIZED``; all other particles become unlisted words.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -389,7 +388,7 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark the words to replace among adjacent capitalized words, such as a full name, outside of headlines.
+        """Mark for replacement words among adjacent capitalized words, such as a full name, outside of headlines.
 
         All marked words form one span, so the output does not reveal which of them are common words.
         """
@@ -408,7 +407,7 @@ class SpanFinder:
                 self._hide_member(index, end)
 
     def _is_whole_name(self, indices: Sequence[int], end: int) -> bool:
-        """Return whether a name that fills a quotation or line begins with a particle: ``"El Brezo"``."""
+        """Return whether capitalized words that fill a quotation or a line begin with a particle: ``"El Brezo"``."""
         if not (self._words[indices[0]].flags & SURNAME_PARTICLE and may_begin_name(self._words, self._gaps, indices)):
             return False
         gaps, after = self._gaps, self._find_member_end(indices[-1], end)
@@ -419,13 +418,14 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the name from ``first`` to ``index``."""
+        """Return whether the word at ``after`` continues the name that has the words from ``first`` to ``index``."""
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
         """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
 
-        Blanks and hyphens join words, other marks only initials, some short forms (``St. Louis``) and legal forms.
+        Blanks and hyphens join all words. Other marks join only initials, some short forms (``St. Louis``) and legal
+        forms.
         """
         gap, before = self._gaps[after], self._words[after - 1]
         if gap in _RUN_JOINS or (before.token_class == INITIAL and gap in _INITIAL_JOINS):

@@ -1,9 +1,9 @@
 """Merging of spelled numbers and names into single tokens, before spans are found.
 
-``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``. The module merges their
-words and letters, called *elements*. Each element has one of a few element classes, such as "scale" (*hundred*). The
-module reads only the classes of tokens, the gaps, and the element classes. So any other word of the same element class
-leads to the same merged tokens (docs/proofs/names.md).
+``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``. The module merges the
+words of such a number, or the letters of such a name, called *elements*. Each element has one of a few element classes,
+such as "scale" (*hundred*). The decision what to merge depends only on the classes of tokens, the gaps between them,
+and the element classes. So it is the same for any other word of the same element class (docs/proofs/names.md).
 """
 
 from array import array
@@ -71,13 +71,13 @@ class _SpelledSpan:
 def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices: "array[int]", rules: Rules) -> None:
     """Merge each number in words, and each name in single letters, into one token, in place.
 
-    The merged token replaces the first of its words or letters, and later tokens move up. No list is copied, since the
-    lists need many times the memory of the text.
+    The function changes the lists ``words``, ``spellings`` and ``special_indices``, and copies none of them, to save
+    memory.
 
     Args:
         words: Tokens of the text that are not gaps.
         spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
-        special_indices: Indices of the tokens that do not stay unchanged in every context.
+        special_indices: Indices of the tokens, without those that always stay unchanged.
         rules: Rules of the language, such as number words and date formats.
     """
     has_numbers = any(words[at].flags & NUMBER_WORD for at in special_indices)
@@ -150,7 +150,7 @@ class _SpelledSpanFinder:
         """Yield the numbers in words and names in single letters, from left to right. Numbers have precedence.
 
         Args:
-            special_indices: Indices of the tokens that do not stay unchanged in every context.
+            special_indices: Indices of the tokens, without those that always stay unchanged.
             has_numbers: Whether the text has number words.
             has_letters: Whether the text has single letters.
         """
@@ -270,8 +270,6 @@ class _SpelledSpanFinder:
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
         """Return the index of the first letter in the sequence of single letters that contains ``index``.
 
-        ``special_indices`` lacks this index if the letter is *a*, because *a* stays unchanged in every context.
-
         Args:
             index: Index of one letter of the sequence.
             lower_bound: Index at which the search to the left ends.
@@ -319,7 +317,7 @@ class _SpelledSpanFinder:
     def _precedes_name(self, index: int) -> bool:
         """Return whether a name, or a particle of a name, begins at ``index``.
 
-        If one begins there, initials directly before ``index`` belong to that name.
+        Initials directly before ``index`` then belong to that name.
         """
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:

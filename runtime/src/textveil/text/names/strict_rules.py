@@ -1,9 +1,9 @@
-"""Strict rules, which replace also those words that only their context leaves unchanged.
+"""Strict rules, which also replace words that the usual rules leave unchanged because of their context.
 
-They apply to texts that a model wrote and another party changed. The usual rules leave ``<3``, ``&#79;`` or a common
-word at the start of a sentence unchanged because of its context. An attacker who writes a surrogate (replacement) into
-such a context could learn the entity type of the original from the result. Under the strict rules, only the word itself
-decides whether it stays unchanged.
+The strict rules apply to texts that a model wrote and another party changed. The usual rules leave ``<3``, ``&#79;`` or
+a common word at the start of a sentence unchanged because of its context. An attacker could write a surrogate
+(replacement) into such a context, and learn the entity type of its original from the result. Under the strict rules,
+only the word itself decides whether it stays unchanged.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon
 
     Privacy:
         The result is a function of the text and of public lists. It marks all words that ``NamesReader`` marks, and
-        further ones, such as all numbers.
+        further words, such as all numbers.
     """
     for element in elements:
         if not isinstance(element, str):

@@ -1,6 +1,6 @@
 """Surrogate pools: the possible replacements (*surrogates*) of each entity type and layout.
 
-An index selects a surrogate of a pool, and all have the same probability. The *layout* is the part of an original's
+A random index selects a surrogate of a pool, each with the same probability. The *layout* is the part of an original's
 form that the output reveals, such as the number of digits. This module never receives the original text. For most types
 of numbers and addresses, the rules of the language have a pattern that generates the surrogates.
 
@@ -100,7 +100,7 @@ class SurrogatePools:
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
-        """Return how many replacements a type has, and whether equal originals get equal ones. Uses a cache."""
+        """Return the number of replacements for a type and layout, and whether equal originals get equal ones."""
         cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
@@ -273,7 +273,7 @@ def _name_pool(entity_type: str, layout: str) -> str:
 def _remove_accents(name: str) -> str:
     """Convert a name to lower case and remove its accents, as in an email address: ``José`` to ``jose``.
 
-    Letters of other scripts, such as Greek ones, stay.
+    Letters of other scripts, such as Greek, remain.
     """
     name = name.lower()
     if name.isascii():
@@ -393,7 +393,7 @@ def _format_time(layout: str, index: int) -> str:
 
 
 def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
-    """Yield one entry of each list: the digits of ``index`` select the entries.
+    """Yield one entry of each list in ``of_each``: the digits of ``index`` select the entries.
 
     The least significant digit of ``index``, written as a mixed-radix number, selects from the first list.
     """

@@ -1,9 +1,9 @@
 """Tokenizer of the mode ``names`` for chunks, the texts between two blanks.
 
-Each chunk is read alone, so no token depends on another chunk. This is pass 1 of the mode. The marks at both ends of a
-chunk are gaps. The *core* is the text between these marks. If the core has only letters, with single marks between
-them, it is split at the marks. Any other core, such as an email address, is one token, called a *string*. A string is
-replaced as a whole, so that the output does not reveal where its parts end.
+This is the first of three passes over a text. The tokenizer reads each chunk alone, so no token depends on another
+chunk. The marks at both ends of a chunk are gaps. The *core* is the text between these marks. A core of letters with
+single marks between them is split at the marks. Any other core, such as an email address, is one token, called a
+*string*. A string is replaced as a whole, so that the output does not reveal where its parts end.
 """
 
 import re
@@ -180,7 +180,7 @@ class ChunkTokenizer:
         ]
 
     def _find_core(self, chunk: str) -> tuple[int, int]:
-        """Return where the text of a chunk starts and ends without the punctuation marks at its ends (the *core*).
+        """Return the start and end of the *core* of a chunk: its text without the punctuation marks at its ends.
 
         Both indices are equal if the chunk consists of marks only.
         """
@@ -196,7 +196,7 @@ class ChunkTokenizer:
         return start, tail.start() if tail else len(chunk)
 
     def _tokenize_core(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of a text between blanks whose punctuation marks at both ends were removed (the *core*)."""
+        """Return the tokens of the *core* of a chunk: its text without the punctuation marks at its ends."""
         if len(core) > MAX_WORD_LENGTH:
             return (NamesToken(REPLACED, core, fold_word(core), LOWER, "other"),)
         if self._patterns.plain_number.fullmatch(core):
@@ -247,7 +247,8 @@ class ChunkTokenizer:
     def _tokenize_dotted(self, core: str) -> Sequence[NamesToken]:
         """Return the tokens of a text such as ``please.call``, if all of its words stay unchanged.
 
-        Otherwise the result is empty, and the caller treats the text as one token, which is replaced as a whole.
+        The result is empty if a word is replaced. The caller then treats the text as one token, which is replaced as a
+        whole.
         """
         if classify_string(core, self._patterns)[0] in ("url", "file"):
             return ()
@@ -287,7 +288,8 @@ class ChunkTokenizer:
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
         """Yield pieces of source code, and split a call such as ``xs.add(`` if its method is a common word.
 
-        For the text before the dot, only its form counts (such as letters and digits), not the text itself.
+        The decision to split depends on the form of the text before the dot (such as letters or digits), not on its
+        spelling.
 
         Args:
             pieces: Consecutive pieces of a text between blanks, split at the marks of source code.
@@ -359,7 +361,7 @@ def _count_prefix_marks(chunk: str, start: int) -> int:
 
 
 def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
-    """Split a text between blanks at the punctuation marks of source code.
+    """Split the *core* of a chunk (text between blanks) at the punctuation marks of source code.
 
     The decision depends only on the marks, and on which parts are addresses, file names or conversions such as ``%d``.
     The result is ``None`` if the text has no marks of source code, or is an address, a path or a file name.

@@ -1,8 +1,9 @@
 """Tokens and spans of the mode ``names``: the data that its three passes exchange.
 
 Pass 1 (``tokenizer``) classifies a token by its own text and the options. Pass 2 (``spans``) finds the spans (tokens of
-one entity). It reads only the classes and case patterns of tokens, the gaps, and the spelling of unchanged words. So
-its decisions are the same for all texts of a class. Pass 3 (``entity_types``) assigns entity types.
+one entity). It reads only the classes and case patterns of tokens, the gaps between them, and the spelling of unchanged
+words. So its decisions do not depend on the spelling of replaced words. Pass 3 (``entity_types``) assigns entity types
+to spans.
 """
 
 from array import array
@@ -66,15 +67,14 @@ class NamesToken(NamedTuple):
     Attributes:
         token_class: One of the classes ``GAP`` to ``INITIAL``.
         text: The token as spelled.
-        key: Its normalized spelling. The module ``spans``, which finds names, reads it for unchanged words only: the
-            spelling of a replaced word is private.
-        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
+        key: Normalized spelling of the token. The module ``spans``, which finds names, reads ``key`` of unchanged words
+            only: the spelling of a replaced word is private.
+        case: Case pattern of the token: ``LOWER``, ``TITLE`` or ``UPPER``.
         entity_type: For tokens of the class ``REPLACED`` or ``DIGITS`` the entity type. For the class ``KEPT``
             (unchanged) whether it may belong to a name before it: ``NOUN_ROLE``, ``NAME_ROLE`` or empty.
         layout: The form of a number, or the ending of a word, that the output reveals.
-        flags: Sum of flags of this module, such as ``KEPT_AT_START``. For the classes ``CAPITALIZED`` and ``REPLACED``,
-            flags state in which contexts the token stays unchanged. For ``KEPT`` and ``CAPITALIZED``, flags state which
-            spans the token may begin.
+        flags: Sum of flags of this module, such as ``KEPT_AT_START``: in which contexts the token stays unchanged
+            (classes ``CAPITALIZED`` and ``REPLACED``), and which spans it may begin (``KEPT`` and ``CAPITALIZED``).
     """
 
     token_class: int
@@ -97,9 +97,9 @@ class TokenWindow(NamedTuple):
 
     Attributes:
         words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one.
-            How the beginning of a line is read may depend on that token.
+            Decisions at the start of a line may depend on that token.
         spellings: The gap (blanks and marks) before each token and the token's text, in turn, and the gap at the end.
-        special_indices: Indices of the tokens that do not stay unchanged in every context.
+        special_indices: Indices of the tokens, without those that always stay unchanged.
     """
 
     words: list[NamesToken]
@@ -193,7 +193,7 @@ def find_connectors_end(
 
 
 def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list[bool]:
-    """Return which capitalized words of a headline must be replaced, including surnames that are common words.
+    """Return which capitalized words of a headline must be replaced, including family names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
     (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it
@@ -242,7 +242,7 @@ def find_member_end(
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
     """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
 
-    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    The result is ``UPPER`` if all words except initials and particles are in capitals.
     """
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER
@@ -259,7 +259,7 @@ def is_noun(token: NamesToken) -> bool:
 
 
 def drop_nouns(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> Sequence[int]:
-    """Return the indices of adjacent capitalized words without those of the common nouns at their start.
+    """Return the indices of adjacent capitalized words, without those of common nouns at their start.
 
     German capitalizes all nouns: in ``Lehrerin Anna Novak`` only ``Anna Novak`` is a name. A noun that a hyphen joins
     to a name stays: ``Feldhockey-Bundesliga``.

@@ -1,8 +1,8 @@
 """Randomized words of the mode ``names``, from the public list of the option ``randomize``.
 
 The staircase mechanism (a mechanism of local differential privacy) samples the output word. The output reveals that
-some word of the list was at this position. The epsilon per word bounds what the output reveals about which word it was.
-The reason: both the possible inputs and the possible outputs are the words of the list (docs/proofs/names.md).
+some word of the list was at this position. Both the possible inputs and the possible outputs are the words of the list.
+So the epsilon per word bounds what the output reveals about which of these words it was (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -41,7 +41,7 @@ class WordListRandomizer:
     Attributes:
         ids: Id of each word as an input of the mechanism. A word that is not in the vocabulary of the mechanism has the
             id of ``<unk>``.
-        staircase: Mechanism whose outputs are the words of the list that are in the vocabulary.
+        staircase: The staircase mechanism. Its outputs are the words of the list that are in the vocabulary.
         vocabulary: Words of the vocabulary by id.
     """
 

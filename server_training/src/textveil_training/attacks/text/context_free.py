@@ -50,8 +50,8 @@ ZIPF, TEXT = "zipf", "text"
 def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
     """Compute the relative frequency of each input id among the attacked tokens, shape ``(inputs,)``.
 
-    No real attacker has this knowledge: with this prior the attacker never guesses a word that is not in the text.
-    Whole words and WordPiece parts of words are counted together.
+    No real attacker has this knowledge: with these frequencies as the prior, an attacker never guesses a word that is
+    not in the attacked texts. Whole words and WordPiece parts of words are counted together.
 
     Args:
         tokens: Input ids of the attacked tokens.
@@ -213,9 +213,9 @@ def attack_repeated(
 
     Returns:
         For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
-        ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism never leaves unchanged
-        on purpose. All use the Zipf prior; ``text_prior`` has the same figures with the word frequencies of the
-        attacked texts as the prior.
+        ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism always randomizes
+        (SanText+ leaves other words unchanged with some probability). All use the Zipf prior; ``text_prior`` has the
+        same figures with the word frequencies of the attacked texts as the prior.
 
     Privacy:
         Samples as many outputs of every attacked token as the largest number in ``releases``. Use it only for public
@@ -279,7 +279,7 @@ def _iterate_log_likelihoods(
 
 
 def _add_log_likelihoods(logs: Singles, randomizer: TokenRandomizer, drawn: Ids) -> None:
-    """Add, for each token and each word, the log probability of the token's new outputs given the word.
+    """Add the log probability of each token's new outputs, given each possible input, to the log likelihoods.
 
     The function changes ``logs`` in place.
 

@@ -59,7 +59,7 @@ def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]
 
 
 class HiddenWordInference:
-    """Attack that predicts some of the hidden (replaced) words with a masked language model.
+    """Attack that guesses some of the hidden (replaced) words of sanitized texts with a masked language model.
 
     Args:
         reader: The masked language model.
@@ -98,7 +98,7 @@ class HiddenWordInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates over all words, and in ``by_type`` by entity type, as values for JSON."""
+        """Return the rates of right guesses for JSON: over all attacked words, and by entity type in ``by_type``."""
         words = [*self._released.list_hidden_words()]
         chosen = [words[number] for number in self._sample.tolist()]
         pieces = [self._reader.get_pieces(original) for _, original, _ in chosen]

@@ -23,8 +23,8 @@ A model that reads sanitized text is overconfident. An attacker who knows this g
 texts the tuned rate uses the w that is best on the other half; a real attacker would tune w on their own texts.
 
 The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy rarely guesses rare words. The
-targeted rates belong to an attacker who only guesses words that the mechanism never leaves unchanged on purpose, with
-context (w = 1) and without (w = 0).
+*targeted* rates belong to an attacker who only guesses words that the mechanism always randomizes, with context (w = 1)
+and without (w = 0).
 """
 
 from collections.abc import Mapping, Sequence

@@ -51,7 +51,8 @@ class MaskedLMReader:
         randomizer: The mechanism that sanitized the texts, to attack single tokens; ``None`` to attack the replaced
             words of the modes 'names', 'words' and 'all'.
         source: The model: ``minilm``, a folder, or the id of a model on Hugging Face.
-        max_tokens: Number of WordPieces to which a text is cut around the [MASK], including [CLS] and [SEP].
+        max_tokens: Maximum number of WordPieces of a text, including [CLS] and [SEP]; a longer text is cut around the
+            [MASK].
 
     Attributes:
         loaded: The model and its vocabulary.

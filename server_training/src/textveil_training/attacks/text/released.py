@@ -26,8 +26,8 @@ class ReleasedTexts:
         example: Index of the example to which the text belongs; tokens of one example are not independent.
         inputs: Input id of each token, the last id for unknown words (``<unk>``).
         outputs: Output id of each token.
-        sensitive: Whether the mechanism never leaves the token unchanged on purpose (SanText+ leaves common words
-            unchanged at random).
+        sensitive: Whether the mechanism always randomizes the token; false for the common words that SanText+ leaves
+            unchanged with some probability.
     """
 
     texts: tuple[TokenizedText, ...] = field(repr=False)

@@ -50,7 +50,7 @@ def choose_attacks(
     Args:
         settings: The attacks and their settings.
         subject: The mechanism.
-        known: Number of raw texts that the attacker knows.
+        known: Number of raw texts that the attacker knows; some attacks need such texts.
 
     Returns:
         Names of the attacks to run, and the reason for each skipped attack by its name.
@@ -256,7 +256,7 @@ def _run_template_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks for the modes 'names', 'words' and 'all', and add their results to ``result``.
+    """Run the attacks on whole texts of the modes 'names', 'words' and 'all', and add what they find to ``result``.
 
     Args:
         subject: The mechanism.

@@ -57,9 +57,9 @@ def infer_attributes(
     """Train the attacker on the train split, tune it on dev, and measure its success on test.
 
     Args:
-        observe: Function that returns the vectors of a split that the attacker sees. For a mechanism every call samples
-            new noise; for stored vectors every call returns the same.
-        present: For each split whether each text has each attribute, shape (texts, attributes).
+        observe: Function that returns the vectors of a split that the attacker sees. If it runs a mechanism, every call
+            samples new noise; if it reads stored vectors, every call returns the same ones.
+        present: By name of the split, whether each text has each attribute, shape ``(texts, attributes)``.
         settings: Network and training of the attacker.
     """
     settings = settings or AttributeAttackSettings()

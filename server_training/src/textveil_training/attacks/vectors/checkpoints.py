@@ -81,10 +81,10 @@ def attack_checkpoint(
 
 
 def make_label_randomizers(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
-    """Return two randomizers of the label by name: randomized response, and the most accurate one.
+    """Return two randomizers of class labels by name: randomized response, and the most accurate one at ``epsilon``.
 
     Args:
-        confusion: Counts by true class (row) and decision without noise (column).
+        confusion: Number of texts by true class (row) and predicted class before randomization (column).
         epsilon: Epsilon per text.
     """
     best = fit_accuracy_randomizer(confusion, epsilon)

@@ -49,12 +49,12 @@ class AttributeLeak:
 
     @property
     def privacy(self) -> float:
-        """The privacy figure of Coavoux et al. (2018) for entities, ``1 - f_half``."""
+        """The privacy figure of Coavoux et al. (2018) for named entities as attributes, ``1 - f_half``."""
         return 1 - self.f_half
 
     @property
     def demographic_privacy(self) -> float:
-        """The privacy figure of Coavoux et al. (2018) for demographics, ``1 - accuracy``."""
+        """The privacy figure of Coavoux et al. (2018) for age and gender as attributes, ``1 - accuracy``."""
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class AttackAdvantage:
     f_standard_error: float
 
     def is_significant(self, standard_errors: float = 3.0) -> bool:
-        """Return whether the first attacker is significantly better in area or tuned F.
+        """Return whether the first attacker is significantly better in the area under the ROC curve or in tuned F.
 
         Args:
             standard_errors: Number of standard errors that the difference must exceed.
@@ -102,13 +102,13 @@ class AttackAdvantage:
 
 
 def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> AttributeLeak:
-    """Measure an attacker's success from its scores and the true attributes.
+    """Measure an attacker's success at inferring attributes of texts, from its scores and the true attributes.
 
     Args:
         dev_scores: Scores of the dev texts from 0 to 1, shape (repetitions of the noise, dev texts, attributes), to
             tune thresholds. A high score means that the attacker expects the attribute.
         dev_present: The true attributes, shape (dev texts, attributes).
-        scores: Scores of the test texts, shape (draws, texts, attributes).
+        scores: Scores of the test texts, shape (repetitions of the noise, texts, attributes).
         present: The true attributes of the test texts, shape (texts, attributes). For each attribute there must be a
             text with it and a text without it.
     """
@@ -135,11 +135,11 @@ class _TextContributions:
     """Contribution of each text to an attacker's success figures, for standard errors over texts.
 
     Attributes:
-        counts: True positives, false positives and false negatives at tuned thresholds, means over draws, shape (3,
-            texts, attributes).
-        placements: Means over draws, shape (texts, attributes). For a text with the attribute: the share of texts
-            without the attribute that have a lower score. For a text without it: the share of texts with the attribute
-            that have a higher score.
+        counts: True positives, false positives and false negatives at the thresholds that are best on dev, means over
+            repetitions of the noise, shape (3, texts, attributes).
+        placements: Position of the text's score among the scores of other texts, means over repetitions of the noise,
+            shape (texts, attributes). For a text with the attribute: the share of texts without the attribute that have
+            a lower score. For a text without it: the share of texts with the attribute that have a higher score.
         auc_each: Area under the curve of each attribute.
         present: The true attributes.
     """
@@ -210,12 +210,12 @@ def _compute_f(counts: Floats) -> Floats:
 
 
 def _find_best_threshold(scores: Floats, present: Bits) -> float:
-    """Find the threshold with the best F on dev.
+    """Find the threshold of an attacker's scores with the best F on the dev split.
 
     The threshold is between two observed scores, or below all of them.
 
     Args:
-        scores: Attacker's scores of one attribute, shape ``(draws, texts)``.
+        scores: Attacker's scores of one attribute, shape ``(repetitions of the noise, texts)``.
         present: Whether each text has the attribute, shape ``(texts,)``.
     """
     flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
@@ -231,10 +231,10 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
     """Compute how often a text's score is on the right side of the scores of other texts, for the ROC area.
 
-    The result is ``_TextContributions.placements``. A tie counts one half.
+    A tie counts one half.
 
     Args:
-        scores: Attacker's scores, shape ``(draws, texts, attributes)``.
+        scores: Attacker's scores, shape ``(repetitions of the noise, texts, attributes)``.
         present: Whether each text has each attribute, shape ``(texts, attributes)``.
     """
     total = np.zeros(present.shape)

@@ -53,7 +53,7 @@ class WordAttacker:
     Args:
         cut: Raw texts that are similar to the attacked ones, split into segments (words, punctuation marks and gaps).
         prior: Public texts that are similar to the attacked ones, split into segments.
-        releases: Mechanisms on whose outputs the network is trained; all use the same ``WordIds``.
+        releases: Mechanisms on whose outputs the network is trained; all use the same table of word ids.
         vectors: Words with their initial vectors in the network; ``None`` for random vectors.
         trigrams_alone: Whether to train no network, so that only trigrams use the context of a word.
         report: Called with the number of trained parts and the total.
@@ -135,9 +135,9 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Plan the training data of the network: return functions that each randomize one batch of texts.
+    """Return functions that each randomize one batch of texts, as training data of the attacker's network.
 
-    In every pass over the functions, each text occurs once.
+    The functions of one pass randomize each text once.
 
     Args:
         releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds
@@ -196,7 +196,7 @@ def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Return the weighted sum of log scores; an entry of -inf, which stands for no word, stays -inf.
+    """Return the weighted sum of log scores; entries of -inf, which are padding, stay -inf.
 
     Args:
         parts: Log scores of possible words, one array per attack, all of one shape. The last array has the scores of
@@ -324,7 +324,7 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Sanitize the attacked texts once, run all attacks on the output, and return their success rates.
+    """Sanitize the attacked texts once, run all attacks of the package on the output, and return their success rates.
 
     Args:
         release: The mechanism.
@@ -336,7 +336,8 @@ def attack_release(
     Returns:
         For each attack the shares of segments with right guesses (``WordTargets.compute_shares``). ``unchanged``
         guesses that the output is the original. ``closed_form`` is the exact success of context-free Bayes on the
-        randomized content words of the attacker's texts, and ``hidden`` the share of hidden elements.
+        randomized content words of the attacker's texts, and ``hidden`` the share of words and punctuation marks that
+        are replaced or randomized.
     """
     guesses = name_words(release, attacker, target)
     result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}

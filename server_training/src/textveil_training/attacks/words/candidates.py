@@ -32,7 +32,8 @@ class Candidates:
         words: Candidates of each hidden element as word ids, the most probable first, padded with -1, shape
             ``(n, COUNT)``.
         likelihood: Log probability of the output given the candidate, -inf for padding, shape ``(n, COUNT)``.
-        prior: Log probability of the candidate among words that are hidden in the same way, shape ``(n, COUNT)``.
+        prior: Log probability of the candidate among randomized words, or among replaced words of the same entity type,
+            shape ``(n, COUNT)``.
     """
 
     places: Ints
@@ -51,10 +52,10 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """Guess which raw word each replaced or randomized word was, by Bayes' rule without context.
+        """Guess each replaced or randomized word by Bayes' rule, without context.
 
         Returns:
-            The word id of the guess for each of the elements ``places``.
+            Word ids of the guesses, one for each element of ``places``.
         """
         return self.words[:, 0]
 
@@ -120,7 +121,7 @@ class CandidateFinder:
         """Find the possible originals of outputs, and store them, so that later calls reuse them.
 
         Args:
-            lower: Whether the outputs are used in lower case only.
+            lower: Whether only lower-case words can be outputs.
             outputs: Ids of the outputs.
 
         Returns:

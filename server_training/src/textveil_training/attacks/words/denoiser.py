@@ -1,11 +1,12 @@
 """Train a denoising network, which scores the possible originals of a word by the outputs around it.
 
 An element is a word or a punctuation mark. The network represents an unchanged element by its own vector. It represents
-a hidden (replaced or randomized) element by the vector of its output, through a learned map, plus the mean of its
-candidates' vectors under the context-free posterior, ``E[vector | output]``. So a hidden word is never an input. A
-stack of convolutions processes the text. The state of the convolutions at a hidden element is mapped to a vector. The
-scalar products of this vector with the candidates' vectors are added to the exact log probability of the output and the
-prior. The training data are raw texts that are randomized anew in each pass, by all attacked mechanisms.
+a hidden (replaced or randomized) element by two vectors, which are added: a learned linear map of the vector of the
+output, and the mean of the vectors of the possible originals, weighted by their probability given the output,
+``E[vector | output]``. The original of a hidden element is never an input. A stack of convolutions processes the text.
+The state of the convolutions at a hidden element is mapped to a vector. The scalar products of this vector with the
+candidates' vectors are added to the exact log probability of the output and the prior. The training data are raw texts
+that are randomized anew in each pass, by all attacked mechanisms.
 """
 
 import gzip
@@ -76,7 +77,7 @@ class DenoiserInput:
             ``(n, candidates)``.
         logs: Log probability of the output given the candidate, and log prior of the candidate, shape
             ``(n, candidates, 2)``.
-        there: Whether each entry of ``words`` is a candidate and not padding.
+        there: Boolean for each entry of ``words``: true for a candidate, false for padding.
     """
 
     document: Tensor

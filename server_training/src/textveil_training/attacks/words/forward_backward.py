@@ -50,8 +50,8 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 class TrigramStep:
     """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three elements.
 
-    The object stores the probabilities of observed trigrams. For all other trigrams it stores the factor of
-    ``P(c | b)``.
+    The object stores the probabilities of the trigrams that occur in the training texts. Every other trigram has the
+    probability ``g(a, b) P(c | b)``, for which the object stores the factor ``g(a, b)``.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:

@@ -2,9 +2,9 @@
 
 The probability of a trigram is ``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``. ``P(w | v)`` and
 ``P(w)`` have the same form, and the last term of ``P(w)`` is the uniform probability ``1 / words``. Here ``c`` is the
-count of a trigram; for a shorter n-gram it is the number of different words that precede the n-gram. ``g``
-redistributes the probability that the discounts ``D`` removed. Each order has three discounts, for counts of 1, of 2,
-and of more. The tables are sorted arrays.
+count of a trigram; for a shorter n-gram it is the number of different words that precede the n-gram. ``D`` is the
+discount for a count, and ``g(u v)`` the probability that the discounts remove from the trigrams that begin with ``u
+v``. Each order has three discounts, for counts of 1, of 2, and of more. The tables are sorted arrays.
 """
 
 from dataclasses import dataclass
@@ -72,9 +72,9 @@ class NgramShares:
 
 
 def estimate_discounts(counts: Ints) -> Floats:
-    """Estimate what to subtract from n-gram counts of 1, of 2, and of more, for Kneser-Ney smoothing.
+    """Estimate the discounts of Kneser-Ney smoothing: what to subtract from counts of 1, of 2, and of more.
 
-    They follow from the numbers of n-grams with a count of 1 to 4.
+    The discounts follow from the numbers of n-grams with a count of 1 to 4.
 
     Args:
         counts: Count of each n-gram.

@@ -72,9 +72,9 @@ def _fold_text(text: list[str]) -> list[str]:
 
 
 def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
-    """Return those of the given rows whose text is not contained in the text of another given row.
+    """Select the rows whose text is not contained in the text of another row of ``rows``.
 
-    The words of a contained text would be counted twice.
+    Otherwise the words of a contained text would be counted twice.
 
     Args:
         cut: Texts, each as a list of segments (tokens and gaps).

@@ -91,11 +91,12 @@ class WordRelease:
             the segment starts a sentence.
         draw_words: Function that samples output words for input ids, given ``whole_words`` and whether only lower-case
             words may be outputs.
-        printed: For every symbol of the vocabulary its id in ``words``.
+        printed: For every symbol of the vocabulary the id, in ``words``, of the word that the output shows for it.
         symbols: Number of symbols.
-        randomizers: The output distributions of randomized words, with a capital and in lower case, or ``None``.
-        rule: Name of the rule that decides which words are replaced. Mechanisms with equal rules divide every text into
-            the same elements and roles.
+        randomizers: The output distributions of randomized words: one for words with a capital, one for words in lower
+            case; ``None`` if no word is randomized.
+        rule: Name of the rule that decides which words are replaced. Mechanisms with the same name divide every text
+            into the same elements, with the same roles.
         consistent: Whether equal words of a document have the same output.
         draw_surrogates: Function that samples surrogates (replacements of names and numbers) for entity type indices.
     """
@@ -193,7 +194,7 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return a boolean for each output word: whether all words that it replaces are in lower case.
+    """Return a boolean for each element: whether all elements with the same output are in lower case.
 
     Args:
         lower: Whether each element is in lower case.
