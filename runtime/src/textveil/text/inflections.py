@@ -269,10 +269,12 @@ def match_case(written: str, output: str, original: str) -> str:
         output: The surrogate in the sanitized text, to which the reply answers.
         original: The original.
     """
+    if written[:1] == "[":
+        return original
     pattern, sent_pattern = find_case_pattern(written), find_case_pattern(output)
     if pattern == sent_pattern and any(map(str.isupper, output)):
         return original
-    if is_string(original) or is_string(output) or not any(map(str.isalpha, written)) or written.startswith("["):
+    if is_string(original) or is_string(output) or not any(map(str.isalpha, written)):
         return original
     original_pattern = find_case_pattern(original)
     if original_pattern == pattern or (

