@@ -84,6 +84,45 @@ def test_no_cut_changes_a_region(parts: list[str], cuts: list[int]) -> None:
         assert (by_character.region, by_character.destination) == (by_part.region, by_part.destination)
 
 
+def read_after_tag(before: str, after: str, is_replaced: bool | None, *, in_one_step: bool) -> list[tuple] | None:
+    """Return what the scanner reports of each character after a tag; ``None`` if it cannot read the tag that way."""
+    scanner = RegionScanner()
+    scanner.feed(before)
+    if scanner.enclosure is not None:
+        return None
+    scanner.lines.begin_surrogate()
+    if in_one_step:
+        if not scanner.read_tag("[person 1]"):
+            return None
+    else:
+        scanner.begin_tag()
+        for character in "[person 1]":
+            scanner.read_character(character)
+    scanner.mark_surrogate()
+    scanner.mark_tag()
+    if is_replaced is not None:
+        scanner.settle_tag(is_replaced=is_replaced)
+    found = []
+    for character in after:
+        scanner.feed(character)
+        found.append((scanner.region, scanner.role, scanner.destination, scanner.enclosure, scanner.is_sealed))
+    return found
+
+
+@pytest.mark.parametrize("is_replaced", [None, False, True])
+def test_a_tag_read_in_one_step_is_read_as_its_characters(is_replaced: bool | None) -> None:
+    marks = 'a !*_([])`<{$\\\n:#|~-="'
+    afters = ["(//h/a b) c", ": //h\n\nz", "[a](b)", "{.a b}", "\n[b]: //h\n", "`x` y", "> c\n    d", '="x" b', "$x$"]
+    read = 0
+    for before in ("".join(some) for length in range(3) for some in itertools.product(marks, repeat=length)):
+        for after in afters:
+            found = read_after_tag(before, after, is_replaced, in_one_step=True)
+            if found is not None:
+                read += 1
+                assert found == read_after_tag(before, after, is_replaced, in_one_step=False), (before, after)
+    assert read > 500
+
+
 def test_the_roles_of_json() -> None:
     scanner = RegionScanner()
     text = '{"a": "b\\n\\"c\\u0041", "d": 5}'
