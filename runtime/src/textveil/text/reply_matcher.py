@@ -453,8 +453,7 @@ class StreamRestorer(ReportProperties):
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
         """Return the original in the same form (such as the plural) as its surrogate (replacement) in the reply.
 
-        If the surrogate has several originals, or may be a word of the reply itself, the method records this, and
-        returns ``None``.
+        The method records why, and returns ``None``, if several originals are possible or it may be an ordinary word.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]

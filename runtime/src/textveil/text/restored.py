@@ -135,7 +135,7 @@ class ReportProperties:
 
     @property
     def ambiguous(self) -> tuple[str, ...]:
-        """Surrogates (replacements) that were not restored, since each stands for several originals."""
+        """Surrogates (replacements) that were not restored, since each replaced several different originals."""
         return self._select(SkipReason.AMBIGUOUS)
 
     @property

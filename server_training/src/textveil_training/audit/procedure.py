@@ -78,8 +78,7 @@ class TestResult:
             ``bound``. Applied to k-ary randomized response with this epsilon, the test reports at least ``epsilon / 2``
             with probability 90 %. The smallest such epsilon is given; ``None`` if there is none.
         draws: Number of draws that entered the bound.
-        description: The inputs and the event (set of outputs) of the test, described without any text, and the distance
-            of the inputs.
+        description: The inputs, their distance and the event (set of outputs) of the test, without any text.
     """
 
     __test__ = False  # pytest must not collect this class

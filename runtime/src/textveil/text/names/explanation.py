@@ -145,7 +145,7 @@ def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
 
 
 class _OptionReasons:
-    """Finds the option (``keep`` or ``facts``) because of which a word of a text is left unchanged.
+    """Finds the option, ``keep`` or ``facts``, that leaves a given word of a text unchanged.
 
     Args:
         plan: The checked options of the call, with the word lists.

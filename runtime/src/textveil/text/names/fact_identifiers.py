@@ -108,7 +108,7 @@ class IdentifierRules:
         return [*elements, string[position:]]
 
     def cut_address(self, string: str) -> list[str | EntityMention] | None:
-        """Split a web address into its host and the words of its path, some of which are replaced.
+        """Split a web address into unchanged texts and entities to replace: its host and the words of its path.
 
         Words of the path on public lists stay unchanged; all other words are replaced. The decision to split the
         address depends only on the path with ``xxxx`` in place of each replaced word, so it reveals nothing about these

@@ -101,10 +101,7 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All possible surrogates (replacements), in lower case.
-
-        No rule leaves these words unchanged: a reader could mistake an unchanged word for a replacement.
-        """
+        """All possible surrogates (replacements), in lower case. No rule of ``facts`` leaves them unchanged."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found

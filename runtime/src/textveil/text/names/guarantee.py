@@ -29,7 +29,7 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types of which the option ``facts`` leaves some values unchanged.
+    """Return the entity types, such as ages, with values that the option ``facts`` leaves unchanged.
 
     Example: with ``facts="useful"``, an age below 90 stays unchanged, and a larger one is replaced. So the type of ages
     is in the result.

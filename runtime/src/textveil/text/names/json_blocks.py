@@ -1,4 +1,4 @@
-r"""Split a text with JSON into parts, each of which is sanitized independently of the others.
+r"""Split a text with JSON into parts that are sanitized independently of each other.
 
 A JSON string is read without its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a
 comment is read like a string.

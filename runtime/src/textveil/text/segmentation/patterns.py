@@ -119,7 +119,7 @@ def _make_emoticon_pattern(c: CharacterClasses) -> str:
 
 
 def _make_trigger_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for characters because of which the text around them is no ordinary word.
+    """Return a regular expression for characters that occur in addresses and codes, but not in ordinary words.
 
     Examples are the ``@`` of an email address and a digit. Such a character is called a trigger, and the text around it
     a string. The pattern first matches a possible character, and then tests a condition. The search is fast because

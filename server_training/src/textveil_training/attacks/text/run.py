@@ -256,7 +256,7 @@ def _run_template_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Run the attacks on whole texts of the modes 'names', 'words' and 'all', and add what they find to ``result``.
+    """Attack the sanitized texts of the modes 'names', 'words' and 'all', and add the results to ``result``.
 
     Args:
         subject: The mechanism.
