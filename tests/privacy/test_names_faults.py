@@ -118,6 +118,11 @@ READ_FAULTS: dict[str, Fault] = {
             "return NamesToken(CAPITALIZED if folded[0] < 'n' else REPLACED, word, folded, case, 'word', flags=flags)",
         ),
     ),
+    "a name after a cue ends by the hidden word before it": (
+        spans,
+        "find_cued_names",
+        ('token.entity_type != "word" or', 'token.entity_type == "word" or'),
+    ),
     "the length of a word decides its class": (
         Lexicon,
         "_classify_lower",

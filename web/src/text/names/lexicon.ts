@@ -166,7 +166,8 @@ export class Lexicon {
       : this.lists.getMembers("first-word").has(key)
         ? BEGINS_PLACE
         : 0;
-    return makeToken(KEPT, stem, key, LOWER, this.#findNounRole(key, wordFlags), "", flags | numberFlag);
+    const person = this.#isListedPerson(key) && !(wordFlags & FUNCTION) ? LISTED_PERSON : 0;
+    return makeToken(KEPT, stem, key, LOWER, this.#findNounRole(key, wordFlags), "", flags | numberFlag | person);
   }
 
   #isListedPerson(key: string): boolean {

@@ -14,6 +14,7 @@ import {
   SENTENCE_END,
   type TextElement,
 } from "./entitySpans.js";
+import { findCuedNames, isListedName } from "./nameCues.js";
 import {
   findIbanEnd,
   findListNumber,
@@ -50,7 +51,6 @@ import {
   mayBeginName,
   mayFollowInitials,
   NAME_AFTER_TITLE,
-  NAME_ROLE,
   type NamesToken,
   NUMBER_WORD,
   REPLACED,
@@ -111,6 +111,7 @@ export class SpanFinder implements TokenLine {
     if (this.rules.dates.links.length > 0 || this.rules.dates.day_stop)
       markDigitsBesideMonths(this, this.rules.dates, (index) => this.#hasReadableKey(index));
     const capitalized = this.#findCapitalized();
+    for (const index of findCuedNames(this, this.rules.facts.nameLeads, this.#hasCapitals)) this.#hidden[index] = 1;
     this.#hasLowerWord = false;
     for (let index = this.start; index < this.end && !this.#hasLowerWord; index++) {
       this.#hasLowerWord = gaps[index] !== "-" && this.#isLowerWord(this.#getWord(index));
@@ -128,8 +129,8 @@ export class SpanFinder implements TokenLine {
         index++;
         continue;
       }
-      if (word.tokenClass === KEPT && this.#hidden[index] && !this.#hasCapitals) {
-        span = this.#makeSpan("word", index, index + 1);
+      if (this.#hidden[index] && word.tokenClass < CAPITALIZED) {
+        span = this.#makeSpan("word", index, index + 1, LOWER, word.layout);
       } else if (word.tokenClass === KEPT && !this.#hidden[index]) {
         const end = this.#findAddressEnd(index);
         span = this.#makeSpan(word.flags & BEGINS_UNIT && end === index + 1 ? "unit" : "word", index, end);
@@ -215,14 +216,13 @@ export class SpanFinder implements TokenLine {
 
   /** Hide the word after a lower-case name, which may be a part of it (`martin short`). */
   #hideNextNoun(index: number): void {
-    const { flags, entityType } = this.#getWord(index);
     const after = index + 1;
-    if (!(flags & LISTED_PERSON || entityType === NAME_ROLE) || after >= this.end || this.gaps[after] !== " ") return;
+    if (!isListedName(this.#getWord(index)) || after >= this.end || this.gaps[after] !== " ") return;
     const word = this.#getWord(after);
     if (
       word.tokenClass === KEPT &&
       word.case === LOWER &&
-      (word.flags & ~NUMBER_WORD) === 0 &&
+      (word.flags & ~(NUMBER_WORD | LISTED_PERSON)) === 0 &&
       word.entityType !== ""
     ) {
       this.#hidden[after] = 1;

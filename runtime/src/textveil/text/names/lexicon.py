@@ -125,7 +125,7 @@ class Lexicon:
         self._listed_by_user = self._denied | self._randomized
         self._never_plain = (
             self._capitals | self._allowed | self._listed_by_user | self._span_flags.keys() | rules.number_words.keys()
-        )
+        ) | self._persons
         self.randomized_spans: RandomizedSpans = RandomizedSpans()
         #: Cached tokens of public words, by the word with the mark after it. They depend only on the lists and options.
         self.listed_tokens: dict[str, ChunkTokens] = {}
@@ -319,6 +319,7 @@ class Lexicon:
         number_flag = NUMBER_WORD if folded in self.rules.number_words else 0
         if marks & (STRICT | FUNCTION):
             flags = self._span_flags.get(folded, 0) | number_flag
+            flags |= LISTED_PERSON if folded in self._persons and not marks & FUNCTION else 0
             return NamesToken(KEPT, word, folded, LOWER, self._find_noun_role(folded, marks), "", flags)
         token = self.make_unlisted_token(word, folded)
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
@@ -429,7 +430,8 @@ def is_title_case(token: NamesToken) -> bool:
 
 def may_join_name(token: NamesToken) -> bool:
     """Return whether a common word may be a part of a name before it, as *short* in ``martin short``."""
-    return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))
+    flags = token.flags & ~(NUMBER_WORD | LISTED_PERSON)
+    return token.entity_type != "" and is_plainly_kept(token._replace(flags=flags))
 
 
 def may_follow_initials(token: NamesToken) -> bool:

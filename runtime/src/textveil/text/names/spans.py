@@ -17,6 +17,7 @@ from itertools import compress, islice, pairwise
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
 from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
+from textveil.text.names.name_cues import find_cued_names, is_listed_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -37,10 +38,8 @@ from textveil.text.names.tokens import (
     KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
-    LISTED_PERSON,
     LONE_INITIAL,
     NAME_AFTER_TITLE,
-    NAME_ROLE,
     OUTWARD,
     RANDOMIZED,
     REPLACED,
@@ -147,6 +146,8 @@ class SpanFinder:
         if (dates := self._rules.dates).links or dates.day_stop:
             numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
+        for index in find_cued_names(words, gaps, special, self._rules.facts.name_leads, self._has_capitals):
+            self._hidden[index] = True
         line = (words[at] for at in range(start, end) if gaps[at] != "-")
         self._has_lower = not capitalized or any(map(self._is_lower, line))
         if capitalized:
@@ -170,11 +171,11 @@ class SpanFinder:
                 continue
             elements: list[TextElement] = [self._take_kept(index)]
             stop = index + 1
-            if token.token_class == KEPT:
+            if token.token_class == KEPT and not self._hidden[index]:
                 stop = self._find_address_end(index, end)
                 entity_type = "unit" if token.flags & BEGINS_UNIT and stop == index + 1 else "word"
                 elements.append(self._make_span(entity_type, LOWER, "", index, stop))
-            elif self._hidden[index]:
+            elif self._hidden[index] and token.token_class >= CAPITALIZED:
                 stop = self._append_run(index, end, elements)
             elif token.token_class == DIGITS:
                 stop = self._append_digits(index, start, end, elements)
@@ -184,12 +185,12 @@ class SpanFinder:
                 stop = code.stop
                 elements.append(self._make_span(code.entity_type, LOWER, "", index, stop))
             else:
-                elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
-                takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
-                # A noun after a listed lower-case name is treated as a part of it (``martin short``).
+                entity_type = "word" if token.token_class == KEPT else token.entity_type
+                elements.append(self._make_span(entity_type, token.case, token.layout, index, stop))
+                takes_noun = entity_type == "word" and is_listed_name(token) and not self._has_capitals
                 while takes_noun and stop < end and gaps[stop] == " " and may_join_name(words[stop]):
                     elements += (" ", self._make_span("word", LOWER, "", stop, stop + 1))
-                    self._hidden[stop], takes_noun = True, words[stop].entity_type == NAME_ROLE
+                    self._hidden[stop], takes_noun = True, is_listed_name(words[stop])
                     stop += 1
             self.kept_count -= stop - index
             self._after_last_span = stop
@@ -213,17 +214,16 @@ class SpanFinder:
         """Return whether the word at ``index`` stays unchanged in its context, the line that ends before ``end``."""
         token = self._words[index]
         if token.token_class == KEPT:
-            return self._find_address_end(index, end) == index
+            return not self._hidden[index] and self._find_address_end(index, end) == index
         if token.token_class == REPLACED:
             return token.flags > 0 and self._is_common_in_context(index)
         if token.token_class == KEPT_WITH_CAPITALS:
-            return self._has_capitals
+            return self._has_capitals and not self._hidden[index]
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
         """Return whether the word at ``index`` stays unchanged. Then rules may read its spelling, which is public."""
-        token = self._words[index]
-        return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
+        return self._words[index].token_class == KEPT and self._is_kept(index, end)
 
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word that may be a title, an office or an ending is only a common word in its context.

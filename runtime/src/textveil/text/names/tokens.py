@@ -32,7 +32,7 @@ NAME_AFTER_TITLE = 128
 LEGAL_FORM = 256
 #: The halves of a postal code, each a string of its own (``SW1A 1AA``).
 OUTWARD, INWARD = 512, 1024
-#: A lower-case word on a list of persons.
+#: A lower-case word on a list of persons. An unchanged function word never has this flag.
 LISTED_PERSON = 2048
 #: A number word (three or more consecutive ones are one number); initials with dots, which precede a name.
 NUMBER_WORD, INITIALS = 4096, 8192
