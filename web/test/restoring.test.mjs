@@ -52,7 +52,7 @@ test("no cut of a stream changes what is restored", () => {
 });
 
 const PIECES =
-  '``` ~~~ ` $ $$ \\( \\href{ } {" " [ ]( ) ]: [x]: <b> </b> <img| <% %> <https://ok.example/ https://ok.example/ > ~ ~~ >| -| | | | | \\n a Gomez Gomez Gomez| [person|1] . : ( \' 5 * @ & ; # / **Gomez** 5, \\def < \\'
+  '``` ~~~ ` $ $$ \\( \\href{ } {" " [ ]( ) ]: [x]: <b> </b> <img| <% %> <https://ok.example/ https://ok.example/ > ~ ~~ >| -| | | | | \\n a Gomez Gomez Gomez| [person|1] . : ( \' 5 * @ & ; # / **Gomez** 5, \\def < \\ &lt; &gt; &lt;b&gt; %3C =3 c [img] [/img] [url= //|x ..| __| :x:| image: image:: #+ !'
     .split(" ")
     .map((piece) => piece.replaceAll("|", " "))
     .concat(
@@ -73,6 +73,12 @@ const PIECES =
       "x".repeat(1030),
       "|",
       "é",
+      "BEGIN:VCARD\n",
+      "END:VCARD\n",
+      "#+begin_x\n",
+      "#+end_x\n",
+      "\n ",
+      "\uff1c",
     );
 const OPTIONS = [
   {},
