@@ -16,35 +16,43 @@ _HEAD_CHARACTERS, _TAIL_CHARACTERS = 96, 48
 #: AsciiDoc or Org (``:name: value``), which all continue on indented lines; and, of one line, ``#+INCLUDE`` (Org),
 #: ``image::address`` (AsciiDoc), ``!include`` (PlantUML) and ``=for`` (POD).
 _LINE_HEAD = re.compile(
-    r"(?P<indented>\.\.[ \t]|__[ \t]|:[!a-z0-9_][^:\0]{0,80}:[ \t])|#\+[a-z]|[a-z][a-z0-9_-]{0,40}::[^\s:]|![a-z]|=[a-z]{3}",
+    r"(?P<indented>\.\.[ \t]|__[ \t]|:[!a-z0-9_][^:\0]{0,80}:[ \t])"
+    r"|\#\+[a-z]|[a-z][a-z0-9_-]{0,40}::[^ \t\r\n:]|![a-z]|=[a-z]{3}",
     re.ASCII | re.IGNORECASE,
 )
 #: A line with such a start alone: the value is on the indented lines after it.
-_BARE_HEAD = re.compile(r"(?:\.\.|__|:[!a-z0-9_][^:\0]{0,80}:)[ \t\r]*", re.ASCII | re.IGNORECASE)
+_BARE_HEAD = re.compile(r"(?:\.\.|__|:[!a-z0-9_][^:\0]{0,80}:)")
 #: First line of a block of directives: of a calendar or a card, of Org, and of PlantUML.
-_BLOCK_HEAD = re.compile(r"(begin:|#\+begin[_:]|@start)([a-z][a-z0-9_-]*)", re.ASCII | re.IGNORECASE)
+_BLOCK_HEAD = re.compile(r"(begin:|#\+begin[_:]|@start)([a-z][a-z0-9_-]{0,40})")
 _BLOCK_ENDS = {"begin:": "end:", "#+begin_": "#+end_", "#+begin:": "#+end:", "@start": "@end"}
 #: End of a line of a directive that the next line continues, even without indentation.
 _CONTINUES = re.compile(r"[\\+][ \t\r]*\Z")
-#: A tag of BBCode or of similar codes whose content may be an address, up to its bracket or equals sign.
+#: Start of a tag of BBCode or of similar codes whose content may be an address, or the end of its content.
 _CODE_TAG = re.compile(
-    r"\[(/?)(attach|attachment|audio|background|bg|email|embed|file|flash|gallery|gif|html|icon|iframe|image|img|link|"
-    r"mail|media|mp3|mp4|playlist|soundcloud|spotify|swf|thumb|thumbnail|tweet|twitter|url|video|vimeo|youtube)[\]=]",
+    r"\[(?:/(?P<closed>{names})\]|(?P<name>{names})(?P<mark>[\] \t=:]))".format(
+        names="attach|attachment|audio|avatar|background|bg|email|embed|file|flash|font|ftp|gallery|gif|html|icon|iframe|"
+        "image|imageleft|imageright|img|imgur|iurl|link|mail|media|mp3|mp4|photo|pic|picture|playlist|soundcloud|spotify|"
+        "src|swf|thumb|thumbnail|tweet|twitter|url|video|vimeo|youtube"
+    ),
     re.ASCII | re.IGNORECASE,
 )
-#: Two characters that every address with a host or a scheme contains.
-_ADDRESS = re.compile(r"[/\\]{2}|[.:@]\S")
-#: Within a line, the start of an address in AsciiDoc (``image:address[]``) and in the markup of wikis (``!//address!``).
+#: Text before the content of such a tag that a program may drop: blanks, and other tags in brackets.
+_BEFORE_CONTENT = re.compile(r"(?:[ \t\r\n]|\[[^\[\]]{0,254}\])*")
+_CONTENT_WORD = re.compile(r"[^ \t\r\n]*")
+#: Characters of an address with a host or a scheme, in the first word of the content.
+_ADDRESS = re.compile(r"[/\\@]|[.:][^ \t\r\n]|&\#")
+_MAX_CONTENT_CHARACTERS = 256
+#: Within a line, the start of an address in AsciiDoc (``image:address[]``) and in markup of wikis (``!//address!``).
 _INLINE = re.compile(
-    r"(?:image|icon|link|video|audio|include|xref|pass):{1,2}[^\s:]|!(?:[a-z]{2,8}:)?//",
-    re.ASCII | re.IGNORECASE,
+    r"(?:image|icon|link|video|audio|include|xref|pass):{1,2}[^ \t\r\n:]|!(?:[a-z]{2,8}:)?//", re.ASCII | re.IGNORECASE
 )
 #: A character ``<`` as a program gets it that decodes entities, percent-encoding, escapes of programming languages,
-#: Quoted-Printable or UTF-7, or replaces wide characters; and a ``<`` before an encoded letter. The character after it
-#: must not be one that follows a sign of comparison.
+#: Quoted-Printable or UTF-7, or replaces wide characters; and the first character of the name of a tag. That character
+#: may be encoded too. *=3cm* is a length.
 _ENCODED_TAG = re.compile(
-    r"(?:&(?:amp;){0,3}(?:lt|\#0{0,6}60|\#x0{0,5}3c);?|%(?:25){0,3}3c|=3c|\\x3c|\\u\{?0{0,4}3c\}?|\\0?74|\+adw-?"
-    r"|[\uff1c\ufe64])[^\s0-9=;<.,-]|<(?:&[\#a-z]|%[0-9a-f]{2}|\\[ux0-7])",
+    r"(?:(?:&(?:amp;){0,3}(?:lt|\#0{0,6}60|\#x0{0,5}3c);?|%(?:25){0,3}3c|\\x3c|\\u\{?0{0,4}3c\}?|\\0?74|\+adw[-a])"
+    r"([a-z/!?&%\\+])|=3c([a-ln-z/!?&%\\]|m[a-z]|=[2-7])|<(&[\#a-z]|%[0-9a-f]|\\[ux0-7])"
+    r"|[\uff1c\ufe64]([^ \t\r\n0-9=;<.,\-\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]))",
     re.ASCII | re.IGNORECASE,
 )
 #: A whole tag without attributes, from the character after the encoded ``<`` to an encoded ``>``.
@@ -53,16 +61,18 @@ _BARE_TAG = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 #: A character without which no text within a line begins a directive.
-_SIGN = re.compile("[]=:/&%<\\\\+\uff1c\ufe64]")
+_SIGN = re.compile("[][=:/&%<\\\\+\uff1c\ufe64]")
 #: End of a text that may be a part of an encoded ``<``.
-_OPEN_SIGN = re.compile(r"[&%\\=+<\uff1c\ufe64]\S{0,24}\Z")
+_OPEN_SIGN = re.compile(r"[&%\\=+<\uff1c\ufe64][^ \t\r\n]{0,16}\Z")
+_MAX_ENCODED_TAG = MAX_TAG_LENGTH + 16
 
 
 class DirectiveReader:
     """Scans the lines of a reply, and finds the positions that are in a directive of some markup language."""
 
     __slots__ = (
-        "_address_codes", "_block_end", "_codes", "_head", "_is_encoded", "_is_indented", "_is_line", "_tag", "_tail",
+        "_address_codes", "_block_end", "_codes", "_content", "_head", "_is_encoded", "_is_indented", "_is_line",
+        "_tag", "_tail",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -70,8 +80,10 @@ class DirectiveReader:
         self._is_line, self._is_indented, self._is_encoded = False, False, False
         #: The line that ends the open block, such as ``end:vcard``; empty outside of a block.
         self._block_end = ""
-        #: Names of the open tags of BBCode; of them those after which an address came.
+        #: Names of the tags of BBCode whose content has just begun, and its text so far; names of the open tags whose
+        #: content is an address.
         self._codes: set[str] = set()
+        self._content = ""
         self._address_codes: set[str] = set()
         #: The text after an encoded ``<``, until it is known whether it is a harmless tag; empty elsewhere.
         self._tag = ""
@@ -131,6 +143,7 @@ class DirectiveReader:
         else:
             match = _BLOCK_HEAD.match(head)
             self._block_end = "" if match is None else _BLOCK_ENDS[match[1]] + match[2]
+        self._read_content("\n")
         self._is_indented = self._is_indented or _BARE_HEAD.fullmatch(head) is not None
         self._is_line = (self._is_line or self._is_indented) and _CONTINUES.search(self._tail) is not None
         self._head, self._tail, self._tag = "", "", ""
@@ -138,32 +151,48 @@ class DirectiveReader:
     def _read_tag(self, text: str) -> str:
         """Read more of a tag after an encoded ``<``; return the text after it if the tag is harmless and has ended."""
         length = len(self._tag)
-        self._tag += text[: MAX_TAG_LENGTH + 16]
+        self._tag += text[: _MAX_ENCODED_TAG + 1]
         match = _BARE_TAG.match(self._tag)
         if match is not None and is_bare_tag(match[1]):
             self._tag = ""
             return text[match.end() - length :]
-        if match is not None or len(self._tag) > MAX_TAG_LENGTH + 16:
+        if match is not None or len(self._tag) > _MAX_ENCODED_TAG:
             self._is_encoded = True
         return ""
 
     def _read_codes(self, text: str, start: int) -> None:
-        """Process the tags of BBCode that end after ``start``, and record after which of them an address begins."""
+        """Process the tags of BBCode in ``text`` of which a part is after ``start``, and the text between them."""
         for match in _CODE_TAG.finditer(text):
             if match.end() <= start:
                 continue
-            self._find_address(text[: match.end()], start)
-            start, name = match.end(), match[2].lower()
-            if not match[1]:
-                self._codes.add(name)
-            elif match[0][-1] == "]":
-                self._codes.discard(name)
-                self._address_codes.discard(name)
-        self._find_address(text, start)
+            self._read_content(text[start : match.end()])
+            start = match.end()
+            if match["closed"] is not None:
+                self._codes.discard(match["closed"].lower())
+                self._address_codes.discard(match["closed"].lower())
+            else:
+                self._codes.add(match["name"].lower())
+                self._content = "" if match["mark"] == "]" else "["
+        self._read_content(text[start:])
 
-    def _find_address(self, text: str, start: int) -> None:
-        if self._codes and _ADDRESS.search(text, max(0, start - 1)) is not None:
+    def _read_content(self, text: str) -> None:
+        """Read the start of the content of the open tags of BBCode, until it is known whether it is an address."""
+        if not self._codes:
+            return
+        self._content += text
+        before = _BEFORE_CONTENT.match(self._content)
+        content = self._content[0 if before is None else before.end() :]
+        word = _CONTENT_WORD.match(content)
+        is_open = content[:1] == "[" and "]" not in content and len(content) < _MAX_CONTENT_CHARACTERS
+        if is_open or not content:
+            self._content = content
+        elif word is None or len(word[0]) >= _MAX_CONTENT_CHARACTERS or _ADDRESS.search(word[0]) is not None:
             self._address_codes |= self._codes
+            self._codes.clear()
+        elif len(word[0]) < len(content):
+            self._codes.clear()
+        else:
+            self._content = content
 
     def _find_encoded_tag(self, text: str, start: int) -> None:
         at = 0
@@ -171,7 +200,7 @@ class DirectiveReader:
             at = match.end()
             if at <= start:
                 continue
-            rest = self._read_tag(text[at - 1 :])
+            rest = self._read_tag(text[match.start(match.lastindex or 0) :])
             if self._tag or self._is_encoded:
                 return
             text, at, start = rest, 0, 0
