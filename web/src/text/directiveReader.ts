@@ -47,7 +47,7 @@ const BARE_TAG =
   /^(\/?[a-z][a-z0-9_]*\/?)(?:>|&(?:amp;){0,3}(?:gt|#0{0,6}62|#x0{0,5}3e);|%(?:25){0,3}3e|=3e|\\x3e|\\u003e)/i;
 /** A character without which no text within a line begins a directive. */
 const SIGN = /[[\]=:/&%<\\+\uff1c\ufe64]/;
-const MAX_ENCODED_TAG = MAX_TAG_LENGTH + 16;
+const MAX_ENCODED_TAG = MAX_TAG_LENGTH + 24;
 
 /** Scans the lines of a reply, and finds the positions that are in a directive of some markup language. */
 export class DirectiveReader {
@@ -97,7 +97,7 @@ export class DirectiveReader {
     let start = this.#tail.length;
     let joined = this.#tail + text;
     if (this.#tag) {
-      joined = this.#readTag(text);
+      joined = text.slice(this.#readTag(text, 0));
       start = 0;
     }
     this.#tail = joined.slice(-TAIL_CHARACTERS);
@@ -126,17 +126,17 @@ export class DirectiveReader {
     this.#head = this.#tail = this.#tag = "";
   }
 
-  /** Read more of a tag after an encoded `<`. Return the text after it if the tag is harmless and has ended. */
-  #readTag(text: string): string {
+  /** Read more of a tag after an encoded `<`. Return the index after the tag if it is harmless and has ended. */
+  #readTag(text: string, start: number): number {
     const length = this.#tag.length;
-    this.#tag += text.slice(0, MAX_ENCODED_TAG + 1);
+    this.#tag += text.slice(start, start + MAX_ENCODED_TAG + 1);
     const match = BARE_TAG.exec(this.#tag);
     if (match !== null && isBareTag(match[1] ?? "")) {
       this.#tag = "";
-      return text.slice(match[0].length - length);
+      return start + match[0].length - length;
     }
     this.#isEncoded ||= match !== null || this.#tag.length > MAX_ENCODED_TAG;
-    return "";
+    return text.length;
   }
 
   /** Process the tags of BBCode in `text` of which a part is after `joinedStart`, and the text between them. */
@@ -174,18 +174,16 @@ export class DirectiveReader {
     else this.#content = content;
   }
 
-  #findEncodedTag(joined: string, joinedStart: number): void {
-    let text = joined;
-    let start = joinedStart;
+  #findEncodedTag(text: string, start: number): void {
     ENCODED_TAG.lastIndex = 0;
     for (let match = ENCODED_TAG.exec(text); match !== null; match = ENCODED_TAG.exec(text)) {
       const end = ENCODED_TAG.lastIndex;
       if (end <= start) continue;
       const name = match.slice(1).find((group) => group !== undefined) ?? "";
-      text = this.#readTag(text.slice(end - name.length));
+      const at = this.#readTag(text, end - name.length);
       if (this.#tag || this.#isEncoded) return;
-      start = ENCODED_TAG.lastIndex = 0;
-      this.#tail = text.slice(-TAIL_CHARACTERS);
+      ENCODED_TAG.lastIndex = at;
+      this.#tail = text.slice(Math.max(at, text.length - TAIL_CHARACTERS));
     }
   }
 }

@@ -64,7 +64,7 @@ _BARE_TAG = re.compile(
 _SIGN = re.compile("[][=:/&%<\\\\+\uff1c\ufe64]")
 #: End of a text that may be a part of an encoded ``<``.
 _OPEN_SIGN = re.compile(r"[&%\\=+<\uff1c\ufe64][^ \t\r\n]{0,16}\Z")
-_MAX_ENCODED_TAG = MAX_TAG_LENGTH + 16
+_MAX_ENCODED_TAG = MAX_TAG_LENGTH + 24
 
 
 class DirectiveReader:
@@ -126,8 +126,7 @@ class DirectiveReader:
         joined, start = self._tail + text, len(self._tail)
         self._tail = joined[-_TAIL_CHARACTERS:]
         if self._tag:
-            text = self._read_tag(text)
-            joined, start = text, 0
+            joined, start = text[self._read_tag(text, 0) :], 0
             self._tail = joined[-_TAIL_CHARACTERS:]
         if self._codes or _SIGN.search(joined) is not None:
             self._is_line = self._is_line or _INLINE.search(joined) is not None
@@ -148,17 +147,17 @@ class DirectiveReader:
         self._is_line = (self._is_line or self._is_indented) and _CONTINUES.search(self._tail) is not None
         self._head, self._tail, self._tag = "", "", ""
 
-    def _read_tag(self, text: str) -> str:
-        """Read more of a tag after an encoded ``<``; return the text after it if the tag is harmless and has ended."""
+    def _read_tag(self, text: str, start: int) -> int:
+        """Read more of a tag after an encoded ``<``; return the index after the tag if it is harmless and has ended."""
         length = len(self._tag)
-        self._tag += text[: _MAX_ENCODED_TAG + 1]
+        self._tag += text[start : start + _MAX_ENCODED_TAG + 1]
         match = _BARE_TAG.match(self._tag)
         if match is not None and is_bare_tag(match[1]):
             self._tag = ""
-            return text[match.end() - length :]
+            return start + match.end() - length
         if match is not None or len(self._tag) > _MAX_ENCODED_TAG:
             self._is_encoded = True
-        return ""
+        return len(text)
 
     def _read_codes(self, text: str, start: int) -> None:
         """Process the tags of BBCode in ``text`` of which a part is after ``start``, and the text between them."""
@@ -200,8 +199,7 @@ class DirectiveReader:
             at = match.end()
             if at <= start:
                 continue
-            rest = self._read_tag(text[match.start(match.lastindex or 0) :])
+            at = self._read_tag(text, match.start(match.lastindex or 0))
             if self._tag or self._is_encoded:
                 return
-            text, at, start = rest, 0, 0
-            self._tail = rest[-_TAIL_CHARACTERS:]
+            self._tail = text[max(at, len(text) - _TAIL_CHARACTERS) :]
