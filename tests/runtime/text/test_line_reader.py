@@ -1,4 +1,4 @@
-"""The check of lines for commands, addresses and directives examines each character of a reply a limited number of times."""
+"""The check of lines for commands and directives examines each character of a reply a limited number of times."""
 
 from typing import Any
 
