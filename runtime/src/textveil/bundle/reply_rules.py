@@ -55,7 +55,7 @@ def _parse_endings(rows: Iterable[str], key: str) -> Endings:
     return tuple((ending, replacement) for ending, _, replacement in found)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReplyRules:
     """Rules for the inflected and elided forms in which a reply may contain a surrogate (replacement).
 
