@@ -101,7 +101,7 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
         is_large_share = bool(last) or connection.execute(_LARGE_SHARE_QUERY, (account.unit_tag,)).fetchone()[0]
         column = (
             "+privacy_unit" if is_large_share else "privacy_unit"
-        )  # the plus disables the index: SQLite scans the rows in order
+        )  # the plus sign disables the index, so that SQLite scans the rows in order
         last, *added = connection.execute(_SUMS_QUERY.format(column), (account.unit_tag, last)).fetchone()
         if tuple(map(sum, zip(cached, added, strict=True))) == expected:
             if len(verified_sums) >= _MAX_VERIFIED:

@@ -140,7 +140,7 @@ def serialize_options(options: Mapping[str, Any]) -> bytes:
         >>> serialize_options({"protect": "names", "deny": frozenset(["b", "a"])})
         b'{"deny": ["a", "b"], "protect": "names"}'
     """
-    return json.dumps(options, sort_keys=True, default=_serialize_value).encode()  # ASCII with escapes: no null byte
+    return json.dumps(options, sort_keys=True, default=_serialize_value).encode()  # ASCII, so no null byte
 
 
 def serialize_request(options: bytes, text: str) -> bytes:

@@ -41,7 +41,7 @@ _INFO_WORD = re.compile(r"[a-z0-9]+")
 
 
 def resolve_runs(state: RegionState, character: str) -> None:
-    """Decide whether consecutive backticks or tildes open or close code. Call this at the next other character.
+    """Decide whether the backticks or tildes that were just read open or close code. Call this at the next character.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
@@ -299,7 +299,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
 
 def count_tilde(state: RegionState) -> None:
-    """Count a tilde of a sequence of tildes, which may begin or end a fenced block of code (``~~~``)."""
+    """Count a tilde. Three or more consecutive tildes may begin or end a fenced block of code (``~~~``)."""
     if not state.tildes:
         state.run_column = state.column - 1
     state.tildes += 1

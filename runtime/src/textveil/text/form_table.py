@@ -345,9 +345,9 @@ def _get_notation(form: SurrogateForm) -> str:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key: the smallest of several forms with the same text is used, whatever their order is.
+    """Return a sort key for forms with the same text: the form with the smallest key is used.
 
-    The originals of these forms differ at most in case.
+    So the order in which the forms were created has no effect. The originals of these forms differ at most in case.
     """
     pair, way = form
     return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way

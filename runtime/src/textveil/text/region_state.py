@@ -261,7 +261,7 @@ class RegionState:
             self.template_braces = 0
 
     def read_line_start(self, character: str, at_start: bool) -> None:
-        """Inform the line reader, which finds code without marks, where lines, list marks and list items begin.
+        """Pass the starts of lines, list marks and list items to the line reader, which finds code without marks.
 
         Args:
             character: The next character.

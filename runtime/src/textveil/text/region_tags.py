@@ -18,7 +18,7 @@ class TagState(RegionState):
     """State of the scanner of replies, with the last tag and the text whose reading depends on the tag's outcome."""
 
     def begin_tag(self) -> None:
-        """Announce that a tag such as ``[city 1]`` follows, so that its bracket does not count as the start of JSON."""
+        """Prepare for a tag such as ``[city 1]`` as the next text, so that its bracket does not begin JSON."""
         self.opener = ""
 
     def read_tag(self, tag: str) -> bool:
@@ -64,11 +64,11 @@ class TagState(RegionState):
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether the scanner needs ``settle_tag``: how it reads on depends on whether the last tag was restored."""
+        """Whether the caller must call ``settle_tag``: the next region depends on whether the last tag was restored."""
         return self.tag or self.tag_link != ""
 
     def settle_tag(self, *, is_replaced: bool) -> None:
-        """Inform the scanner whether the last tag, such as ``[person 1]``, was replaced by its original.
+        """Record whether an original replaced the last tag, such as ``[person 1]``, and continue the scan accordingly.
 
         If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
         again as a link.
@@ -101,6 +101,6 @@ class TagState(RegionState):
             self.tag_link += text
 
     def end_tag(self, text: str) -> None:
-        """Forget the last tag if the next character is one that does not depend on whether the tag was replaced."""
+        """Forget the last tag if the region of the next character does not depend on whether the tag was replaced."""
         if self.tag and text and text[0] not in _AFTER_LABEL and not self.frames:
             self.tag, self.last = False, "a"  # any letter: only the marks above differ after a closing bracket

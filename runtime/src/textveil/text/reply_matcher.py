@@ -125,7 +125,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether this text ends outside of links, code and markup, also if earlier texts are displayed before it."""
+        """Whether this text ends outside of links, code and markup, even if earlier texts are displayed before it."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textveil.text.token_plans import TokenPlanFactory
     from textveil.text.unicode_compat import CharacterSwap
 
-#: Largest number of keys of the cache of plans. A plan may have several keys.
+#: Largest number of keys in the cache of plans. Several keys may have the same plan.
 _MAX_CACHED_PLANS = 32
 #: Types of options whose values mean the same if they are equal and of the same type.
 _PLAIN_TYPES = frozenset((str, bool, type(None)))
@@ -207,7 +207,7 @@ class Sanitizer:
         return treatments.count("unknown") / max(1, len(treatments))
 
     def terms(self, **options: Unpack[Options]) -> PrivacyTerms:
-        """Return mechanism, privacy guarantee and mode of calls with these options."""
+        """Return the privacy terms of calls with these options: mechanism, privacy guarantee and mode."""
         return self._get_plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
@@ -297,7 +297,10 @@ class Sanitizer:
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
     ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
-        """Sanitize documents, and return the terms, a counter of words of other languages, and the new documents.
+        """Sanitize documents, and return them with their privacy terms and a function that counts foreign words.
+
+        The result has three values: the terms (mechanism, guarantee and options); a function that takes a sanitized
+        text, and returns its number of words of other languages; and the sanitized documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).

@@ -106,7 +106,7 @@ class StaircaseTable:
         ):
             raise BundleDamaged("staircase.safetensors: shapes or types do not match the vocabulary")
         highest = 0
-        for start in range(0, symbols, _BLOCK_ROWS):  # all rows at once take four times the file
+        for start in range(0, symbols, _BLOCK_ROWS):  # all rows at once would need four times the file's size
             ordered = neighbors[start : start + _BLOCK_ROWS].astype(np.uint32)  # faster than 16-bit values
             ordered.sort(axis=1)
             if (ordered[:, 1:] == ordered[:, :-1]).any():
@@ -373,8 +373,8 @@ class Staircase:
         for start in range(0, n, _ROWS_AT_ONCE):
             block = slice(start, start + _ROWS_AT_ONCE)
             ids, budgets = self.distribute_budget(inputs[block])
-            begins = np.arange(0, ids.size, k, dtype=np.intp)[:, None]  # first index of each row in the raveled array
-            order = np.argsort(ids, axis=1) + begins  # by id: ids without base mass start like their successor
+            begins = np.arange(0, ids.size, k, dtype=np.intp)[:, None]  # index of each row in the flat array
+            order = np.argsort(ids, axis=1) + begins  # by id: an id with base weight 0 begins where the next begins
             stored[block] = ids
             np.cumsum(budgets, axis=1, out=dealt[block])
             np.cumsum(budgets.ravel()[order], axis=1, out=removed[block, 1:])
@@ -394,7 +394,7 @@ class Staircase:
         passed = count_at_most(rows.shifted, row_of, w)
         position = w + rows.removed.ravel()[row_of * (k + 1) + passed]
         position = np.where(of_budget < 0, np.minimum(u // self.unit, self.base_sum - 1), position)
-        # The search of a library branches on its result. Its running time revealed which of the outputs was selected.
+        # The search functions of numpy branch on their result: their running time would reveal the selected output.
         outputs = count_at_most(self.sums[None], np.zeros_like(row_of), position)
         stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
         return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)

@@ -83,12 +83,12 @@ class MentionPart(NamedTuple):
 
     @property
     def is_randomized(self) -> bool:
-        """Whether the word is on the list of the option ``randomize``, and gets a random word of that list."""
+        """Whether a random word of the list of the option ``randomize`` replaces this word, which is on that list."""
         return self[:2] == RANDOMIZED_POOL
 
 
 class EntityMention(NamedTuple):
-    """A name, number or other entity in a text that will be replaced, with its type.
+    """A name, number or other entity of a text, with its type. Sanitizing replaces it by a surrogate or a tag.
 
     The sanitized text reveals the types of the entity and its parts, its case, and which of these parts are equal to
     each other. ``name_text`` is the text of the entity. For a person it lacks the common words before the name:
@@ -128,13 +128,13 @@ def convert_to_given_name(mention: EntityMention) -> EntityMention:
 
 
 class GivenNameLinker:
-    """Corrects the type of a name without a first name: to first name, if the document has used it as one."""
+    """Corrects the type of a single family name to first name, if the document has used the word as a first name."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Correct the type of some names as ``link_names`` does, and return all parts of the text."""
+        """Correct the type of some names as ``link_names`` does, and return all parts of the text as a list."""
         places = [
             place
             for place, entry in enumerate(elements)

@@ -127,7 +127,7 @@ class Lexicon:
             self._capitals | self._allowed | self._listed_by_user | self._span_flags.keys() | rules.number_words.keys()
         )
         self.randomized_spans: RandomizedSpans = RandomizedSpans()
-        #: Cached tokens of public words, each with the mark after it: a function of the lists and options.
+        #: Cached tokens of public words, by the word with the mark after it. They depend only on the lists and options.
         self.listed_tokens: dict[str, ChunkTokens] = {}
 
     def tokenize_new_chunks(

@@ -176,7 +176,7 @@ class NamesReader:
         return SpanFinder(windows, self._tokenizer.lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals)
 
     def without_corrections(self) -> "NamesReader":
-        """Return a reader that shares the caches of this one, and corrects no typing errors."""
+        """Return a reader like this one, with the same caches, that corrects no typing errors."""
         reader = copy(self)
         reader._corrects = False
         return reader

@@ -81,7 +81,7 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
 
 def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield pairs of replacement and original for the short forms of an entity that is an organization."""
+    """Yield pairs of replacement and original for the short forms of an entity, if it is an organization."""
     if len(element.parts) == 1 and element.mention is not None:
         part = element.mention.parts[0]
         if part.entity_type == "organization":
@@ -252,7 +252,7 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether a surrogate (replacement) has replaced originals of several spellings before.
+    """Return whether a surrogate (replacement) has replaced, or may later replace, originals of other spellings.
 
     Restoring such a surrogate is not safe: it could put the wrong spelling into a reply.
 

@@ -32,8 +32,8 @@ from textveil.work_limits import check_work
 if TYPE_CHECKING:
     from textveil.text.names.word_list import WordListRandomizer
 
-#: Pools of types without consistent surrogates are drawn from without replacement up to this size. In larger pools
-#: repeated surrogates are rare.
+#: Largest pool from which a document draws each surrogate only once, for types whose equal strings get different
+#: surrogates. In larger pools, repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
 #: For documents with more elements, the pairs are computed when the text is written.

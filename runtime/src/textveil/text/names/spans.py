@@ -210,7 +210,7 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` stays unchanged in its context."""
+        """Return whether the word at ``index`` stays unchanged in its context, the line that ends before ``end``."""
         token = self._words[index]
         if token.token_class == KEPT:
             return self._find_address_end(index, end) == index
@@ -221,7 +221,7 @@ class SpanFinder:
         return token.token_class >= CAPITALIZED and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a word stays unchanged, so that rules may read its spelling: the output shows it anyway."""
+        """Return whether the word at ``index`` stays unchanged. Then rules may read its spelling, which is public."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
@@ -261,7 +261,7 @@ class SpanFinder:
         return index
 
     def _is_first_name(self, index: int, end: int) -> bool:
-        """Return whether a common word that may begin a sentence, such as ``Hope``, is a first name in its context."""
+        """Return whether the common word at ``index``, such as ``Hope`` at a sentence start, is a first name there."""
         token, after = self._words[index], index + 1
         if not (token.flags & KEPT_AT_START and token.flags & SURNAME):
             return False
@@ -418,7 +418,7 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the name that has the words from ``first`` to ``index``."""
+        """Return whether the word at ``after`` continues the name whose words are at ``first`` to ``index``."""
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:

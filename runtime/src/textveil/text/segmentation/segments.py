@@ -16,8 +16,8 @@ other ones of the line.
 
 Numbers join if only single blanks or round brackets are between them. The grammar has two rules: ``D = E (" "? E)*``
 and ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
-number is read separately. So every string of numbers ends in a number, and the reading of the text after it does not
-depend on the values of these numbers. A string that begins with a bracket never touches the text before it.
+number is not a part of the string. So every string of numbers ends in a number, and the reading of the text after it
+does not depend on the values of these numbers. A string that begins with a bracket never touches the text before it.
 
 Privacy:
     Whether a text is a string depends on its shape and on the breaks and marks around it. Any other string of the same

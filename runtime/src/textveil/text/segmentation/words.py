@@ -31,7 +31,7 @@ NOT_CLITIC, AUXILIARIES = _ENGLISH["negation"], frozenset(_ENGLISH["negation_ste
 
 LOWER, TITLE, UPPER = range(3)
 
-#: Some editors write this mark before the first line of a file; it then belongs to the first word of a list.
+#: Byte order mark. Some editors write it at the beginning of a file, where it would become a part of the first word.
 BYTE_ORDER_MARK = "\ufeff"
 
 

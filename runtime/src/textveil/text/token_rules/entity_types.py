@@ -29,7 +29,7 @@ _CAPITALIZED_MARK = f"\t{CAPITALIZED}".encode()
 _HALF_BYTES = 8
 _HEAD, _HALVES = Struct(f"{2 * _HALF_BYTES}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
-#: Number of entries that are checked together. Larger batches are faster, but need more memory.
+#: Number of entries per batch of the check. Larger batches are faster, but need more memory.
 _CHECKED_ENTRIES = 1 << 8
 
 
@@ -37,7 +37,7 @@ class EntityType(NamedTuple):
     """One entity type. It applies either to the words of a list, or to tokens of a shape such as email or date.
 
     Attributes:
-        name: Its name, as printed.
+        name: Name of the type, as printed in outputs and statements.
         shape: A name of ``SHAPES``, such as ``email``; ``None`` for a type of listed words.
         lines: Bytes of the list file: normalized words, each followed by its flags. Empty for a type with a shape.
         surrogates: The possible replacements, in lower case. All have the same probability.
