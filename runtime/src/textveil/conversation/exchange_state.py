@@ -399,7 +399,9 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
     for name in ("patterns", "known"):
         asked, started_with = options.get(name), stored.get(name) or ()
         if asked is not None and [*_list_entries(asked)] != [*_list_entries(started_with)]:
-            raise OptionError(f"the conversation was started with other {name}: use those, or start a new one")
+            raise OptionError(
+                f"the conversation was started with another value of {name}: use that value, or start a new one"
+            )
     return {name: value for name, value in options.items() if name not in ("facts", "patterns", "known")}
 
 

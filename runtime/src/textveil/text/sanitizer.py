@@ -168,7 +168,7 @@ class Sanitizer:
         Returns:
             Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
             ``"kept"`` (unchanged), ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name
-            of the entity type as which the part is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
+            of an entity type, for a part that is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
             remain unchanged. With ``explain`` the result has an ``ExplainedPiece`` in place of each pair. The result is
             as private as the text.
 

@@ -134,7 +134,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Correct the type of some names as ``link_names`` does, and return all parts of the text as a list."""
+        """Correct the type of some names as ``link_names`` does, and return all parts of the text."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -416,7 +416,7 @@ class EntityClassifier:
         return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether capitalized words are the name of an organization: one word cannot belong to a person's name.
+        """Return whether capitalized words name an organization, for example since one of them is in no person's name.
 
         In a name of two words, the second word may belong to a person's name in two cases: it is a common word after a
         listed first name, or a rare family name after an unlisted word.

@@ -228,8 +228,8 @@ class SpanFinder:
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word that may be a title, an office or an ending is only a common word in its context.
 
-        A title or an office (such as *president*) is a common word if no name follows it. An ending is a common word
-        after an apostrophe and a stray blank (``it' s``).
+        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. An
+        ending is a common word after an apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:

@@ -93,7 +93,7 @@ DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
 
 
 def _make_bracketed_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for ``at)`` in ``name(at)host``: a bracketed word after its opening bracket.
+    """Return a regular expression for ``at)`` in ``name(at)host``: a word in brackets without the opening bracket.
 
     The pattern does not match if a blank is directly before or after the brackets.
 
