@@ -260,7 +260,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def outgoing_text(self, text: str, entity_type: str | None = None) -> str:
         """Rewrite a text before it is sent to the model; equal texts give equal results.
 
-        With the options ``rewrite`` or ``consistent=False``, each call samples new surrogates.
+        With the options ``rewrite`` or ``consistent=False``, equal texts can give different results: each call then
+        samples new surrogates (replacements).
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()

@@ -60,7 +60,7 @@ class TagState(RegionState):
         self.tag, self.bracket_closed = True, False
 
     def needs_outcome(self, text: str) -> bool:
-        """Return whether the scanner needs ``settle_tag`` before it reads ``text`` beyond the end of the chunk."""
+        """Return whether ``settle_tag`` must be called before the scanner reads ``text`` beyond its first blank."""
         return self.tag_link != "" or (self.tag and (not text or text[0] in _AFTER_LABEL))
 
     @property

@@ -269,7 +269,7 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words in the embedding space to which SanText's privacy guarantee refers.
+        """Return the distance of two words. The privacy guarantee of the mechanism SanText refers to this distance.
 
         The distances are scaled so that their median over pairs of words is 1.
 

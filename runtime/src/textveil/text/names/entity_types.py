@@ -103,7 +103,7 @@ class EntityMention(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """The facts about this entity that the sanitized text reveals, such as its type and its case."""
+        """Public properties of this entity, which the sanitized text reveals, such as its type and its case."""
         span = self.span
         parts = ((part.entity_type, part.layout) for part in self.parts)
         return (
@@ -295,7 +295,7 @@ class EntityClassifier:
     def classify_elements(
         self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
     ) -> Iterator[str | EntityMention]:
-        """Assign entity types to the spans of a text, and yield unchanged texts and typed spans in turn.
+        """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
         An entity of a type of the option ``keep`` becomes unchanged text. Exception: a word beside a name may be a part
         of the name, so it stays an entity.
@@ -451,7 +451,7 @@ class EntityClassifier:
         Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The name begins at the
         first given name, or at the first initial with a word after it. If there is neither, the name begins at the
         first word that may not start a sentence. In three cases the result is 0: that word is an initial, a title
-        precedes the span, or all words may start a sentence.
+        precedes the words, or all words may start a sentence.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):
@@ -492,7 +492,7 @@ def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
 
 
 def _get_text_from(span: EntitySpan, first: int) -> str:
-    """Return the text of a name or other span, from its word with index ``first`` to its end."""
+    """Return the text of a span (tokens of one entity), from its word with index ``first`` to its end."""
     end = 0
     for token in span.tokens[:first]:
         end = span.text.index(token.text, end) + len(token.text)

@@ -132,7 +132,7 @@ class LinePlaces:
         return "" if mention is None else mention.span.entity_type
 
     def has_break(self, index: int) -> bool:
-        """Return whether the gap before the item at position ``index`` has a line break."""
+        """Return whether the gap (blanks and marks) before the word or entity at ``index`` has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
