@@ -93,7 +93,7 @@ class ReplyRules:
             for key in ("inflections", "word_inflections")
         )
         if not of_all.keys().isdisjoint(of_words):
-            raise ValueError("word_inflections: an inflection has the name of an entry of inflections: rename it")
+            raise ValueError("word_inflections: an inflection has the same name as an entry of inflections: rename it")
         self._endings, self._names, self._all_names = of_all | of_words, tuple(of_all), (*of_all, *of_words)
 
     def list_inflections(self, output: str) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from itertools import pairwise
 from textveil.bundle.fact_words import FactWords
 from textveil.text.names.fact_places import LinePlaces
 
-#: Among this many items before a code, no word for a secret or an address may occur; and among this many, a word such
-#: as *error* must occur.
+#: Two numbers of words and entities before a code: among the first number, no word for a secret or an address may
+#: occur; among the second, a word such as *error* must occur.
 _FAR, _NEAR = 5, 3
-#: Words that count as no word for a secret behind a word such as *error*: *error code*.
+#: Words for a secret that do not count as such after a word such as *error*: *error code*.
 _CODE_WORDS = frozenset(("code", "codes"))
 #: A code of an error of Windows, and the name of an error: ``0x80070057``, ``ERR_CONNECTION_RESET``.
 _WINDOWS_CODE = re.compile("0[xX](?:80[0-9A-Fa-f]{2}|[Cc]000|0000)[0-9A-Fa-f]{4}")
