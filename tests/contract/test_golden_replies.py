@@ -89,7 +89,7 @@ def test_a_bundle_gives_its_rules_to_the_mapping(tmp_path: Path) -> None:
         (
             "word_inflections",
             {"plural": ["a"]},
-            "word_inflections: an inflection has the name of an entry of inflections",
+            "word_inflections: an inflection has the same name as an entry of inflections",
         ),
         ("inflections", {"a b": ["a"]}, "inflections: a key must consist of lower-case letters"),
         ("vowels", ["A"], "vowels: a word is empty, too long, not in lower case"),

@@ -175,7 +175,7 @@ def decode_json(text: str, **options: Any) -> Any:
     if len(text) <= _STEP_CHARACTERS:
         return json.loads(text, **options)
     if text.startswith("\ufeff"):  # as ``json.loads`` does
-        raise ValueError("a byte order mark is no JSON")
+        raise ValueError("the text begins with a byte order mark, which JSON does not allow")
     return _SteppedJSONDecoder(**options).decode(text)
 
 

@@ -143,7 +143,7 @@ def make_reply_rules(data: Mapping[str, Any]) -> ReplyRules:
         for key in ("inflections", "word_inflections")
     )
     if not of_all.keys().isdisjoint(of_words):
-        raise ValueError("word_inflections: an inflection has the name of an entry of inflections: rename it")
+        raise ValueError("word_inflections: an inflection has the same name as an entry of inflections: rename it")
     return ReplyRules(
         data=data,
         clitics=frozenset(data.get("clitics", ())),

@@ -272,9 +272,8 @@ class MessageRewriter:
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
     """Return the sender of a message to or from a model: ``model``, ``tool``, ``user``, or ``other``.
 
-    Roles in ``pass_through`` are sent unchanged.
-
-    The result is ``other`` for a message to which the model does not reply, such as a system message.
+    The result is ``other`` for a message to which the model does not reply, such as a system message, and for roles and
+    types in ``pass_through``, which are sent unchanged.
     """
     if not isinstance(message, Mapping):
         return "other"

@@ -49,7 +49,7 @@ RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredReply(ReportProperties):
-    """A reply of the model in which the original strings are in the places of their surrogates again.
+    """A reply of the model with the original strings in place of their surrogates (replacements).
 
     >>> from textveil import Conversation
     >>> conversation = Conversation(style="surrogate")

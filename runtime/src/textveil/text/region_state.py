@@ -220,7 +220,7 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        r"""Count each ``<`` that follows an escaped ``<`` (``\<``), up to 2.
+        r"""Count an escaped ``<`` (``\<``) and each ``<`` after it, up to the next ``>``. The count is at most 2.
 
         The library showdown pairs the next ``>`` with the escaped ``<``, so that this ``>`` does not end a tag.
         """

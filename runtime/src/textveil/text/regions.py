@@ -99,7 +99,7 @@ class RegionScanner(TagState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether the last character is in a block of code between fences, for every CommonMark viewer."""
+        """Whether every program that displays CommonMark sees the last character inside a fenced block of code."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 

@@ -168,7 +168,7 @@ class Sanitizer:
         Returns:
             Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
             ``"kept"`` (unchanged), ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name
-            of the entity type as which the part is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
+            of an entity type, for a part that is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
             remain unchanged. With ``explain`` the result has an ``ExplainedPiece`` in place of each pair. The result is
             as private as the text.
 
@@ -269,7 +269,7 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words in the embedding space to which SanText's privacy guarantee refers.
+        """Return the distance of two words. The privacy guarantee of the mechanism SanText refers to this distance.
 
         The distances are scaled so that their median over pairs of words is 1.
 

@@ -278,7 +278,7 @@ class ConversationDraws(DocumentDraws):
         }
 
     def free_memory(self) -> None:
-        """Delete the stored names and surrogates in small steps, so that other threads can run in between.
+        """Delete the stored names and replacements in small steps, so that other threads can run in between.
 
         No thread may use the object afterward.
         """

@@ -54,10 +54,10 @@ _LABEL_GAP = re.compile(r"\.?:? ?[(+]?")
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
 
 
-#: Among this many items before a code, no word for a secret or an address may occur; and among this many, a word such
-#: as *error* must occur.
+#: Two numbers of words and entities before a code: among the first number, no word for a secret or an address may
+#: occur; among the second, a word such as *error* must occur.
 _FAR_CODE, _NEAR_CODE = 5, 3
-#: Words that count as no word for a secret behind a word such as *error*: *error code*.
+#: Words for a secret that do not count as such after a word such as *error*: *error code*.
 _CODE_WORDS = frozenset(("code", "codes"))
 #: A code of an error of Windows, and the name of an error: ``0x80070057``, ``ERR_CONNECTION_RESET``.
 _WINDOWS_CODE = re.compile("0[xX](?:80[0-9A-Fa-f]{2}|[Cc]000|0000)[0-9A-Fa-f]{4}")
@@ -230,7 +230,7 @@ class NumberFacts:
         return not place.has_capital_beside(index) and not place.has_in_sentence(index, _DAYS)
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether words around a time stamp, as in subtitles, permit to leave the time stamp unchanged.
+        """Return whether a time stamp, as in subtitles, may stay unchanged because of the words around it.
 
         The result is false if a date is near, or if a word for a secret or an address precedes the time stamp.
 
@@ -242,7 +242,7 @@ class NumberFacts:
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
     def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a number word counts things, as in *three boxes*, or begins a clause: *First of all*.
+        """Return whether a number word counts (*three boxes*), or begins a clause or heading: *First of all*.
 
         Args:
             place: The words and entities of the lines that contain the word.
@@ -260,7 +260,7 @@ class NumberFacts:
         return is_noun or begins or is_placeholder(place, index)
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether words around a month permit to leave the month and its year unchanged.
+        """Return whether a month and its year may stay unchanged because of the words around them.
 
         They must not be a part of a full date, or the expiry date of a card. So the sentence must have no day of the
         month, and no number of a card or an account. No word for a secret, an address or an expiry may precede the
@@ -397,7 +397,7 @@ def follows_degrees(place: LinePlaces, index: int) -> bool:
 
 
 def is_times_sign(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter stands between two numbers, separated by blanks, like ``x`` in ``220 x 95 cm``.
+    """Return whether a letter is between two numbers, with single blanks around it: ``x`` in ``220 x 95 cm``.
 
     Args:
         place: The words and entities of some lines.

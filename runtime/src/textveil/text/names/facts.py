@@ -181,7 +181,7 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Turn public facts among detected entities into unchanged text, and yield texts and other entities.
+        """Yield the parts of a text, and turn detected entities that are public facts back into unchanged text.
 
         Args:
             elements: Unchanged texts and entities, in order.
@@ -349,7 +349,7 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or belongs to a noun before it, as in ``vitamin C``.
+        """Return whether a capital letter marks a list entry (``B)``), is a variable, or ends a term (``vitamin C``).
 
         Args:
             place: The words and entities of some lines.

@@ -196,7 +196,7 @@ class Lexicon:
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word is a function word, or a common word in lower case, which is never a name."""
+        """Return whether a word is public: a function word, or a common word in lower case."""
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 

@@ -379,7 +379,7 @@ def _has_line_breaks(text: str) -> bool:
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
-    """Return the index of the first word of the last complete line among some tokens; 0 if there is none.
+    """Return the index of the word after the last complete line among some tokens; 0 if no line is complete.
 
     A line is not complete if a number in words, or a name in single letters, may continue on the next line.
 

@@ -288,7 +288,7 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of surrogate and original for an entity, with the texts before and after the entity.
+    """Return the pair of replacement and original for an entity, with the texts before and after the entity.
 
     Args:
         elements: Parts of the text.

@@ -63,7 +63,7 @@ class SurrogateDeck:
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
-        """Remove one of the remaining surrogates, and return its index in the list of all surrogates of the type.
+        """Remove one of the remaining surrogates (replacements), and return its index among all surrogates of the type.
 
         Args:
             index: A random number below the number of remaining surrogates.

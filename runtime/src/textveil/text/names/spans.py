@@ -201,7 +201,7 @@ class SpanFinder:
         self._freed_words = stop
 
     def _take_kept(self, index: int) -> str:
-        """Return and consume the unchanged text between the last span and the span at ``index``."""
+        """Return and consume the unchanged text between the last replaced word and the word at ``index``."""
         text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
         if self._kept:
             text = "".join((*self._kept, text))
@@ -225,8 +225,8 @@ class SpanFinder:
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word that may be a title, an office or an ending is only a common word in its context.
 
-        A title or an office (such as *president*) is a common word if no name follows it. An ending is a common word
-        after an apostrophe and a stray blank (``it' s``).
+        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. An
+        ending is a common word after an apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -387,7 +387,7 @@ class SpanFinder:
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
         """Mark for replacement words among adjacent capitalized words, such as a full name, outside of headlines.
 
-        All marked words form one span, so the output does not reveal which of them are common words.
+        The marked words are replaced as one name, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end) or self._is_whole_name(indices, end):
@@ -435,7 +435,7 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name."""
+        """Append the name that begins at ``start`` to ``elements`` as a span, and return the index after the name."""
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -473,7 +473,7 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the number at ``index`` to ``elements``, and return the index after the number."""
+        """Append the number at ``index`` to ``elements`` as a span, and return the index after the number."""
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
