@@ -20,7 +20,7 @@ from textveil_training.dpnr import (
 from torch import Tensor
 
 Decisions = NDArray[np.int64]
-#: Releases of each text.
+#: Number of noisy vectors of each text.
 DRAWS = 20
 
 

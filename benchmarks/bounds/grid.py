@@ -47,7 +47,7 @@ from torch import Tensor
 Features = Callable[[str], dict[str, Tensor]]
 """Pooled vectors by split for a word dropout, shape (copies, texts, width)."""
 
-#: Dimensions in which codes are looked for; more never helped in the modes' noise.
+#: Dimensions in which codes are searched; more dimensions never helped under the noise of the modes.
 PLACED_DIMENSIONS = {"l1": (1, 2, 3), "l2": (1, 2, 3), "box": (2, 3, 4)}
 _BOUND_SEARCH = CodeSearchSettings(restarts=2, steps=100, draws=512)
 _HEAD_SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4096)

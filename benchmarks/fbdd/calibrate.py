@@ -39,7 +39,7 @@ from textveil_export.text import measure_vector_step, quantize_vectors
 from fbdd.glove import read_glove
 
 EPSILONS = (5, 12, 8, 3, 10, 6, 16)
-#: Size of the vocabulary, words, samples of each word, epsilons.
+#: Size of the vocabulary, number of words, number of samples of each word, and epsilons.
 PLAN: tuple[tuple[int, int, int, tuple[int, ...]], ...] = (
     (30_000, 150, 1000, EPSILONS),
     (3_000, 150, 1000, (5, 8, 12)),

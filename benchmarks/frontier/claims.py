@@ -45,7 +45,7 @@ LEVELS = ("8", "10", "12")
 TEXTS, FIRST_WORDS = 1_001, 3
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
 WIDTH = 66
-#: How a server may read what came out, beside as it is; of pairs of sentences it has no mean vectors.
+#: Further ways in which a server reads outputs; it has no mean vectors of sentence pairs.
 READ = ("mean vectors", "kinds", "kinds and mean vectors")
 _TINY = 1e-12
 Array = NDArray[Any]

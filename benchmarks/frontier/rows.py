@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
 SANTEXT_EPSILON = 10
 _CONSTANT = ("raw", "delete", "blank")
-#: Bundles whose index, as a sentence, stands for a text of a task.
+#: Bundles whose public sentences replace the texts of a task.
 ENCODERS = {"ag": ROOT / "artifacts/ag-static", "sst2-whole": ROOT / "artifacts/sst2-static"}
 
 
@@ -240,7 +240,7 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
     law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     table = bundle.staircase_table
     assert table is not None
-    roles = 12  # without kinds: bits that tables before english-v4 have, and records are known by
+    roles = 12  # roles without entity types: bits of tables before english-v4, which identify the records
     if kinds:
         roles = sum(
             compute_output_role(function_words_kept=visible, lower=lower)

@@ -33,7 +33,7 @@ from names.variants import VARIANTS
 from names.words import ROOT, WORD
 
 Record = dict[str, Any]
-#: Raised when the words or spans that count become others, so that old figures are measured anew.
+#: Version of the rules about which words and spans count; a new version makes old figures outdated.
 SCORING = 1
 COLUMNS = ("stays", "stays: without titles", "stays: person", "stays: address", "stays: firm", "stays: capitals")
 COLUMNS += ("entities seen", "changed", "changed: no numbers", "changed: plain", "changed: lower")

@@ -37,7 +37,7 @@ from vectors.releases import Codes
 
 Floats, Ids = NDArray[np.float64], NDArray[np.int64]
 KINDS = ("static", "taught", "minilm")
-#: What decides of a codebook, for the source of a record.
+#: Settings that determine a codebook, for the hash of a record's inputs.
 SETTINGS = {
     "static": [RARE_NUMBERS, RESTARTS, STEPS],
     "taught": [PUBLIC_NUMBERS, DIRECTIONS, DECAY, PAIR_WEIGHT, RESTARTS, STEPS],

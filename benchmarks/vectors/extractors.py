@@ -27,9 +27,9 @@ from vectors import labeled, minilm
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
-#: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
+#: Inverse strength of the classifier's weight decay: the best of .1, 1 and 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
-#: Passes over the texts where MiniLM is tuned.
+#: Number of passes over the texts in which MiniLM is tuned.
 PASSES = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}
 
 
@@ -69,7 +69,7 @@ class Extractors:
 
     @cached_property
     def _static(self) -> Floats:
-        words = load_public_words(RARE_NUMBERS)  # as wide as those of a codebook that ships
+        words = load_public_words(RARE_NUMBERS)  # with as many coordinates as in the codebook of a bundle
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:

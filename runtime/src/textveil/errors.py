@@ -257,7 +257,7 @@ class EncoderFailed(TextveilError, code="encoder-failed"):
 
 
 class DetectorFailed(TextveilError, code="detector-failed"):
-    """A function of the caller that finds names raised an error, or returned positions outside the text.
+    """The caller's detector (function that finds names) raised an error, or returned positions outside the text.
 
     >>> from textveil import Sanitizer
     >>> bundle = Sanitizer.load().bundle

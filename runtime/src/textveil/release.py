@@ -138,7 +138,7 @@ class Spend:
 
     @classmethod
     def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
-        """Return the privacy loss of ``times`` outputs with equal losses, in the fixed-point integers of the ledger."""
+        """Convert the privacy loss of ``times`` outputs with equal losses to the integer units of a privacy ledger."""
         return cls(
             _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
         )
@@ -198,10 +198,10 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """Return a summary of the statement in one line, such as the epsilon and its privacy unit."""
+        """Return the privacy statement in one line, such as the epsilon and what it applies to (a text or a word)."""
 
     def _list_details(self) -> tuple[str, ...]:
-        """Return the lines of the printed statement between its summary and the content hash of the bundle."""
+        """Return the lines of a printed privacy statement between its summary and the bundle's (data folder's) hash."""
         return ()
 
     def __str__(self) -> str:

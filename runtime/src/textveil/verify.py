@@ -237,7 +237,7 @@ def _compute_allowed(bundle: TextBundle, level: SanTextLevel, mechanism: str, di
 
 
 def _sample_inputs(table: SanTextTable, pairs: int) -> NDArray[np.intp]:
-    """Sample some words at random, and a similar word for each, so that they form about ``pairs`` pairs."""
+    """Sample words at random, and a similar word for each: enough words that they form about ``pairs`` pairs."""
     half = _draw_below(table.symbol_count + 1, max(1, math.isqrt(pairs) // 2))
     column = _draw_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)

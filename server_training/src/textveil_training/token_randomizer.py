@@ -138,7 +138,7 @@ class TokenRandomizer:
 
     @cached_property
     def keepable_ids(self) -> NDArray[np.bool_]:
-        """Return a boolean for each input id: whether SanText+ may leave the word unchanged on purpose.
+        """Return a boolean for each input id: whether SanText+ leaves the word unchanged with some probability.
 
         The shape is ``(symbols + 1,)``; the last entry is for ``<unk>``, which stands for unknown words.
         """
@@ -158,7 +158,7 @@ class TokenRandomizer:
         """Return the mechanism's output distribution ``Pr[M(x) = y]``.
 
         The distribution is that of whole words. It includes the probability with which SanText+ leaves a word unchanged
-        on purpose.
+        instead of randomizing it.
 
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).

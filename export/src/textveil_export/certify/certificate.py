@@ -2,9 +2,11 @@
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
-This certified epsilon replaces the textbook bound ``2 alpha``. The certified epsilon is computed from the finished
-integers of a table, with distances rounded down and log-ratios rounded up. The upper bound is tight: the largest loss
-found for a pair, printed beside the bound, is nearly equal to it (docs/proofs/santext.md).
+Here ``d`` is the distance of two words, and ``loss`` the largest log-ratio of the probabilities of an output for both.
+This certified epsilon replaces the textbook bound ``2 alpha``, where ``alpha`` is the factor of the distance in the
+mechanism. The certified epsilon is computed from the finished integers of a table, with distances rounded down and
+log-ratios rounded up. The upper bound is tight: the largest loss found for a pair, printed beside the bound, is nearly
+equal to it (docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass
@@ -119,7 +121,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Find levels of a bundle whose stated epsilon is below the proven epsilon, and return a line of text for each.
+    """Return a line of text for each level (epsilon) of a bundle whose stated epsilon is below the proven one.
 
     Args:
         bundle: A bundle (data folder) with SanText.
@@ -164,7 +166,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
-    """Return the pair of words with the largest privacy loss, as a part of the certificate, with words instead of ids.
+    """Describe the pair of words with the largest privacy loss per distance, by words instead of ids.
 
     Args:
         bundle: The bundle.

@@ -30,9 +30,9 @@ class LossEnvelope:
     """Largest change of a log weight between two scores that differ by at most n.
 
     A score is a distance as an integer, and ``W[a]`` is the weight of the score ``a``. The class computes
-    ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``. Scores beyond the last score have its
-    weight, so ``E`` is constant for larger ``n``. The class computes each value at its first use: the time for all
-    values is quadratic in the number of scores, and small vocabularies need few values.
+    ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``. Scores above the last one have the weight of the last one,
+    so ``E`` is constant for large ``n``. The class computes each value at its first use: the time for all values is
+    quadratic in the number of scores, and small vocabularies need few values.
 
     Args:
         log_weights: ``ln W``, shape ``(scores,)``.
@@ -63,14 +63,15 @@ class LossBounds:
     """Upper bounds on the privacy losses of one mechanism (random replacement of words) for pairs of inputs.
 
     Attributes:
-        randomizer: Output distribution of the mechanism, on the scores of all pairs.
+        randomizer: Output distribution of the mechanism, computed from the scores (integer distances) of all pairs of
+            words.
     """
 
     randomizer: ScoreRandomizer
 
     @property
     def log_totals(self) -> Floats:
-        """Logarithms ``ln Z(x)`` of the normalizers of all inputs, shape ``(inputs,)``."""
+        """Logarithms ``ln Z(x)`` of the normalizers (sums of all output weights) of all inputs, shape ``(inputs,)``."""
         return self.randomizer.log_totals
 
     @cached_property
@@ -79,9 +80,10 @@ class LossBounds:
         return LossEnvelope(np.log(self.randomizer.score_weights.astype(np.float64)))
 
     def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
-        """Return an upper bound on the loss of each pair ``(x, x')`` from its largest score difference.
+        """Return an upper bound on the privacy loss of each pair of words, from its largest score difference.
 
-        The three arguments are broadcast to a common shape.
+        The score ``u`` of two words is their distance as an integer. The three arguments are broadcast to a common
+        shape.
 
         Args:
             first: Inputs ``x``.
@@ -110,8 +112,8 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
     """Return the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, for one ``x`` and several ``x'``.
 
     Args:
-        scores: ``u(x, y)`` of all words ``y``, shape ``(symbols,)`` or longer.
-        others: ``u(x', y)``, shape ``(n, symbols)`` or wider.
+        scores: Score ``u(x, y)`` (distance as an integer) of ``x`` and each word ``y``, shape ``(symbols,)`` or longer.
+        others: Score ``u(x', y)`` of each ``x'`` and each word ``y``, shape ``(n, symbols)`` or wider.
         outputs: Ids of the outputs.
 
     Returns:

@@ -33,9 +33,9 @@ class WorstPair:
     """The pair of input words with the largest privacy loss per unit of distance found so far.
 
     Attributes:
-        ratio: ``loss / d``.
+        ratio: Privacy loss of the pair divided by ``distance``.
         first, second: The inputs ``x`` and ``x'``; -1 before the first pair.
-        distance: ``d``.
+        distance: Distance ``d`` of the two words.
     """
 
     ratio: float = 0.0
@@ -139,7 +139,7 @@ def find_worst_ratios(
 ) -> list[WorstPairs]:
     """Find the pairs of inputs with the largest loss per unit of distance, for several mechanisms.
 
-    The loss of the worst pair is an upper bound of ``eps*``.
+    The largest ratio of loss and distance is an upper bound on the certified epsilon ``eps*`` of a mechanism.
 
     Args:
         pair_scores: Scores of all pairs.
@@ -212,7 +212,7 @@ class _PairSearch:
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Record the losses of all pairs ``(x, x')`` in which ``x`` is in the block and is a possible output."""
+        """Record loss bounds for all pairs ``(x, x')`` of words if ``x`` is in the block and a possible output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)
@@ -221,8 +221,9 @@ class _PairSearch:
         """Return a boolean for each pair of words: whether its loss per distance may exceed the largest so far.
 
         Let ``u`` be the score, ``d`` the distance, and ``Z`` and ``E`` as in ``loss_bounds``. Since ``d >= u / grid``,
-        a pair cannot exceed the ratio if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends
-        on the score only, so the function computes it once per score.
+        a pair cannot exceed the largest ratio so far, ``threshold``, if
+        ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends on the score only, so the
+        function computes it once per score.
 
         Returns:
             Boolean array, shape ``(block, inputs)``.

@@ -60,7 +60,8 @@ def certify_rows(
     Args:
         neighbors: Ids of the nearest words of each word, shape ``(symbols, k)``.
         base: Base weights, shape ``(symbols,)``.
-        roles: Bits of the sets of outputs to which each word belongs, shape ``(symbols,)``.
+        roles: For each word one bit per set of allowed outputs (such as all words in lower case): whether the word is
+            in the set, shape ``(symbols,)``.
         levels: Parameters of the mechanism for each epsilon.
         start: First row of the block.
         stop: The row after the last row of the block.

@@ -101,7 +101,7 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Return the largest slope of a function of words: the difference of its values for two words per distance.
+    """Return the largest slope of a function of words: the difference of two values, divided by the words' distance.
 
     Args:
         pair_scores: Distances of all pairs of words as integers (scores).

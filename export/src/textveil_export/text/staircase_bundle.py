@@ -136,7 +136,8 @@ def compute_roles(
 ) -> NDArray[np.uint8]:
     """Return the array ``roles`` of ``staircase.safetensors``: in which contexts each word may be an output.
 
-    Each bit of a word's entry stands for one context, such as a place where the word must be in lower case.
+    Each bit of a word's entry belongs to one context, such as a position in a text at which the output must be in lower
+    case.
 
     Args:
         words: The vocabulary.

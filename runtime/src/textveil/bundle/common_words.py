@@ -1,11 +1,11 @@
-"""Lookup in sorted word lists: at first by binary search in the bytes of a file, later in parsed entries."""
+"""Sorted word lists: a few words are looked up in the bytes of the file, many words in a dictionary of all entries."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-#: Number of searches in the bytes after which all lines are parsed. One search takes some microseconds, parsing some
-#: forty milliseconds; the one short text of a command line needs less than a hundred searches.
+#: Number of binary searches after which all lines are parsed. One search takes a few microseconds, and parsing takes
+#: about forty milliseconds. A command with one short text needs fewer than a hundred searches, and so never parses.
 _MAX_SEARCHES = 1000
 
 
@@ -61,7 +61,7 @@ class CommonWords(Mapping[str, int]):
         if self._searches > _MAX_SEARCHES:
             return self._parse_all().get(word, default)
         content, sought = self._content, word.encode("utf-8", "surrogatepass")
-        low, high = 0, len(content)  # both are starts of lines
+        low, high = 0, len(content)  # both are offsets at which a line begins
         while low < high:
             start = content.rfind(b"\n", low, (low + high) // 2) + 1 or low
             end = content.index(b"\n", start)

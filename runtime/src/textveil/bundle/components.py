@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
     from textveil.mechanisms.metric import WordMetric
 
-#: Maximum numbers: symbols of a bundle, levels of a mechanism, and entity types of a template.
+#: Maximum number of symbols (words of the vocabulary) of a bundle, of levels (epsilons) of a mechanism, and of entity
+#: types of a template.
 MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
 #: Keys of ``names`` in ``mechanism.json``; ``facts`` is optional.
 _NAMES_KEYS = ("entity_types", "surrogate_pools", "facts")
@@ -74,7 +75,7 @@ class EntityTypeFile(NamedTuple):
 
 
 class TemplateFiles(NamedTuple):
-    """Public word lists that define which words of a text are left unchanged or replaced by type.
+    """Public word lists: words that stay unchanged in a text, and words that are replaced by others of their type.
 
     ``textveil.text.token_rules`` applies the lists.
 
@@ -104,7 +105,8 @@ class StaircaseComponent:
     Attributes:
         staircase_table: Similar words of each word (neighbors), and base weights.
         staircase_levels: Parameters of each epsilon, smallest epsilon first.
-        template: Public lists that define which words of a text are left unchanged or replaced by type (the template).
+        template: Public lists of the words that stay unchanged, and of the words that are replaced by others of their
+            type.
         default_staircase_level: Name of the epsilon for calls that pass no epsilon.
         default_staircase_mode: Protection mode for calls that select the mechanism but no mode.
     """

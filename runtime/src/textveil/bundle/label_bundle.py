@@ -123,11 +123,11 @@ class LabelBundle(BundleBase):
     sentences: tuple[tuple[str, ...], ...] = ()
 
     def get_randomizer(self, randomizer: str | None = None, epsilon: float | str | None = None) -> LabelStaircase:
-        """Return the rule that replaces a label at random, for the name of a randomizer and an epsilon per text.
+        """Return the randomizer (rule that replaces a label at random) with the given name and epsilon per text.
 
         Args:
-            randomizer: Name of the rule, such as ``counts``; ``None`` is the bundle's default.
-            epsilon: Epsilon per text; ``None`` is the bundle's default.
+            randomizer: Name of the randomizer, such as ``counts``; ``None`` selects the bundle's default.
+            epsilon: Epsilon per text; ``None`` selects the bundle's default.
 
         Raises:
             UnknownLevel: The bundle (data folder) lacks the randomizer or the epsilon. The message lists the supported

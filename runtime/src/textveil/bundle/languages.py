@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 BUILTIN_LANGUAGE = "en"
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MAX_LANGUAGES = 4
-#: Entity types whose members are names. A joined bundle replaces a word that a pack lists as a name and does not keep.
+#: Entity types whose lists contain names. A joined bundle replaces a word if one pack lists it as a name and does not
+#: leave it unchanged.
 _NAME_TYPES = (*load_data(ENTITY_TYPES)["closed"], *load_data(ENTITY_TYPES)["whole"])
 
 

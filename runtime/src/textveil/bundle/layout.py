@@ -18,8 +18,9 @@ TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 COMMON_WORDS, KEPT_CAPITALS, SYMBOLS = "common-words.txt", "kept-capitals.txt", "kept-symbols.txt"
 #: Rules of the language of the mode ``names``; a bundle without this file has those of English.
 RULES = "rules.json"
-#: File names with a placeholder: members of an entity type, for all modes; surrogates of an entity type, for the mode
-#: ``names``; surrogates of a shape, for the modes ``words`` and ``all``.
+#: File names with a placeholder. List of the known strings of an entity type (such as all listed cities), for all
+#: modes; list of the surrogates (replacements) of an entity type, for the mode ``names``; list of the surrogates for a
+#: shape of strings (such as ``email``), for the modes ``words`` and ``all``.
 ENTITY_LIST, SURROGATE_POOL, SHAPE_POOL = "entity.{}.txt", "surrogates.{}.txt", "shape.{}.txt"
 #: Optional lists of public facts, and the kinds that this release reads: lookup keys of terms, of names of
 #: languages and of frequent words of other languages; printed spellings of terms with a capital, of companies and
@@ -31,7 +32,7 @@ CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "text
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 2
 
 TABLE_MECHANISMS = ("santext", "santext+")
-#: The mode that needs only lists; bundles with these lists have it as default.
+#: The mode that needs only word lists. It is the default of every bundle that has these lists.
 NAMES_MODE = "names"
 #: Modes of the staircase mechanism: ``words`` keeps function words, ``all`` keeps no word.
 STAIRCASE_MODES = ("words", "all")
@@ -58,11 +59,12 @@ WORDS, ROWS, LABEL_CLASSIFIER, RANDOMIZERS = (
     "label-classifier.safetensors",
     "randomizers.safetensors",
 )
-#: Files for the server: ``P(label | index)`` of every randomizer, and decisions on held-out texts.
+#: Files for the server: for every randomizer, the probability of each true label given the released label; and counts
+#: of the labels that the model assigned to held-out texts.
 LABEL_PROBABILITIES, HELD_OUT = "label-probabilities.safetensors", "held-out.json"
-#: Public sentences that a device releases in place of an index.
+#: Public sentences, one of which a device releases in place of a class label.
 SENTENCES = "sentences.txt"
-#: Kinds of extractors of an index bundle.
+#: Kinds of extractors (functions from a text to a vector) of a label bundle.
 STATIC, ONNX = "static", "onnx"
-#: Meaning of the indices: class labels, or cluster labels of a codebook that was trained without labels.
+#: Meaning of the released labels: class labels, or labels of clusters that were trained without class labels.
 CLASS_LABELS, CLUSTER_LABELS = "class", "cluster"

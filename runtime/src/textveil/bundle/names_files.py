@@ -39,8 +39,8 @@ from textveil.lazy import ENTITY_TYPES, load_data
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE, CENSUS, NOUN = (
     1 << bit for bit in range(len(COMMON_WORD_FLAGS))
 )
-#: Entity types with a complete list of members. A member may be a common word only if the entry of the member has the
-#: flag ``capitalized``, because common words in lower case are kept.
+#: Entity types whose lists are complete. A common word may be on such a list only with the flag ``capitalized``,
+#: because common words in lower case stay unchanged.
 CLOSED_TYPES = tuple(load_data(ENTITY_TYPES)["closed"])
 
 #: For the kinds of fact lists with printed spellings: the required form of an entry, and the problem in the error
@@ -50,7 +50,8 @@ _FACT_FORMS = {
     "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
-#: A valid list of facts with more bytes is searched in its bytes first: parsing it takes tens of milliseconds.
+#: A valid list of facts with more bytes than this is not parsed at first, but searched in its bytes: parsing takes tens
+#: of milliseconds.
 _MAX_PARSED_BYTES = 1 << 18
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Symbols that reveal personal information: letters of flags (regional indicators) and skin tones.
@@ -229,14 +230,14 @@ def _parse_valid_flagged(content: bytes, parse_flags: _FlagParser) -> dict[str, 
     except UnicodeDecodeError:
         return None
     lines = text.split("\n")
-    # A character has at most four bytes. A tab before a line feed has no flags behind it.
+    # A character has at most four bytes. A tab directly before a line feed is an error: the flags are missing.
     if lines.pop() or not lines or "\t\n" in text or max(map(len, lines)) > MAX_LINE_BYTES // 4:
         return None
     entries: list[str] = lines
     bits: Iterable[int] = repeat(0)
     if "\t" in text:
         entries, flag_texts = [], list[str]()
-        for line in lines:  # pairs in a list would make the collector of garbage run, which takes four times as long
+        for line in lines:  # a list of pairs would trigger the garbage collector, and take four times as long
             entry, _, flag_text = line.partition("\t")
             entries.append(entry)
             flag_texts.append(flag_text)

@@ -99,7 +99,7 @@ def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def is_printable(text: str) -> bool:
     """Return whether a text has no control characters and no characters that change the writing direction."""
-    return text.isprintable() or _UNPRINTABLE.search(text) is None  # faster; implies the absence of these
+    return text.isprintable() or _UNPRINTABLE.search(text) is None  # fast: false for all of these
 
 
 def _check_printable(value: Any, name: str) -> None:

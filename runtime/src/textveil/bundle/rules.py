@@ -23,17 +23,17 @@ from textveil.bundle.parsers import (
     parse_record,
     parse_text,
 )
-from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules
+from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules, make_reply_rules
 from textveil.bundle.word_lists import fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
 
 #: Limits of a rules file: bytes, words of one list, and characters of one string.
 MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
-#: One-letter class of each kind of word that spelled-out numbers consist of, by the key in the rules file.
+#: One-letter class of the words of spelled-out numbers (*hundred*), by the key in the rules file.
 NUMBER_CLASSES = {"and": "a", "digits": "d", "multipliers": "x", "point": "p", "scales": "s"}
-#: Names of the surrogate pools that a template may use besides the lists of ``choices``; and the maximum number of
-#: surrogates of a template, without the entries of these pools.
+#: Names of the surrogate pools (lists of replacements) that a template may use besides the lists of ``choices``; and
+#: the maximum number of surrogates that a template generates, if the entries of these pools do not count.
 POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
 #: Maximum number of surrogates of one word of a spelled-out number. Its twelfth power is an exact number in JavaScript.
 MAX_ELEMENTS = 21
@@ -373,7 +373,7 @@ def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
-        return ReplyRules(data) if any(data.values()) else NO_REPLY_RULES
+        return make_reply_rules(data) if any(data.values()) else NO_REPLY_RULES
     except ValueError as error:
         raise BundleDamaged(f"{RULES}: optional.replies.{error}") from error
 
@@ -449,7 +449,7 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
     for reference in _REFERENCE.findall(written):
         named = patterns.get(reference, {}).get("text", "(")
         if _GROUP.search(named) or _REFERENCE.search(named):
-            raise damaged  # a group would have another number, and no pattern may name itself
+            raise damaged  # a group inside would renumber later groups, and a cycle would never end
     try:
         groups = re.compile(expand_pattern(patterns, name)).groups
     except (re.error, RecursionError, OverflowError) as error:

@@ -17,11 +17,12 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 #: every ``BYTES_PER_LIST_BYTE`` bytes one more byte.
 MAX_LIST_ENTRIES, MAX_LIST_BYTES = 5 << 16, 8_000_000
 BYTES_PER_ENTRY, BYTES_PER_LIST_BYTE = 256, 16
-#: Characters that texts have as an apostrophe inside a word: U+0027, U+2019, U+2018 and U+02BC.
+#: Characters that texts use as an apostrophe inside a word: U+0027, U+2019, U+2018 and U+02BC.
 APOSTROPHES = "'\u2019\u2018\u02bc"
 _ASCII_APOSTROPHE = dict.fromkeys(map(ord, APOSTROPHES), "'")
-#: Flags of a member of an entity type. ``capitalized``: the member is recognized only in Title case and ALL CAPS.
-#: ``member-only``: the modes ``words`` and ``all`` recognize the member, but never use it as a surrogate.
+#: Flags of a word in the list of an entity type. ``capitalized``: the word has the type only in Title case and ALL
+#: CAPS. ``member-only``: the modes ``words`` and ``all`` recognize the word, but never use it as a surrogate
+#: (replacement).
 CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
 #: All combinations of these flags, in the spelling of a list, with their bits.
 MEMBER_FLAGS = {CAPITALIZED: 1, RECOGNIZED_ONLY: 2, f"{CAPITALIZED},{RECOGNIZED_ONLY}": 3}

@@ -60,7 +60,7 @@ CREATE INDEX cache_tags ON releases (privacy_unit, cache_tag) WHERE cache_tag IS
 _SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 _PRAGMAS = (
     "synchronous = EXTRA",
-    "fullfsync = ON",  # macOS: a flush that reaches the disk; without effect elsewhere
+    "fullfsync = ON",  # macOS needs this for a flush to reach the disk; other systems ignore it
     "foreign_keys = ON",
     "secure_delete = ON",
     "temp_store = MEMORY",
@@ -256,7 +256,7 @@ def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
         LedgerError, LedgerBusy: The ledger cannot be created.
         KeyFileError: The key cannot be read.
     """
-    if os.path.lexists(key_path):  # checked first: another process may create both
+    if os.path.lexists(key_path):  # before the ledger, since another process may create both in between
         if is_blank(path):
             read_key(key_path, DEVICE_KEY, create=False)
             raise LedgerDamaged(LEDGER_MISSING)

@@ -28,7 +28,7 @@ ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes 
 
 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
-    """Return the check values of the key for keyed hashes and of the replay cache's encryption key.
+    """Return the check values of the key for keyed hashes, and of the encryption key for stored outputs.
 
     A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). It is ``None`` if
     the ledger has no such key yet.
@@ -101,7 +101,7 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
         is_large_share = bool(last) or connection.execute(_LARGE_SHARE_QUERY, (account.unit_tag,)).fetchone()[0]
         column = (
             "+privacy_unit" if is_large_share else "privacy_unit"
-        )  # the plus disables the index: SQLite scans the rows in order
+        )  # the plus sign disables the index, so that SQLite scans the rows in order
         last, *added = connection.execute(_SUMS_QUERY.format(column), (account.unit_tag, last)).fetchone()
         if tuple(map(sum, zip(cached, added, strict=True))) == expected:
             if len(verified_sums) >= _MAX_VERIFIED:

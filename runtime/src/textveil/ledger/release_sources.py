@@ -102,8 +102,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
     if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
         raise OptionError(
-            "a ledger needs protect='words' or protect='all', which have an epsilon to spend, or protect='names' to "
-            "count releases"
+            "a ledger needs protect='words' or protect='all' to sum epsilons, or protect='names' to count releases"
         )
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},
@@ -140,7 +139,7 @@ def serialize_options(options: Mapping[str, Any]) -> bytes:
         >>> serialize_options({"protect": "names", "deny": frozenset(["b", "a"])})
         b'{"deny": ["a", "b"], "protect": "names"}'
     """
-    return json.dumps(options, sort_keys=True, default=_serialize_value).encode()  # ASCII with escapes: no null byte
+    return json.dumps(options, sort_keys=True, default=_serialize_value).encode()  # ASCII, so no null byte
 
 
 def serialize_request(options: bytes, text: str) -> bytes:

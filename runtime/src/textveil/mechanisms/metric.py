@@ -59,7 +59,7 @@ class WordMetric:
 
     @cached_property
     def _exact_type(self) -> type[np.float32 | np.float64]:
-        """Floating-point type in which squared distances are computed exactly: ``float32`` if it suffices.
+        """Floating-point type without rounding errors in squared distances: ``float32`` if possible, else ``float64``.
 
         Partial sums are at most four times the largest squared length of a row.
         """
@@ -87,7 +87,7 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All word vectors in the form that ``_prepare_candidates`` returns, computed once."""
+        """Result of ``_prepare_candidates`` for all word vectors: the transposed vectors, and their squared norms."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:

@@ -52,7 +52,7 @@ class Slots(Protocol):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """For each sample, whether its input is a whole word rather than a part of a word; shape ``(draws,)``."""
+        """For each sampled word, whether its input is a whole word, not a part of a word; shape ``(draws,)``."""
         ...
 
 

@@ -41,7 +41,7 @@ _INFO_WORD = re.compile(r"[a-z0-9]+")
 
 
 def resolve_runs(state: RegionState, character: str) -> None:
-    """Decide whether consecutive backticks or tildes open or close code. Call this at the next other character.
+    """Decide whether the backticks or tildes that were just read open or close code. Call this at the next character.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
@@ -93,8 +93,9 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
     """Close a region of code, because its closing mark was read.
 
-    Some Markdown viewers (programs that display the reply) may see the start of another region, such as a link, inside
-    this code. Then all following text counts as code.
+    If some Markdown viewers (programs that display the reply) may see the start of another region inside this code,
+    such as a link, all following text counts as code. If they see only the start of a tag, the text up to the end of
+    the paragraph counts as markup.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
@@ -299,7 +300,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
 
 def count_tilde(state: RegionState) -> None:
-    """Count a tilde of a sequence of tildes, which may begin or end a fenced block of code (``~~~``)."""
+    """Count a tilde. Three or more consecutive tildes may begin or end a fenced block of code (``~~~``)."""
     if not state.tildes:
         state.run_column = state.column - 1
     state.tildes += 1

@@ -77,14 +77,14 @@ class FormIndex:
 
     @property
     def forms(self) -> dict[str, SurrogateForm | None]:
-        """Dictionary from normalized texts to the forms (spellings of surrogates) that were created so far.
+        """Dictionary from normalized texts to the forms (spellings of replacements) that were created so far.
 
         The value is ``None`` for a text that could stand for several originals.
         """
         return self._table.forms
 
     def find_form(self, text: str) -> SurrogateForm | None:
-        """Return the form (a spelling that a reply may use for a surrogate) with the given normalized text.
+        """Return the form (spelling that a reply may use for a replacement) with the given normalized text.
 
         The result is ``None`` if there is no such form, or if several originals have a form with this text.
         """
@@ -182,7 +182,7 @@ class FormIndex:
         return forms, range(index, index + length + 1), is_open
 
     def _find_forms(self, text: str, index: int) -> _FoundForms:
-        """Return the forms (spellings of surrogates) that occur in ``text`` at ``index``, shortest first."""
+        """Return the forms (spellings of replacements) that occur in ``text`` at ``index``, shortest first."""
         table = self._table
         begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
         read, blanks, at, found = "", 0, index, []

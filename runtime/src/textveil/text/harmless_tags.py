@@ -10,7 +10,7 @@ _RAW_TEXT_TAGS = frozenset(
     "script style iframe textarea title xmp noembed noframes noscript plaintext pre listing svg math template select "
     "frameset object applet".split()
 )
-#: Elements that act without attributes, display code, or may contain an address.
+#: Elements that have an effect even without attributes, display code, or may contain an address.
 _ACTIVE_TAGS = _RAW_TEXT_TAGS | frozenset(
     "code samp tt option datalist optgroup frame embed param form input button isindex base basefont bgsound link meta "
     "html head body a area map img image picture source track audio video canvas portal keygen command dialog slot "

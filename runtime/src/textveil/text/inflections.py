@@ -145,7 +145,7 @@ def is_inflection(form: SurrogateForm) -> bool:
 
 
 def is_elision(form: SurrogateForm) -> bool:
-    """Return whether a form (spelling in a reply) includes the short word before a surrogate, as in ``d'Anna``."""
+    """Return whether a form (spelling in a reply) includes a short word before the replacement, as in ``d'Anna``."""
     return form[1].startswith(_ELISION)
 
 

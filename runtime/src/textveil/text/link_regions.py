@@ -366,7 +366,7 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
         character: The next character.
 
     Returns:
-        True: the character needs no further processing.
+        Always ``True``, which means that the character needs no further processing.
     """
     if frame is not None:  # for some viewer the tag begins here, and this region does not exist
         state.give_up(Region.MARKUP)

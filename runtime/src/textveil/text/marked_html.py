@@ -146,7 +146,7 @@ def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) 
 
 
 def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
-    """Return the HTML of an original text in which those parts are crossed out that sanitizing replaced.
+    """Return the HTML of an original text, with the parts crossed out that sanitizing replaced.
 
     Args:
         pieces: The parts of the text, in order.

@@ -22,8 +22,8 @@ _MIN_SHARED, _EDGE_WEIGHT = 8, 4
 #: Number of characters next to a surrogate that are the key of its surroundings. Every quotation repeats at least these
 #: characters on one side.
 _KEY_CHARACTERS = 4
-#: Number of characters by which a reply is searched for forms. A shorter surrogate may be the beginning of a longer
-#: word.
+#: Number of first characters of a form (spelling of a surrogate) for which a reply is searched. A shorter surrogate may
+#: be the beginning of a longer word.
 _MIN_PREFIX = 3
 #: Largest number of surroundings with one key that are compared. It bounds the cost per surrogate for any reply.
 _MAX_CANDIDATES = 16

@@ -220,7 +220,7 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        r"""Count each ``<`` that follows an escaped ``<`` (``\<``), up to 2.
+        r"""Count an escaped ``<`` (``\<``) and each ``<`` after it, up to the next ``>``. The count is at most 2.
 
         The library showdown pairs the next ``>`` with the escaped ``<``, so that this ``>`` does not end a tag.
         """
@@ -261,7 +261,7 @@ class RegionState:
             self.template_braces = 0
 
     def read_line_start(self, character: str, at_start: bool) -> None:
-        """Inform the line reader, which finds code without marks, where lines, list marks and list items begin.
+        """Pass the starts of lines, list marks and list items to the line reader, which finds code without marks.
 
         Args:
             character: The next character.

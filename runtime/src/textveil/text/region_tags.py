@@ -18,15 +18,16 @@ class TagState(RegionState):
     """State of the scanner of replies, with the last tag and the text whose reading depends on the tag's outcome."""
 
     def begin_tag(self) -> None:
-        """Announce that a tag such as ``[city 1]`` follows, so that its bracket does not count as the start of JSON."""
+        """Prepare for a tag such as ``[city 1]`` as the next text, so that its bracket does not begin JSON."""
         self.opener = ""
 
     def read_tag(self, tag: str) -> bool:
         """Read a tag such as ``[city 1]`` in one step if it is in running text; return whether it was read.
 
-        The result is false for a tag at the start of a line, and after marks that may begin code, a link or markup. The
-        state afterward is that after ``begin_tag`` and the single characters. The caller must know that neither a line
-        nor brackets make the text around the tag code or markup (``RegionScanner.enclosure``).
+        The result is false for a tag at the start of a line, and after marks that may begin code, a link or markup. If
+        the tag was read, the state is the same as after a call of ``begin_tag`` and a separate call for each character.
+        Before the call, ``RegionScanner.enclosure`` must be ``None``: neither the line nor brackets make the text
+        around the tag code or markup.
         """
         special = self.frames or self.phase != BODY or self.tainted or self.slash or self.opener or self.dollar
         special = special or self.tildes or self.tag or self.tag_colon or self.tag_link or self.bracket_closed
@@ -59,16 +60,16 @@ class TagState(RegionState):
         self.tag, self.bracket_closed = True, False
 
     def needs_outcome(self, text: str) -> bool:
-        """Return whether the scanner needs ``settle_tag`` before it reads ``text`` beyond the end of the chunk."""
+        """Return whether ``settle_tag`` must be called before the scanner reads ``text`` beyond its first blank."""
         return self.tag_link != "" or (self.tag and (not text or text[0] in _AFTER_LABEL))
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether the scanner needs ``settle_tag``: how it reads on depends on whether the last tag was restored."""
+        """Whether the caller must call ``settle_tag``: the next region depends on whether the last tag was restored."""
         return self.tag or self.tag_link != ""
 
     def settle_tag(self, *, is_replaced: bool) -> None:
-        """Inform the scanner whether the last tag, such as ``[person 1]``, was replaced by its original.
+        """Record whether an original replaced the last tag, such as ``[person 1]``, and continue the scan accordingly.
 
         If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
         again as a link.
@@ -101,6 +102,6 @@ class TagState(RegionState):
             self.tag_link += text
 
     def end_tag(self, text: str) -> None:
-        """Forget the last tag if the next character is one that does not depend on whether the tag was replaced."""
+        """Forget the last tag if the region of the next character does not depend on whether the tag was replaced."""
         if self.tag and text and text[0] not in _AFTER_LABEL and not self.frames:
             self.tag, self.last = False, "a"  # any letter: only the marks above differ after a closing bracket

@@ -75,7 +75,7 @@ class RegionScanner(TagState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region, such as code, that open brackets or the line give to a word here; ``None`` for running text."""
+        """Region, such as code, that a word would get here because of open brackets or its line; ``None`` for prose."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -100,7 +100,7 @@ class RegionScanner(TagState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether the last character is in a block of code between fences, for every CommonMark viewer."""
+        """Whether every program that displays CommonMark sees the last character inside a fenced block of code."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 
@@ -177,7 +177,7 @@ class RegionScanner(TagState):
         self.last, self.odd, self.after_tag, self.role = text[-1], False, False, JsonRole.TEXT
 
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return a pattern for text that leaves the present state as it is; ``None`` if any text may change it."""
+        """Return a pattern for text that does not change the present state; ``None`` if any text may change it."""
         if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-#: Treatment of a word that a mechanism or a word list randomizes.
+#: Entity type in a ``ReplacedSpan`` for a word that a mechanism randomizes.
 RANDOMIZED_WORD = "randomized"
 
 

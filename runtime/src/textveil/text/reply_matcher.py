@@ -125,7 +125,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether this text ends outside of links, code and markup, also if earlier texts are displayed before it."""
+        """Whether this text ends outside of links, code and markup, even if earlier texts are displayed before it."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
@@ -320,7 +320,7 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the indices in ``_pending`` of surrogates that are not restored: originals could form an address.
+        """Return the indices in ``_pending`` of replacements to leave unchanged: their originals could form an address.
 
         An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
         """

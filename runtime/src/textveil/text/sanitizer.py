@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textveil.text.token_plans import TokenPlanFactory
     from textveil.text.unicode_compat import CharacterSwap
 
-#: Largest number of keys of the cache of plans. A plan may have several keys.
+#: Largest number of keys in the cache of plans. Several keys may have the same plan.
 _MAX_CACHED_PLANS = 32
 #: Types of options whose values mean the same if they are equal and of the same type.
 _PLAIN_TYPES = frozenset((str, bool, type(None)))
@@ -139,7 +139,7 @@ class Sanitizer:
                 tokens,
                 randomized_words=randomized,
                 replaced_words=replaced,
-                foreign_words=min(tokens, sum(map(count_foreign, texts))),
+                foreign_words=0 if count_foreign is None else min(tokens, sum(map(count_foreign, texts))),
             )
             for texts, tokens, _, randomized, replaced, _ in rewritten
         ]
@@ -168,7 +168,7 @@ class Sanitizer:
         Returns:
             Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
             ``"kept"`` (unchanged), ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name
-            of the entity type as which the part is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
+            of an entity type, for a part that is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
             remain unchanged. With ``explain`` the result has an ``ExplainedPiece`` in place of each pair. The result is
             as private as the text.
 
@@ -207,7 +207,7 @@ class Sanitizer:
         return treatments.count("unknown") / max(1, len(treatments))
 
     def terms(self, **options: Unpack[Options]) -> PrivacyTerms:
-        """Return mechanism, privacy guarantee and mode of calls with these options."""
+        """Return the privacy terms of calls with these options: mechanism, privacy guarantee and mode."""
         return self._get_plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
@@ -269,7 +269,7 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words in the embedding space to which SanText's privacy guarantee refers.
+        """Return the distance of two words. The privacy guarantee of the mechanism SanText refers to this distance.
 
         The distances are scaled so that their median over pairs of words is 1.
 
@@ -288,7 +288,7 @@ class Sanitizer:
         terms, count_foreign, rewritten = self._rewrite(documents, options)
         results = list[Result]()
         for (text,), tokens, get_mapping, randomized, replaced, (outline,) in rewritten:
-            foreign = min(tokens, count_foreign(text))
+            foreign = 0 if count_foreign is None else min(tokens, count_foreign(text))
             counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
             shared = {"terms": terms, "get_mapping": get_mapping, "outline": outline}
             results.append(Result(text=text, tokens=tokens, **counts, **shared))
@@ -296,15 +296,18 @@ class Sanitizer:
 
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
-    ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
-        """Sanitize documents, and return the terms, a counter of words of other languages, and the new documents.
+    ) -> tuple[PrivacyTerms, Callable[[str], int] | None, Iterable[RewrittenDocument]]:
+        """Sanitize documents, and return them with their privacy terms and a function that counts foreign words.
+
+        The result has three values: the terms (mechanism, guarantee and options); a function that takes a sanitized
+        text, and returns its number of words of other languages (``None`` if it is 0); and the sanitized documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         facts = self.names_plan(**options).facts if plan.terms.mechanism == "names" else None
-        count_foreign: Callable[[str], int] = lambda output: 0  # noqa: E731
+        count_foreign: Callable[[str], int] | None = None
         if facts is not None and facts.strings.is_useful:  # only then words of other languages are kept
             from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
 

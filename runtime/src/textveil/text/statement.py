@@ -39,7 +39,7 @@ class PrivacyGuarantee(Protocol):
 
     @property
     def epsilon_kind(self) -> str:
-        """Which definition of privacy ``epsilon`` follows: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``."""
+        """Definition of privacy that ``epsilon`` follows: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
-        """Return what the epsilon of a statement is for, in words, such as ``distinct randomized word``."""
+        """Return the unit to which the epsilon of a statement applies, such as ``distinct randomized word``."""
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
@@ -92,7 +92,7 @@ class PrivacyGuarantee(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyTerms:
-    """What a privacy statement states about all texts of a call: the mechanism, its guarantee and the options.
+    """The part of a privacy statement that is equal for all texts of a call: mechanism, guarantee and options.
 
     Attributes:
         mechanism: Name of the mechanism.
@@ -125,7 +125,7 @@ class PrivacyTerms:
 
     @property
     def privacy_unit(self) -> str:
-        """What the epsilon of a statement is for, in words, such as ``distinct randomized word``."""
+        """The unit to which the epsilon of a statement applies, in words, such as ``distinct randomized word``."""
         return self.promise.name_privacy_unit(self)
 
     @property
@@ -458,11 +458,11 @@ class RewrittenDocument(NamedTuple):
 
     Attributes:
         texts: The sanitized texts.
-        tokens: ``Result.tokens``.
+        tokens: Number of tokens whose privacy loss counts (``Result.tokens``).
         get_mapping: Function that returns the object that restores replies, always the same one; ``None`` if equal
             words do not get equal outputs. Private: the object can undo the protection.
-        randomized_words: ``Result.randomized_words``.
-        replaced_words: ``Result.replaced_words``.
+        randomized_words: Number of words that the option ``randomize`` randomizes (``Result.randomized_words``).
+        replaced_words: Number of replaced words that are on no list (``Result.replaced_words``).
         outlines: For each text the positions of its replaced parts; ``None`` for a text in which they are unknown.
     """
 

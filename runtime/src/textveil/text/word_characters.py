@@ -10,9 +10,9 @@ from bisect import bisect_right
 from textveil.lazy import CHARACTERS, decode_table, load_data
 
 _TABLES = load_data(CHARACTERS)["tables"]
-#: Boundaries of ranges of code points, alternating: the first one of a range, and the first one after it. One table has
-#: letters, combining marks and digits. The other has symbols and digit-like signs that no program treats as a part of
-#: an address (arrows, signs, dingbats, emoji).
+#: Ranges of code points in ascending order, as two numbers each: the first code point of the range, and the first one
+#: after it. One table has letters, combining marks and digits. The other has symbols and digit-like signs that no
+#: program treats as a part of an address (arrows, signs, dingbats, emoji).
 BOUNDARIES, SYMBOL_BOUNDARIES = decode_table(_TABLES["word_characters"]), decode_table(_TABLES["symbols"])
 
 

@@ -1,7 +1,7 @@
 """Compute success rates of attacks on tokens, with standard errors and confidence intervals.
 
-Different texts count as independent, but the tokens of one text do not: for standard errors, the tokens of one text
-form a cluster.
+Different examples (texts, or pairs of texts) count as independent, but the tokens of one example do not: for standard
+errors, the tokens of one example form a cluster.
 """
 
 import math
@@ -86,7 +86,7 @@ def compute_rates(
 
     Args:
         values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.
-        clusters: Index of the text that contains each token, shape ``(n,)``.
+        clusters: Index of the example (text, or pair of texts) that contains each token, shape ``(n,)``.
         sensitive: True for tokens that the mechanism always randomizes; SanText+ leaves other tokens unchanged with
             some probability. The result contains separate rates for sensitive tokens, unless none or all of the tokens
             are sensitive.

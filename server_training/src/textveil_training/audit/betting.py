@@ -25,8 +25,9 @@ class BettingTest:
 
     A claim limits the probabilities of an event under two inputs. Let ``a`` and ``b`` be 1 if the event happens in a
     draw of the first and of the second input, else 0. A bet multiplies the wealth by
-    ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds, since stake and event depend on
-    earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then at most alpha (Ville 1939).
+    ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds, since the event and ``stake``, the
+    size of the bet, depend on earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then at
+    most alpha (Ville 1939).
 
     Attributes:
         factor: Factor of ``b`` in the inequality of the claim; 0 for a bet on ``a`` alone.
@@ -69,7 +70,8 @@ class ClaimBets:
     """Bets against several claims (values of epsilon) at once.
 
     Half of the wealth is bet on how often an event (a set of outputs) happens for two inputs, and half on how often a
-    guess of the input from the output is right.
+    guess of the input from the output is right. Without a set of inputs to guess from, all of the wealth is bet on the
+    event.
     """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:

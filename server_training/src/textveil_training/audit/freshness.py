@@ -25,7 +25,8 @@ class Freshness:
         constant: Whether all compared inputs always gave one and the same output. Inputs that were not compared may
             give others.
         deterministic: Whether every input always gave the same output, in both runs.
-        stored: Whether every input gave the same output within a run, and other outputs in the other run.
+        stored: Whether every input always gave the same output within a run, but at least one input gave another output
+            in the other run.
         seeded: Whether both runs gave the same outputs in the same order, although at least one input gave several
             different outputs.
         unchanged: Whether every output was equal to its input.

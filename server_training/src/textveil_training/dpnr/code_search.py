@@ -74,7 +74,8 @@ class CodeSearchSettings:
     """Settings that determine the effort of a search for codes.
 
     Attributes:
-        restarts: Number of random starts, in addition to starts in the corners of the mode's set.
+        restarts: Number of random starts, in addition to starts in the corners of the set to which the mode bounds
+            vectors.
         steps: Number of gradient steps of each start.
         draws: Number of noise vectors for each class during the search; must be a power of two.
         fresh_draws: Number of new noise vectors for each class to measure the reported accuracy.

@@ -50,8 +50,8 @@ class SanitizeArguments:
     def documents(self) -> RowOptions:
         """Return the options that define a document; the mode 'names' has a default for ``--document``.
 
-        The default document is a line of plain text, or a cell of a table. In other modes there is no default for
-        consistent replacement, so the user must then pass ``--document``.
+        The default document is a line of plain text, or a cell of a table. The other modes have no default: for
+        consistent replacement the user must pass ``--document``.
         """
         if not self.text_options.is_names_mode or self.rows.document is not None or self.rows.document_key is not None:
             return self.rows

@@ -184,13 +184,13 @@ class Fbdd:
         Returns:
             Ids of words, shape ``(n,)``.
 
-                Privacy:
+        Privacy:
             In real arithmetic, the loss is at most ``epsilon d`` for every two inputs at distance ``d``, including
             ``<unk>``. The number of random words is fixed, and the computation has the same steps for every point.
         """
         dimension = self.metric.rows.shape[1]
         block = max(1, min(_BLOCK_SCORES // len(self.outputs.ids), _BLOCK_WORDS // count_words_per_point(dimension)))
-        # Computing in units of the noise keeps every epsilon from overflowing: a step of the rows is `scale` units.
+        # Compute in units of the noise, so that no epsilon causes an overflow. One step of the rows is `scale` units.
         scale = self.epsilon / float(np.sqrt(self.metric.median_squared))
         drawn = np.empty(len(inputs), dtype=np.int64)
         for start in range(0, len(inputs), block):

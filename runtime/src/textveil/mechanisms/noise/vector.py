@@ -75,7 +75,7 @@ def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
     if parameters.mode != L2:
         margin = math.ceil(_LAPLACE_SCALES * parameters.scale)
         return ReleaseNoise(make_discrete_laplace(parameters.scale, span + margin), margin)
-    target = parameters.exact_delta * Fraction(9999, 10000)  # reserve the rest for the rounding of the table
+    target = parameters.exact_delta * Fraction(9999, 10000)  # the rest covers the rounding of the table
     for _ in range(4):
         rho = zcdp.compute_largest_rho(parameters.exact_epsilon, target)
         variance = math.ceil(Fraction(parameters.sensitivity**2) / (2 * rho))

@@ -48,19 +48,20 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """Larger probability of both mechanisms that an output is near its input (``Staircase.near_probability``)."""
+        """Probability of an output near its input (``Staircase.near_probability``): the larger of the two values."""
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
-        """Upper bound of an attacker's advantage, the larger one of both mechanisms (``Staircase.guess_gain``)."""
+        """Upper bound of an attacker's advantage (``Staircase.guess_gain``): the larger value of the two mechanisms."""
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
         """Sample one output word for each input word, with the mechanism for its letter case.
 
         Privacy:
-            See ``Staircase.draw_symbols``. Which samples are computed together depends only on ``slots.is_lower``.
+            See ``Staircase.draw_symbols``. Only ``slots.is_lower`` decides which outputs are sampled together, by one
+            of the two mechanisms.
         """
         if self.lower_case is self.any_case:
             return self.any_case.draw_symbols(inputs, random_uint64)
@@ -73,7 +74,7 @@ class SlotStaircases:
         return outputs
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of the mechanism for words in lower case, or of the one for other words."""
+        """Return the output distribution for words in lower case if ``lower`` is true, else that for other words."""
         from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
         return make_staircase_randomizer(self.lower_case if lower else self.any_case)

@@ -115,7 +115,7 @@ class LabelFacts:
         return key in self._words.field_words or self._strings.is_plain_word(key)
 
     def _is_phrase(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a word may be in a placeholder: a common word (no name), or a word of forms such as *Name*."""
+        """Return whether a text is a fixed phrase, or begins one that the next word completes: *Best regards*, *Q:*."""
         key, phrases, after = text.lower(), self._words.phrases, place.gaps[index + 1]
         if (" " in key and key in phrases) or (
             after == " " and f"{key} {place.get_word(index + 1).lower()}" in phrases

@@ -33,13 +33,14 @@ from textveil.text.token_rules import (
     TokenRole,
 )
 
-#: Roles of tokens. A ``KEPT`` token is written from its lookup key and its case; an ``UNCHANGED`` one is copied.
+#: Roles of tokens. The output of a ``KEPT`` token is made from its lookup key and its case. An ``UNCHANGED`` token is
+#: copied.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that are copied unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
-#: A call clears its caches of ids when they have more than this many chunks or segments.
+#: Largest number of chunks, and of segments, in the caches of ids. Larger caches are cleared.
 _MAX_NUMBERS = 1 << 18
-#: Ids of two segments that every call has: a single space, and the empty string.
+#: Ids of the two segments that exist in every call: a single space, and the empty string.
 _BLANK, _EMPTY = 0, 1
 
 #: The decision on one token, five integers: its role; an index (of the mechanism's input, of the entity type, or of the
@@ -111,7 +112,7 @@ class SegmentTable:
         are_gaps = [*map(is_gap, others)]
         gaps, keeps_spelling = iter(are_gaps), not self._sanitizes_punctuation
         ends = iter([*map(begins_sentence, compress(others, are_gaps))] if keeps_spelling else ())
-        pending_rows: list[int] = []  # rows to add together
+        pending_rows: list[int] = []  # rows of the decisions, appended together at the end
         for segment, is_plain in zip(new_segments, are_plain, strict=True):
             if is_plain:
                 key, case, type_index = next(decisions)

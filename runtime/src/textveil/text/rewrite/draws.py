@@ -46,8 +46,8 @@ class EarlierDraws:
     """Random outputs in the earlier chunks of a long document whose equal words get equal outputs.
 
     Attributes:
-        counted: Number of tokens of the document so far that count toward the option ``consistent_cap``.
-        values: Dictionary with the outputs so far; equal tokens have the same key. Private.
+        counted: Number of tokens of the document so far that count toward the limit ``consistent_cap``.
+        values: Outputs so far, as a dictionary whose keys are the same for equal tokens. Private.
     """
 
     counted: int = 0
@@ -56,7 +56,7 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """What a chunk of a long document needs from the chunks before it, such as the outputs of equal words.
+    """State of a long document after a chunk, which the next chunk needs: for example the outputs of equal words.
 
     A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
     state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
@@ -301,7 +301,7 @@ class DrawSlots(NamedTuple):
 
 
 def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
-    """Sample the random output of every token, with the operating system's entropy.
+    """Sample the random output of every token, with random numbers of the operating system.
 
     Args:
         tokens: The tokens.
@@ -346,7 +346,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
         copies: Index of the draw of each token, from 0 without gaps, shape ``(n,)``.
 
     Returns:
-        Booleans, shape ``(draws,)``.
+        For each draw, whether its output is in lower case only; shape ``(draws,)``.
     """
     capitals = np.bincount(copies, weights=cases != LOWER)
     return capitals == 0

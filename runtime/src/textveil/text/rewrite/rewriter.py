@@ -78,7 +78,7 @@ class DocumentRewriter:
 
     def _rewrite_long(self, texts: Sequence[str]) -> RewrittenDocument:
         long = LongDocumentRewriter(self._plan, texts)
-        mapping = long.mapping  # without the rewriter, which holds the texts
+        mapping = long.mapping  # the result must not refer to ``long``, which holds the texts
         get_mapping = (lambda: mapping) if self._plan.terms.consistent else None
         return RewrittenDocument(long.rewrite(), long.tokens, get_mapping, 0, 0, [None])
 

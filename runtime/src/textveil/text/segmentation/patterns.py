@@ -56,7 +56,7 @@ ASCII_CLASSES = CharacterClasses(
 
 
 def make_two_letter_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for two letters. Combining accents may follow the first letter.
+    """Return a regular expression for two adjacent letters of a word, the first one with any combining accents.
 
     Args:
         c: Sets of characters, in the syntax of one regular expression library.
@@ -82,18 +82,18 @@ def make_word_pattern(c: CharacterClasses) -> str:
     return f"(?:{letters}|{marked})"
 
 
-#: Searches backward for the last break before a position.
+#: Finds the last break (blank or separating mark) before a position.
 BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}]")
 _ENGLISH = load_data(RULES)
 #: A longer word counts as a string of no special type, because its lookup key may be 18 times as long as the word.
 MAX_WORD_LENGTH = 1000
-#: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
-#: stop.
+#: Top-level domains. A dotted name that ends with one is a URL. None of them is a common English word: otherwise two
+#: sentences without a space after the full stop would be a URL.
 DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
 
 
 def _make_bracketed_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for ``at)`` in ``name(at)host``: a bracketed word after its opening bracket.
+    """Return a regular expression for ``at)`` in ``name(at)host``: a word in brackets without the opening bracket.
 
     The pattern does not match if a blank is directly before or after the brackets.
 
@@ -146,7 +146,7 @@ def _make_trigger_pattern(c: CharacterClasses) -> str:
 
 
 class StringPatterns:
-    """The compiled patterns that find words, gaps, URLs and emoticons, for one library (``re`` or ``regex``)."""
+    """The compiled regular expressions that find words, marks, URLs and emoticons, for ``re`` or for ``regex``."""
 
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
         lone_clitics = sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"])
@@ -184,7 +184,7 @@ def compile_ascii() -> StringPatterns:
 
 @cache
 def compile_unicode() -> StringPatterns:
-    """Compile the regular expressions that split texts with any characters into words and gaps."""
+    """Compile the regular expressions that split texts with any characters into words and gaps (blanks and marks)."""
     compiled = StringPatterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), UNICODE_CLASSES)
     return _check_patterns(compiled, _SELF_TEST + _SELF_TEST_NON_ASCII)
 

@@ -29,7 +29,7 @@ _CAPITALIZED_MARK = f"\t{CAPITALIZED}".encode()
 _HALF_BYTES = 8
 _HEAD, _HALVES = Struct(f"{2 * _HALF_BYTES}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
-#: Number of entries that are checked together. Larger batches are faster, but need more memory.
+#: Number of entries per batch of the check. Larger batches are faster, but need more memory.
 _CHECKED_ENTRIES = 1 << 8
 
 
@@ -37,7 +37,7 @@ class EntityType(NamedTuple):
     """One entity type. It applies either to the words of a list, or to tokens of a shape such as email or date.
 
     Attributes:
-        name: Its name, as printed.
+        name: Name of the type, as printed in outputs and statements.
         shape: A name of ``SHAPES``, such as ``email``; ``None`` for a type of listed words.
         lines: Bytes of the list file: normalized words, each followed by its flags. Empty for a type with a shape.
         surrogates: The possible replacements, in lower case. All have the same probability.
@@ -56,8 +56,8 @@ class EntityTypes:
 
     Args:
         entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise the tokens next to a date, if dates have a type, would be treated differently from those next to
-            an email address, if email addresses have none.
+            Otherwise a token next to a date (a shape with a type) would be treated differently from a token next to an
+            email address (a shape without a type).
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.

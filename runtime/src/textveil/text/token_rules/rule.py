@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.token_rules.entity_types import EntityType
 
-#: Surrogates for punctuation marks, where a rule replaces them. They are the same for every mark.
+#: Surrogates (replacements) of punctuation marks, for rules that replace marks. Every mark has the same surrogates.
 PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(load_data(CHARACTERS)["marks"]["punctuation"]))
 
 
@@ -49,7 +49,7 @@ class ClassifiedToken(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """What the output reveals of the token: role, case and type, and the word itself only if it stays unchanged."""
+        """Public part of the token, which the output reveals: role, case and type; the word only if it is unchanged."""
         return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.KEPT else None)
 
 
@@ -74,7 +74,7 @@ class TokenRule(Protocol):
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics such as ``'s`` always stay unchanged, even after a word that does not."""
+        """Whether clitics such as ``'s`` stay unchanged even after a word that is replaced or randomized."""
         ...
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:

@@ -212,10 +212,10 @@ def attack_repeated(
         releases: Numbers of outputs of a token that the attacker sees, ascending; the attack is measured for each.
 
     Returns:
-        For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
-        ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism always randomizes
-        (SanText+ leaves other words unchanged with some probability). All use the Zipf prior; ``text_prior`` has the
-        same figures with the word frequencies of the attacked texts as the prior.
+        For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, see
+        ``compute_clustered_interval``), the mean ``largest_posterior``, and ``sensitive``, the same figures for words
+        that the mechanism always randomizes (SanText+ leaves other words unchanged with some probability). All use the
+        Zipf prior; ``text_prior`` has the same figures with the word frequencies of the attacked texts as the prior.
 
     Privacy:
         Samples as many outputs of every attacked token as the largest number in ``releases``. Use it only for public

@@ -196,11 +196,11 @@ def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Return the weighted sum of log scores; entries of -inf, which are padding, stay -inf.
+    """Return the weighted sum of log scores; the sum is -inf for padding, where the last array has -inf.
 
     Args:
         parts: Log scores of possible words, one array per attack, all of one shape. The last array has the scores of
-            the attack that uses no context.
+            the attack that uses no context. Scores below -30 count as -30.
         weights: Weight of each array.
     """
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))

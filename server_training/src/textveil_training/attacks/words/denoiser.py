@@ -1,12 +1,14 @@
 """Train a denoising network, which scores the possible originals of a word by the outputs around it.
 
 An element is a word or a punctuation mark. The network represents an unchanged element by its own vector. It represents
-a hidden (replaced or randomized) element by two vectors, which are added: a learned linear map of the vector of the
-output, and the mean of the vectors of the possible originals, weighted by their probability given the output,
-``E[vector | output]``. The original of a hidden element is never an input. A stack of convolutions processes the text.
-The state of the convolutions at a hidden element is mapped to a vector. The scalar products of this vector with the
-candidates' vectors are added to the exact log probability of the output and the prior. The training data are raw texts
-that are randomized anew in each pass, by all attacked mechanisms.
+a hidden (replaced or randomized) element by the sum of three vectors: a learned linear map of the vector of the output;
+the mean of the vectors of the possible originals, weighted by their probability given the output,
+``E[vector | output]``; and a learned linear map of the certainty of this distribution (its largest probability and its
+entropy). The original of a hidden element is never an input. A stack of convolutions processes the text. The state of
+the convolutions at a hidden element is mapped to a vector. The score of a candidate (possible original) is the scalar
+product of this vector with the candidate's vector, plus a learned constant for each word, plus the log probability of
+the output and the log prior, each with a learned weight. The training data are raw texts that are randomized anew in
+each pass, by all attacked mechanisms.
 """
 
 import gzip
@@ -97,7 +99,7 @@ class DenoiserInput:
         Args:
             reading: The texts as arrays of elements (words and punctuation marks).
             outputs: Output of each element.
-            found: Possible originals (candidates) of the replaced elements.
+            found: Possible originals (candidates) of the hidden elements.
             rows: Number of rows in the table of word vectors.
         """
 

@@ -50,8 +50,8 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 class TrigramStep:
     """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three elements.
 
-    The object stores the probabilities of the trigrams that occur in the training texts. Every other trigram has the
-    probability ``g(a, b) P(c | b)``, for which the object stores the factor ``g(a, b)``.
+    ``P(c | a b)`` is ``g(a, b) P(c | b)``, plus a share that is 0 unless the trigram ``a b c`` occurs in the training
+    texts. The object stores these shares only for pairs ``(a, b)`` that occur there.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:

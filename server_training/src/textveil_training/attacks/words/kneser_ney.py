@@ -1,10 +1,11 @@
 """Estimate trigram probabilities by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999).
 
 The probability of a trigram is ``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``. ``P(w | v)`` and
-``P(w)`` have the same form, and the last term of ``P(w)`` is the uniform probability ``1 / words``. Here ``c`` is the
-count of a trigram; for a shorter n-gram it is the number of different words that precede the n-gram. ``D`` is the
-discount for a count, and ``g(u v)`` the probability that the discounts remove from the trigrams that begin with ``u
-v``. Each order has three discounts, for counts of 1, of 2, and of more. The tables are sorted arrays.
+``P(w)`` have the same form. For ``P(w)`` the uniform probability ``1 / words`` takes the place of the probability of
+the shorter n-gram. Here ``c`` is the count of a trigram; for a shorter n-gram it is the number of different words that
+precede the n-gram. ``D`` is the discount for a count, and ``g(u v)`` the probability that the discounts remove from the
+trigrams that begin with ``u v``. Each order has three discounts, for counts of 1, of 2, and of more. The tables are
+sorted arrays.
 """
 
 from dataclasses import dataclass

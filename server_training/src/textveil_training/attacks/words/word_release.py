@@ -94,7 +94,7 @@ class WordRelease:
         printed: For every symbol of the vocabulary the id, in ``words``, of the word that the output shows for it.
         symbols: Number of symbols.
         randomizers: The output distributions of randomized words: one for words with a capital, one for words in lower
-            case; ``None`` if no word is randomized.
+            case; ``None`` if no word is randomized, or if all hidden words have the same output.
         rule: Name of the rule that decides which words are replaced. Mechanisms with the same name divide every text
             into the same elements, with the same roles.
         consistent: Whether equal words of a document have the same output.
