@@ -311,7 +311,8 @@ class Sanitizer:
         if facts is not None and facts.strings.is_useful:  # only then words of other languages are kept
             from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
 
-            count_foreign = partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
+            strings = facts.strings
+            count_foreign = partial(count_foreign_words, is_foreign=strings.is_foreign, find_common=strings.common.get)
         if swap is None:
             return plan.terms, count_foreign, plan.rewriter.rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).rewriter
