@@ -88,7 +88,7 @@ def certify_rows(
             unsound = beyond.any(axis=1) | (budgets.sum(axis=1) > staircase.budget)
             if unsound.any():
                 return (
-                    f"row {start + int(np.argmax(unsound))}, level {level.name}: the additional weights exceed their "
-                    "bound: build the bundle again"
+                    f"row {start + int(np.argmax(unsound))}, level {level.name}: the budget (sum of additional "
+                    "weights) exceeds its bound: build the bundle again"
                 )
     return None
