@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.errors import InputError
-from textveil.work_limits import check_work
-from textveil.work_steps import SteppedJSONEncoder, decode_json
+from textveil.work_steps import SteppedJSONEncoder, check_work, decode_json
 
 #: Kinds of content of a field. ``SAME``: identifier or flag, which is kept. ``TEXT``: text. ``PARTS``: text or list of
 #: parts. ``ARGUMENTS``: JSON as text. ``VALUE``: JSON value. ``RESULT``: output of a tool. ``CALLS``: list of tool
