@@ -39,7 +39,7 @@ def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.Co
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Build ``sdist``, ``wheel`` (from the tree), ``wheel from sdist``, and the wheel of the ``command``."""
-    for package in ("build", "hatchling"):
+    for package in ("build", "hatchling", "zopfli"):
         if find_spec(package) is None:
             pytest.skip(f"building needs the package {package}")
     root = tmp_path_factory.mktemp("wheel")
