@@ -20,9 +20,10 @@ from textveil_export.text.unused_neighbors import find_randomizable_words
 ENGLISH = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
     "lists": "ccd5624c76d44f6f5443d46b3a442573d68b71362c41b35a6c1d06718938ac3e",
-    "staircase": "d088158891670f00531a446fb3a954222d61ae655de12da78e44e996f7d4079c",
+    "base": "eff20f7e53aaf74a38b78debec882feaf7e6454d2c9d1607ec4bfc445fd648f5",
     "roles": "fcbf710046d9e16f513b6ce3d9441790be007e28f20800aa97030359e947d04f",
-    "levels of the staircase": "7b981178033d996d68b7feab847524f78dd8da9bc9d1416b24e0941684dd69ae",
+    "levels of the staircase": "d773d1821624bba9e4855c0facf20934cb5f23923520f7f94ca90a4ec0e483c9",
+    "lists to randomize": "8a8af3b9533375a42b9481412c070219f3affb6f26f398acdd2a82392cd6aa9b",
 }
 SANTEXT = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",

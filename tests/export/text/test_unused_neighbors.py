@@ -17,15 +17,12 @@ from textveil_export.text.unused_neighbors import replace_unused_neighbors
 
 @pytest.fixture(scope="module")
 def bundle() -> TextBundle:
-    """The built-in bundle with neighbors by chance, of which many are no output or get no budget."""
+    """Return the built-in bundle with neighbors by seed, of which many are no output or get no budget."""
     found: TextBundle = Sanitizer.load().bundle
     table = found.staircase_table
     assert table is not None
-    random = np.random.default_rng(5)
-    near = [random.permutation(len(table.base))[:63] for _ in table.base]
-    rows = [
-        [word, *row[row != word], *[len(table.base) - 1 - word] * (word in row)][:64] for word, row in enumerate(near)
-    ]
+    random, count = np.random.default_rng(5), len(table.base)
+    rows = [[word, *np.setdiff1d(random.integers(count, size=80), [word])[:63]] for word in range(count)]
     return replace(found, staircase_table=replace(table, neighbors=np.array(rows, dtype=np.uint16)))
 
 
