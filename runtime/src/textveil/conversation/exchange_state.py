@@ -347,7 +347,7 @@ class ExchangeState:
         return self._restorer
 
     def find_sent_numbers(self, shared: ConversationState) -> set[str]:
-        """Return all numbers that occur in the sent messages of the conversation, as strings."""
+        """Return all numbers in the sent messages of this exchange (or of the whole conversation), as strings."""
         with shared.lock:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]

@@ -29,7 +29,7 @@ from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
 from textveil.text.restored import ReportProperties, RestoreReport
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 
 if TYPE_CHECKING:
     from textveil.text.marked_html import HtmlFragment

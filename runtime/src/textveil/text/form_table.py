@@ -22,8 +22,7 @@ from textveil.text.inflections import (
     are_alike,
     iterate_forms,
 )
-from textveil.work_limits import STEPS_PER_CHECK, check_work
-from textveil.work_steps import free_in_steps, sort_strings
+from textveil.work_steps import STEPS_PER_CHECK, check_work, free_in_steps, sort_strings
 
 PREFIX_LENGTH = 3
 #: Largest number of pairs for which the table creates all forms at once.

@@ -21,8 +21,7 @@ from textveil.text.names.rewrite import DocumentDraws, spell_mention
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
-from textveil.work_limits import check_work
-from textveil.work_steps import free_in_steps, sort_strings
+from textveil.work_steps import check_work, free_in_steps, sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
 #: pools of other such types have common words anyway.

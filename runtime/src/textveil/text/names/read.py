@@ -30,7 +30,7 @@ from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import JSON_NUMBER_CASE, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
-from textveil.work_limits import STEPS_PER_CHECK, check_work
+from textveil.work_steps import STEPS_PER_CHECK, check_work
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
