@@ -76,10 +76,10 @@ def find_randomizable_words(bundle: TextBundle) -> tuple[NDArray[np.bool_], NDAr
     is printed.
     """
     spellings = list(bundle.symbol_ids)
-    unfit = np.array([*find_unfit_entries(spellings, bundle).values()]).any(axis=0)
+    faults = zip(*find_unfit_entries(spellings, bundle).values(), strict=True)
     inputs, outputs = np.zeros((2, bundle.symbol_count), dtype=np.bool_)
-    for spelling, is_unfit in zip(spellings, unfit.tolist(), strict=True):
-        if not is_unfit:
+    for spelling, faults_of_spelling in zip(spellings, faults, strict=True):
+        if not any(faults_of_spelling):
             symbol = bundle.symbol_ids[spelling]
             inputs[symbol] = True
             outputs[symbol] |= bundle.vocabulary[symbol] == spelling
