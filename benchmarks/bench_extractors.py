@@ -23,7 +23,7 @@ one_core()
 LENGTHS = (14, 28, 62, 126)
 ROUNDS, REPEATS = 15, 200
 WORDS = "the market said on friday that the new price of oil will be high for a year and more".split()
-#: What decides how fast int8 is.
+#: Processor features that determine the speed of int8.
 _FEATURES = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8", "asimd", "asimddp", "i8mm")
 
 

@@ -21,7 +21,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _SENTENCE = "My doctor in Boston said the biopsy was clean."
 
 
-#: By the clock, and of processor time.
+#: Wall time and processor time, in seconds.
 Seconds = tuple[float, float]
 
 

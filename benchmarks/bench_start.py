@@ -18,7 +18,7 @@ from measure import compiled_once, median_seconds, one_core, peak_memory_mb, pro
 one_core()
 
 _SENTENCE = "My doctor in Boston said the biopsy was clean."
-#: Two commands and a version, as the command has them.
+#: A typer program with two commands and a version option, like the command itself.
 _BARE = """
 import typer
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -55,13 +55,13 @@ def main() -> None:
     times: dict[str, list[float]] = {name: [] for name in commands}
     with compiled_once():
         for command in commands.values():
-            processor_seconds(command, 1)  # compiles, which takes memory of its own
+            processor_seconds(command, 1)  # compiles the modules, which needs additional memory
         memory = {name: peak_memory_mb(command) for name, command in commands.items()}
-        for _ in range(_ROUNDS):  # in turn: what disturbs one disturbs all
+        for _ in range(_ROUNDS):  # alternately, so that other load affects all of them
             for name, command in commands.items():
                 times[name].append(processor_seconds(command, 1))
     processes = [[name, statistics.median(times[name]), memory[name]] for name in commands]
-    from textveil import Sanitizer  # only now: children must be measured from a small parent
+    from textveil import Sanitizer  # not earlier, since the measured memory of a child is at least that of its parent
     from textveil.bundle import DEFAULT_BUNDLE, layout, parse_tensors
 
     table = DEFAULT_BUNDLE / layout.STAIRCASE

@@ -33,9 +33,9 @@ from textveil.mechanisms import random_uint64
 from textveil.mechanisms.staircase import Staircase
 
 DRAWS = 100_000
-#: Different uniform integers of each branch, and draws of other words before each that is timed.
+#: Number of different uniform integers of each branch, and number of other words that are sampled before each timing.
 PREPARED, BETWEEN = 2_000, 50
-#: Words that come out, and words of which the budget favors others.
+#: Pairs of an output word and of another input, whose budget favors other outputs.
 PAIRS = ("doctor", "guitar"), ("cancer", "bridge"), ("teacher", "copper")
 _LIMIT = 1.3581  # sqrt(ln(2 / .05) / 2)
 
@@ -82,19 +82,19 @@ def make_branch_clock(staircase: Staircase, one: int, output: int, *, near: bool
             u = staircase.unit * staircase.base_sum + v * staircase.factor
         else:
             u = (int(staircase.sums[output]) - 1) * staircase.unit + number % staircase.unit
-        # What would be drawn from what is left of the base, uniform as in every draw.
+        # The second integer is uniform below the remaining base weights, as in every sample.
         return np.array([u]), np.array([int(random_uint64(1)[0]) % int(rows.left[0])])
 
     others = np.arange(0, len(staircase.base), len(staircase.base) // BETWEEN)
 
-    # Made before: what makes them would leave other things in the caches for one branch than for the other.
+    # The integers are prepared in advance, since computing them would fill the caches differently for each branch.
     prepared = [integers(number) for number in range(PREPARED)]
 
     def clock(number: int) -> int:
         u, w = prepared[number % PREPARED]
         staircase.draw_symbols(
             others, random_uint64
-        )  # else a base draw would find in the caches what the last one left
+        )  # otherwise a base sample would find the data of the previous one in the caches
         start = time.perf_counter_ns()
         found = staircase._select_outputs(staircase._prepare_rows(inputs), row_of, u, w)
         taken = time.perf_counter_ns() - start

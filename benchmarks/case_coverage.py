@@ -28,7 +28,7 @@ from textveil.text import (
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
-#: Of the first table.
+#: Columns of the first table.
 WHAT = ("kept", "kind", "randomized", "unknown")
 _TEXTS = 3000
 
@@ -43,7 +43,7 @@ def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
-    """Yield each word of a text, whether it starts a sentence, and its role or type; skip numbers and the like."""
+    """Yield each word of a text, whether it starts a sentence, and its role or type; skip strings such as numbers."""
     gap: str | None = None
     for segment in split_text(text):
         if is_gap(segment):

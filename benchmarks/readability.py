@@ -47,9 +47,9 @@ from textveil.bundle import layout
 
 TEXTS, DRAWS, SEED = 80, 2000, 20170
 SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
-#: A text longer than this is cut, in tokens.
+#: Number of tokens to which longer texts are cut.
 LONGEST = 512
-#: Texts that are read at once, and words of the vocabulary that are compared at once.
+#: Number of texts in a batch, and number of vocabulary entries whose scores are computed at a time.
 AT_ONCE, BLOCK = 8, 8192
 
 

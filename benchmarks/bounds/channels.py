@@ -35,18 +35,18 @@ from textveil_training.label_randomizers import (
 )
 
 Floats = NDArray[np.float64]
-#: How a representation is bounded.
+#: Bound of a representation's vectors.
 Mode = Literal["l1", "l2", "box"]
 
-#: Slack, in standard errors, before an accuracy above the ceiling is called a fault.
+#: Number of standard errors by which an accuracy must exceed the ceiling to count as a fault.
 STANDARD_ERRORS = 4.0
-#: Beyond this ratio ``e^epsilon`` constrains nothing that an accuracy could show, and the solver loses digits.
+#: Above this ratio ``e^epsilon`` has no visible effect on an accuracy, and the solver loses digits.
 _LARGEST_EPSILON = 40.0
 #: Probabilities of a channel are integers out of this number: a float64 holds each of them exactly.
 _WHOLE = 1 << 53
-#: Probability below which an output that no input needs more often is the solver's rounding error.
+#: Probabilities below this value are the solver's rounding errors if no input needs the output more often.
 _DUST = 1e-9
-#: Shares of a constant row to try, smallest first; 1 is a channel that tells nothing.
+#: Shares of a constant row to try, smallest first; 1 is a channel whose output reveals nothing.
 _SHARES = (0.0, *(2.0**-power for power in range(52, -1, -1)))
 
 
@@ -80,7 +80,7 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
         From the largest share (epsilon 0) to 1.
 
     Raises:
-        InvalidChannel: The prior holds a negative or no positive number, or epsilon or delta is out of range.
+        InvalidRandomizer: The prior has a negative number or no positive one, or epsilon or delta is out of range.
     """
     shares = np.asarray(prior, dtype=np.float64)
     if shares.ndim != 1:
@@ -101,7 +101,7 @@ def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float
         delta: Whole-text delta.
 
     Raises:
-        InvalidChannel: As ``ceiling``; or the matrix is not square.
+        InvalidRandomizer: For the reasons of ``ceiling``, or the matrix is not square.
     """
     return best_channel(compute_joint_shares(confusion), epsilon, delta).accuracy
 
@@ -118,7 +118,7 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
         epsilon: Whole-text epsilon.
 
     Raises:
-        InvalidChannel: As ``reference``.
+        InvalidRandomizer: For the reasons of ``reference``.
     """
     gains = compute_joint_shares(confusion)
     return float((gains.T @ make_counts_randomizer(len(gains), epsilon)).max(axis=0).sum())
@@ -138,7 +138,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
         delta: A number from 0 to 1.
 
     Raises:
-        InvalidChannel: Epsilon or delta is out of range, or the solver finds no solution.
+        InvalidRandomizer: Epsilon or delta is out of range, or the solver finds no solution.
     """
     gains = np.asarray(gains, dtype=np.float64)
     # Written with e^-epsilon: numbers of at most 1 keep the solver's tolerances meaningful at large epsilon.

@@ -35,7 +35,7 @@ Promise = dict[str, Any]
 Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
 
 PRIVATE, QUIET, OPEN, CLEAN = "private", "without noise", "no privacy", "clean"
-#: The file of a checkpoint whose hash tells checkpoints apart, and releases of each text.
+#: File of a checkpoint whose hash identifies the checkpoint, and number of releases of each text.
 CHECKPOINT, DRAWS = "checkpoint.json", 20
 
 

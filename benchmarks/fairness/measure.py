@@ -105,7 +105,7 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
         raise OutputError("a file with this name already exists")
     begun = time.perf_counter(), time.process_time()
     record = RunRecord(output, _subject(request), get_device(request.device))
-    record.write()  # a place that cannot be written to is found out before the work
+    record.write()  # to detect before the measurement that the file cannot be written
     try:
         split, lines = _measure_models(request, report)
         releases = [line["release"] for line in lines if line["release"] is not None]
@@ -117,7 +117,7 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
         }
         record.finish({"lines": lines})
     except BaseException:
-        with suppress(OSError):  # what ended the measurement is what to tell
+        with suppress(OSError):  # the error to report is the one that ended the measurement
             output.unlink()
         raise
     return {"lines": lines}

@@ -39,7 +39,7 @@ from textveil_export.text import measure_vector_step, quantize_vectors
 from fbdd.glove import read_glove
 
 EPSILONS = (5, 12, 8, 3, 10, 6, 16)
-#: Size of the vocabulary, words, samples of each word, epsilons.
+#: Size of the vocabulary, number of words, number of samples of each word, and epsilons.
 PLAN: tuple[tuple[int, int, int, tuple[int, ...]], ...] = (
     (30_000, 150, 1000, EPSILONS),
     (3_000, 150, 1000, (5, 8, 12)),
@@ -79,7 +79,7 @@ def describe_values(values: NDArray[Any]) -> dict[str, Any]:
 
 
 def measure(fbdd: Fbdd, words: NDArray[Any], draws: int) -> dict[str, Any]:
-    """Measure N_w, and S_w at each eta, for some words."""
+    """Measure N_w (share unchanged), and S_w (number of likely outputs) at each eta, for some words."""
     unchanged, likely = np.empty(len(words)), {eta: np.empty(len(words), np.int64) for eta in ETAS}
     for number, word in enumerate(words.tolist()):
         outputs = fbdd.draw_symbols(np.full(draws, word), random_uint64)

@@ -45,7 +45,7 @@ LEVELS = ("8", "10", "12")
 TEXTS, FIRST_WORDS = 1_001, 3
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
 WIDTH = 66
-#: How a server may read what came out, beside as it is; of pairs of sentences it has no mean vectors.
+#: Further ways in which a server reads outputs; it has no mean vectors of sentence pairs.
 READ = ("mean vectors", "kinds", "kinds and mean vectors")
 _TINY = 1e-12
 Array = NDArray[Any]
@@ -57,12 +57,12 @@ def spread(values: Sequence[float]) -> str:
 
 
 def find_release(releases: Releases, name: str) -> WordRelease:
-    """Return the release of the row of the table with a name."""
+    """Return the mechanism of a table row, by the name of the row."""
     return releases.of(next(row for row in ROWS if row.name == name))
 
 
 def find_words_release(releases: Releases, level: str) -> WordRelease:
-    """Return the release of the mode ``words`` at an epsilon."""
+    """Return the mechanism of the mode ``words`` at an epsilon."""
     return find_release(releases, f"shipped-{level}")
 
 
@@ -179,7 +179,7 @@ def _count_kept_words(reading: ReadElements, words: int) -> Any:
 
 
 def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield lines with the share of spans that have an unchanged word, by type of span."""
+    """Yield lines with the share of spans (marked names) that have an unchanged word, by type of span."""
     called = {"person": "PERSON", "location": "GPE", "corporation": "ORGANIZATION"}
     for name, path in (("made-up", corpora.FILES["personal"][0]), ("posts", "wnut17/dev.jsonl")):
         records = corpora.personal(data / path)

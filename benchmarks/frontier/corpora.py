@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textveil.text import split_text
 from textveil_training.attacks.words import choose_held_out_rows, find_near_texts
 
-#: What each part of the benchmark reads below the data folder.
+#: Files below the data folder that each part of the benchmark reads.
 FILES = {
     "sst2": ("sst2/train.tsv", "sst2/dev.tsv"),
     "sst2-whole": ("sst2/train.tsv", "sst2/dev.tsv"),
@@ -24,7 +24,7 @@ FILES = {
     "personal": ("pii/records.jsonl",),
 }
 _NOT, _CLITIC = re.compile(r"(?<=[a-z])n't\b"), re.compile(r"(?<=[a-z])('s|'re|'ve|'ll|'d|'m)\b")
-#: Sentences of our own, released once by every row.
+#: Invented sentences, which every row releases once.
 SAMPLES = (
     "Hi, I'm Maria Lopez and my card was charged twice on Monday.",
     "The nurse said my blood pressure is too high and I should rest.",
@@ -32,7 +32,7 @@ SAMPLES = (
     "My brother lost his job at Microsoft and can't pay the rent.",
     "We loved the small hotel, but the food was not good at all.",
 )
-#: Rows of train that ``--quick`` trains on, and those that it measures on.
+#: Rows of train on which ``--quick`` trains, and rows on which it measures.
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from textveil.text import is_gap, split_text
 from textveil_training.attacks.words import WordRelease
 
-#: Spans by the name in the data, as the table calls them.
+#: Types of spans in the table, by their name in the data.
 SPANS = {
     "PERSON": "persons",
     "GPE": "places",

@@ -12,7 +12,7 @@ from textveil_training.attacks.words import MARK, NOTHING, ReadElements, WordRel
 
 Ints = NDArray[Any]
 ARTICLES = 50
-#: A paragraph of fewer elements is not used.
+#: Smallest number of elements of a paragraph.
 _SHORTEST = 60
 
 
@@ -82,7 +82,7 @@ def identify_by_repeats(reading: ReadElements, outputs: Ints, length: int) -> fl
             known.append(_equal(reading.word[places]))
             seen.append(_equal(outputs[places]))
     known_pairs, seen_pairs = np.array(known), np.array(seen)
-    # Of the paragraphs whose equal words all came out equal, the one that explains most of what is equal.
+    # Among the paragraphs whose equal words all have equal outputs, choose the one that explains most equal outputs.
     fits = (known_pairs.astype(np.float32) @ (~seen_pairs).astype(np.float32).T) == 0
     explains = np.where(fits, known_pairs.sum(axis=1)[:, None], -1)
     named = explains.argmax(axis=0)

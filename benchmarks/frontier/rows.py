@@ -1,4 +1,4 @@
-"""Build the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
+"""Build the mechanism (*release*) of each row of the table (``benchmarks/report/frontier_rows.py``)."""
 
 import hashlib
 import json
@@ -38,12 +38,12 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
 SANTEXT_EPSILON = 10
 _CONSTANT = ("raw", "delete", "blank")
-#: Bundles whose index, as a sentence, stands for a text of a task.
+#: Bundles whose public sentences replace the texts of a task.
 ENCODERS = {"ag": ROOT / "artifacts/ag-static", "sst2-whole": ROOT / "artifacts/sst2-static"}
 
 
 class Releases:
-    """Builder of the release of each row.
+    """Builder of the mechanism of each table row, in the form that the attacks on words need.
 
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
@@ -72,7 +72,8 @@ class Releases:
 
         A change of the lists of entity types does not affect rows without entity types. A change of neighbors or base
         weights does not affect rows that the staircase mechanism does not randomize: the mode ``names``, k-ary
-        randomized response, and words that are kept, deleted or replaced uniformly.
+        randomized response, and words that are kept, deleted or replaced uniformly. Rows without entity types need a
+        bundle with all neighbors: english-v4 leaves out those that are no output with entity types.
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
@@ -141,13 +142,13 @@ class Releases:
         return frozenset(self._plan(True, True, "10").rule.function_words)
 
     def of(self, row: Row) -> WordRelease:
-        """Return the release of a row."""
+        """Return the mechanism of a row, in the form that the attacks on words need."""
         if row.name.startswith("santext"):
             return self._of_words(row.name)
         return self._of_plan(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
-        """Release whole texts once, and return the texts that the row releases."""
+        """Sanitize whole texts once by the mechanism of a row, and return the outputs."""
         if row.name in ("santext-certified", "santext-plus"):
             name = "santext" if row.name == "santext-certified" else "santext+"
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
@@ -167,7 +168,7 @@ class Releases:
         return " ".join(self.words.spellings[word] for word in outputs.tolist() if word != NOTHING)
 
     def plan(self, row: Row) -> Any:
-        """Return the sanitizing plan of a row, with the template of the staircase mechanism."""
+        """Return the sanitizing plan (rules and mechanism) of a row, with the template of the staircase mechanism."""
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("4", "6", "8", "10", "12") else "10"
@@ -240,7 +241,7 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
     law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     table = bundle.staircase_table
     assert table is not None
-    roles = 12  # without kinds: bits that tables before english-v4 have, and records are known by
+    roles = 12  # roles without entity types: bits of tables before english-v4, which identify the records
     if kinds:
         roles = sum(
             compute_output_role(function_words_kept=visible, lower=lower)

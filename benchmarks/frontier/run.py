@@ -41,28 +41,28 @@ from textveil_training.attacks.words import (
 )
 
 TASKS = ("trec", "sick", "ag", "sst2-whole")
-#: Draws of each task, and of personal data: few spans are of organizations, and drawing them is cheap.
+#: Number of draws of each task, and of personal data: few spans are organizations, and these draws are fast.
 DRAWS = {"trec": 8, "sick": 8, "ag": 8, "sst2-whole": 8}
 PERSONAL_DRAWS = 100
-#: Draws whose words are named.
+#: Number of draws whose words are attacked.
 NAMED = 3
 #: Rows without randomness are measured once.
 FIXED = ("raw", "delete", "blank")
-#: Rows that are released as text and read anew.
+#: Rows whose releases are texts, which are split into words again.
 REWRITTEN = ("names", "names-tags", "index-4", "index-6", "index-8")
-#: Nothing is left to name, no attacker knows where, or words are shown or gone without a draw of each.
+#: Rows without an attack on words: no words remain, their positions are unknown, or each word stays or is deleted.
 NOT_ATTACKED = ("raw", "delete", "uniform", *REWRITTEN)
 #: The rows of the first table, attacked before the others.
 FIRST = (
     "shipped-10 shipped-8 shipped-12 shipped-6 shipped-4 krr-kinds-10 krr-kinds-8 seen-10 seen-8 seen-12 krr-seen-10 "
     "krr-seen-8"
 ).split()
-#: Rows whose draws the network of the attacks learns from.
+#: Rows whose outputs are training data of the attacks' network.
 LEARNED = ("shipped-8", "shipped-10", "krr-seen-10", "every-10")
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
-#: Rows that MiniLM is tuned on, and how often.
+#: Rows on which MiniLM is tuned, with the number of seeds.
 TUNED = ("every-10", "krr-every-10", "seen-10", "krr-seen-10", "shipped-10", "raw", "delete")
-#: Rows that it is tuned on with all of train: seven times as long.
+#: Rows on which MiniLM is tuned with all of train, which takes seven times as long.
 TUNED_ON_ALL = ("seen-10", "every-10", "krr-seen-10", "krr-every-10")
 SEEDS = 3
 LENGTHS = (5, 10, 20, 40)
@@ -70,7 +70,7 @@ Job = dict[str, Any]
 
 
 class Run:
-    """Runs the jobs of the frontier. Each job is one measurement and returns one record.
+    """Runner of the jobs of this benchmark; each job is one measurement and returns one record.
 
     Args:
         data: Folder of the data.
@@ -92,7 +92,7 @@ class Run:
         self._paragraphs: tuple[list[list[str]], Any, dict[str, ReadElements]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Return the record of a job."""
+        """Run a job, which is one measurement, and return its record."""
         row = next(row for row in ROWS if row.name == job["row"])
         measure: Callable[[Row, Job], dict[str, Any]] = getattr(self, job["job"])
         return measure(row, job)
@@ -144,7 +144,7 @@ class Run:
         return {"score": found, "unchanged": same, "rows": sizes}
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
-        """Measure the attack on the words of one release of SST-2."""
+        """Measure the attack on words, on one output of a row's mechanism for SST-2."""
         parts, readings = self._parts("sst2")
         if self._attacker is None:
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
@@ -157,7 +157,7 @@ class Run:
                 known, prior, learned, read_vectors(VECTORS), trigrams_alone=self.trigrams_alone, report=_report_epoch
             )
         if row.name not in self._released:
-            self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
+            self._released = {row.name: self.releases.of(row)}  # all draws of a row use the same release object
         release = self._released[row.name]
         if release.rule not in readings:
             readings[release.rule] = {"test": release.read(parts["test"].cut)}
@@ -176,7 +176,7 @@ class Run:
         return {"draws": draws, "spans": found}
 
     def profile(self, row: Row, job: Job) -> dict[str, Any]:
-        """Measure how often releases identify their article or paragraph."""
+        """Measure how often outputs identify their article (in the role of an author) or their paragraph."""
         if self._paragraphs is None:
             articles = [a for name in corpora.FILES["wikitext"] for a in corpora.articles(self.data / name)]
             self._paragraphs = *profile_attacks.choose_paragraphs(articles), {}
@@ -231,7 +231,7 @@ def jobs(only: str | None) -> Iterator[Job]:
         attacked += [{"job": "attack", "row": name, "draw": draw} for name in others for draw in draws]
     first = [job for job in tasks if not job["draw"]]
     later = [job for job in tasks if job["draw"]]
-    # Later draws task by task: a corpus is read once for all of them.
+    # Later draws are ordered by task, so that each corpus is read only once.
     fine = [{"job": "tuned", "row": name, "draw": seed} for seed in range(SEEDS) for name in TUNED]
     fine += [{"job": "tuned_on_all", "row": name, "draw": seed} for seed in range(SEEDS) for name in TUNED_ON_ALL]
     parts = {"tasks": [*first, *later], "attacks": attacked, "rest": rest, "tuned": fine}

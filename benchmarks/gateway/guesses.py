@@ -26,7 +26,7 @@ from typing import Any
 from textveil import Conversation, Sanitizer
 
 Message = dict[str, Any]
-#: Where the user's city stands, and how many years old the user is.
+#: Parts of the user's message, between which are the city and the age.
 _BEFORE, _AFTER, _AGE = "Yesterday I met her in ", " at noon. I am ", " years old."
 _LISTS = Path(__file__).parents[2] / "artifacts/english-v4"
 _REPLY_GUESSES = 500

@@ -147,7 +147,7 @@ def measure_body(make_service: Any, body: bytes, rounds: int) -> dict[str, Any]:
                 processor = time.process_time()
                 with HoldWatcher() as watcher:
                     status = await send_body(app, body)
-                    await asyncio.sleep(0.1)  # what is freed in a thread
+                    await asyncio.sleep(0.1)  # wait until a thread has freed the request
                 holds = sorted(watcher.holds, reverse=True) or [(0.0, "")]
                 places = "; ".join(f"{late:.0f} {place}" for late, place in holds[:4])
                 collection = max(watcher.collections, default=0.0)

@@ -46,7 +46,7 @@ from names.words import WORD
 PEERS = ("nothing", "json", "textveil", "piighost", "litellm")
 CLIENTS, WORDS = (1, 16, 64), (200, 4000)
 SHOWN = ("stays", "stays: direct", "stays: person", "changed", "changed: lower")
-#: Seconds that a reply is waited for after the end; where one takes longer, other rounds are left out.
+#: Seconds to wait for a reply after the end of a measurement; if a reply takes longer, the other rounds are omitted.
 WAIT = 20
 _PATH = "/v1/chat/completions"
 _READ, _DRAWN = "library alone, by its own reading", "library alone, drawn"
@@ -76,7 +76,7 @@ def process(*command: str) -> Iterator[int]:
                 time.sleep(0.1)
         yield running.pid
     finally:
-        running.kill()  # one that still works on a request does not end by itself
+        running.kill()  # a tool that is processing a request does not end by itself
         running.wait()
 
 
@@ -320,7 +320,7 @@ def main() -> None:
     record["personal"] = personal(take_half(rows, "odd"), options.peers)
     record["costs"] = costs(rows, options.seconds, options.rounds, options.peers)
     record["load_at_end"] = os.getloadavg()
-    written = json.dumps(record, indent=1).replace("Infinity", "null")  # none of the replies came
+    written = json.dumps(record, indent=1).replace("Infinity", "null")  # the latency if no reply arrived
     options.output.write_text(written + "\n", "utf-8")
 
 

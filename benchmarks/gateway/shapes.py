@@ -44,7 +44,7 @@ def _short_words(letters: str, length: int) -> Callable[[int], str]:
     return words
 
 
-#: What texts consist of.
+#: Function by shape that returns a text of a given size.
 SHAPES: Mapping[str, Callable[[int], str]] = {
     "x y": _repeat("x y "),
     "four digits": _numbers(2100, 9999),

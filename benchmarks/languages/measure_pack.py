@@ -20,11 +20,11 @@ from textveil import Sanitizer, __version__
 
 #: A text with its spans: start, end and type.
 MarkedSpans = tuple[str, list[tuple[int, int, str]]]
-#: Words; digits alone are no names.
+#: Pattern of words; digits alone are no names.
 _WORD = re.compile(r"[^\W\d_][\w]*")
-#: Numbers, with letters behind their digits.
+#: Pattern of numbers, with letters after their digits.
 _NUMBER = re.compile(r"\d\w*")
-#: Names of the words and of the numbers outside of all spans.
+#: Names of the counts of words and of numbers outside all spans.
 OTHER, OTHER_NUMBERS = "other words changed", "other numbers changed"
 CASES: dict[str, Callable[[str], str]] = {"as written": str, "lower case": str.lower, "capitals": str.upper}
 

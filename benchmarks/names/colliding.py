@@ -26,9 +26,9 @@ from typing import Any
 from textveil import Conversation, Sanitizer
 from written_replies import FILE
 
-#: What every message ends with, so that it has short surrogates of every sort.
+#: Last sentence of every message, so that the message has short surrogates of all types.
 LAST_SENTENCE = " It concerns variant X, step 3 of 9, 14 pages in room 6, item c, and what Q. Adler said on Friday."
-#: Sentences of a reply's own, by the sort of surrogate that they get.
+#: Sentences of a reply on another subject, by the type of the surrogate that they get.
 SENTENCES = {
     "number": """Step {}: write down what you have.|See section {} of the guide.|There are {} ways to do this.
 {}. Keep a copy.|Chapter {} covers it.|About {} percent of people agree.|Rule {} applies here.|Wait {} minutes.

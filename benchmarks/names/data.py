@@ -44,7 +44,7 @@ class Row:
     unmasked: tuple[Span, ...] = ()
 
 
-#: The kind of every type of every data set.
+#: Types in the data sets, by group.
 KINDS = {
     "person": "PERSON person PER NAME",
     "address": "STREET_ADDRESS ZIP_CODE",
@@ -60,7 +60,7 @@ KINDS = {
     # Everything else is an identifier: numbers of cards, accounts, phones and cases, addresses of mail.
 }
 _KIND = {name: kind for kind, names in KINDS.items() for name in names.split()}
-#: What names a person or a household by itself.
+#: Groups whose spans identify a person or a household by themselves.
 DIRECT = ("person", "address", "identifier")
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Where fetched files lie unless a command says otherwise.
+#: Default folder of fetched files.
 FETCHED = Path.home() / ".cache" / "textveil-names"
 
 

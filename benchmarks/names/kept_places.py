@@ -15,7 +15,7 @@ from pathlib import Path
 
 from textveil import Sanitizer
 
-#: Lines of source code, and fences: three of them make a prompt that holds code.
+#: Pattern of lines of source code and of fences; a prompt with three such lines counts as code.
 _CODE_LINE = re.compile(
     r"^\s*(?:```|~~~|import |from \w+ import|def |class |const |let |var |function |public |private |return\b|#include|"
     r"</?[a-z]+[ >]|if ?\(|for ?\(|while ?\()|[{};]\s*$|^\s*[\w.]+ ?= ?\S|=> ?\{",

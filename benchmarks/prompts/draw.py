@@ -23,9 +23,9 @@ from itertools import islice
 from prompts.prompts import SETS, Prompt, is_measured, read_lines, read_prompts
 
 SEED = "answerable-1"
-#: How many prompts of each data set are drawn: half of them private ones, the others in the shares judged before.
+#: Number of prompts drawn from each data set: half of them private, the others in the shares of the earlier verdicts.
 SHARES = {"pupa": 50, "arena": 20, "instruct": 10, "ifeval": 8, "mtbench": 6, "banking": 6}
-#: The tools of the known verdicts, as they are called in verdicts.jsonl, and how many outputs of each are mixed in.
+#: Tools of the known verdicts by their name in verdicts.jsonl, and the number of their outputs among the sheets.
 KNOWN = {"textveil names, tag": 20, "presidio default": 20}
 DRAWN = Path(__file__).with_name("drawn.json")
 _MOST_CHARACTERS = 2000

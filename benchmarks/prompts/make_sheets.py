@@ -32,7 +32,7 @@ from prompts.tools import TOOLS
 KNOWN_COMMIT = "95b7d308"
 FORM = Path(__file__).with_name("form.md")
 REWRITE = Path(__file__).with_name("rewrite.py")
-#: What makes each kind of known output, by the names of verdicts.jsonl; the first needs the clone.
+#: Tool that computes each type of known output, by its name in verdicts.jsonl; the first one needs the clone.
 KNOWN_TOOLS = {"textveil names, tag": "names-none-tag", "presidio default": "presidio"}
 _FROM_CLONE = "names-none-tag"
 

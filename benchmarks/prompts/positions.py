@@ -14,14 +14,14 @@ from typing import Any
 from prompts.prompts import Prompt
 
 Mask = bytearray
-#: A tool's mask of a text, or ``None`` where it has none.
+#: Function of a tool that returns the mask of a text, or ``None`` if there is no mask.
 Keep = Callable[[str], Mask | None]
 #: Words of two letters or more, and numbers.
 WORD = re.compile(r"[^\W\d_]{2,}|\d+")
 #: Words of marked texts, which may have letters and digits.
 _MARKED_WORD = re.compile(r"[A-Za-z0-9]+")
 _ADDRESS = re.compile(r"\S*(?:https?:|www\.|@)\S*")
-#: Job titles are marked as personal data, but name nobody.
+#: Job titles are marked as personal data, but identify nobody.
 _NOT_PRIVATE = "TITLE"
 
 

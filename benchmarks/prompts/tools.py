@@ -16,7 +16,7 @@ from prompts.positions import Mask, mark
 
 FACTS = ("none", "plain", "useful", "public")
 STYLES = ("surrogate", "tag")
-#: Present and former states of a part that comes out as it was, or with a typing error mended.
+#: Present and former states of a part that stays unchanged, or in which only a typing error is corrected.
 _KEPT = frozenset(("kept", "gap", "visible", "corrected"))
 
 
@@ -97,7 +97,7 @@ class PresidioTool:
             from names.tools import Presidio
             from presidio_anonymizer import AnonymizerEngine
 
-            logging.getLogger("tldextract").setLevel(logging.CRITICAL)  # it asks for a list of domains, and has one
+            logging.getLogger("tldextract").setLevel(logging.CRITICAL)  # it warns that it cannot download a list
             self._analyzer, self._anonymizer = Presidio(), AnonymizerEngine()
         except ImportError as error:
             raise ToolError(f"{error.name} is not installed") from error

@@ -15,7 +15,7 @@ from report.charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, SMALL, STYLE, En
 from report.pages import table
 
 Line = dict[str, Any]
-#: What is drawn: mechanism, test, label, color, marker and style of the line.
+#: Lines of the picture: mechanism, test, label, color, marker and style.
 _CURVES = (
     ("k-RR 1000", "identification", "k-RR, 1,000 outputs, named", BLUE, "o", "-"),
     ("k-RR 10", "pair", "k-RR, 10 outputs", GREEN, "s", "-"),

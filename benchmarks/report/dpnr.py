@@ -21,7 +21,7 @@ from report.records import Column, Frame, RecordError, read_objects
 PERSONS = ("George W. Bush", "John Kerry", "Yasser Arafat", "Tony Blair", "Ariel Sharon")
 BOUNDS = ["mode", "delta", "word_dropout", "level"]
 LABELS = {"label_response": "its label, randomized response", "label_channel": "its label, best channel"}
-"""Attackers who see a label, by the name that a grid has for them."""
+"""Attackers who see only a label, by their names in a grid."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ BOUNDS = (
     ("best private label", "reference", "--", "", INK),
     ("randomized response", "label_randomized_response", "-.", "x", GRAY),
 )
-"""Label, column, line, marker and color of what is not a head."""
+"""Label, column, line, marker and color of each bound or baseline, which is not a trained head."""
 HEADS = (
     ("l1 head", "l1", ORANGE, "s", "-"),
     ("box head", "box", GREEN, "D", "--"),

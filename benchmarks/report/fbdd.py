@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from report.charts import BLUE, GRAY, INK, ORANGE, SMALL, STYLE, make_figure, percent
 from report.pages import points, table
 
-#: Vocabulary and samples of the picture, as ``textveil-export table --max-words`` and the paper have them.
+#: Vocabulary size and samples of the picture: those of ``textveil-export table --max-words`` and of the paper.
 SHOWN = (30_000, 1000)
 Record = dict[str, Any]
 

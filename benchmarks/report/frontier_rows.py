@@ -44,11 +44,11 @@ ROWS = (
 )
 #: The default of the staircase.
 DEFAULT = "shipped-10"
-#: A uniform word tells as much as a blank.
+#: A uniformly chosen word reveals as little as a blank.
 SAME_ATTACK = {"uniform": "blank"}
 #: Least scores on AG News, TREC, whole sentences of SST-2, SICK; on the last two by what english-v3 had in one run.
 FLOORS = {"shipped-10": (0.82, 0.835, 0.76, 0.511), "shipped-8": (0.775, 0.79, 0.727, 0.462)}
-#: Largest shares of content words that our strongest attack may name.
+#: Largest shares of content words that the strongest attack may recover.
 ATTACK_CEILINGS = {"shipped-10": 0.50, "shipped-8": 0.375}
-#: Most spans of which any content word may come out at the default, in per cent.
+#: Largest share of spans in which a content word may stay at the default epsilon, in percent.
 PERSONAL_CEILINGS = {"persons": 3, "places": 5, "addresses": 8, "organizations": 5}

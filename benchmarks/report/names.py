@@ -13,7 +13,7 @@ from report.pages import table
 
 Record = dict[str, Any]
 TOOLS = ("names", "patch", "capitals", "presidio", "spacy", "rampart", "scrubadub", "philter")
-#: Of the two sets that lie here: tags, and a detector that reads what the rung draws, and hides more of it.
+#: Tools that are measured on two data sets: tags, and a detector that hides further parts of the mode's output.
 BESIDE = ("names-tags", "names-presidio", "names-spacy")
 CALLED = {
     "names": "rung `names`",
@@ -31,7 +31,7 @@ CALLED = {
 _TYPES = ("person", "place", "firm", "group", "product", "work")
 SETS = ("made-up", "posts", "tweets", "web", "news", "wiki", "filings", "clinical", "court")
 VARIANTS = ("as is", "lower", "capitals", "errors")
-#: Columns of the tables of the two sets that lie here, with what they are called.
+#: Columns of the tables about two data sets, with their headings.
 MADE_UP = {
     "stays: without titles": "stays",
     "stays: person": "persons",
@@ -179,7 +179,7 @@ _PANELS = (
     ("posts", "as is", "stays", "changed: plain", "posts"),
     ("posts", "lower", "stays", "changed: plain", "the same in lower case"),
 )
-#: What is drawn, and how far from its mark its label is, in points. The others are far off, or change nothing.
+#: Tools in the picture, and the offset of each label in points. Other tools are outside the picture, or change nothing.
 _DRAWN = {
     "names": ("names", (7, -11)),
     "patch": ("listed words", (6, 5)),

@@ -30,13 +30,13 @@ _LEAK_COLUMNS += ["persons", "persons whole"]
 _DAMAGE_COLUMNS = ["tool", *_DATA_SETS.values(), "numbers of PUPA", "PUPA untouched", "Arena untouched"]
 _TYPES = {"gpe": "place", "nrp": "nationality, faith, party", "date time": "date or time"}
 _MARKED = {"made-up": "made-up sentences", "posts": "posts"}
-#: The tools of the known verdicts: what the page calls them, and the record with their leak.
+#: Tools of the known verdicts: their names on the page, and the record with the private units that stay.
 _KNOWN = {
     "textveil names, surrogate": ("`names` before, surrogates", "before/names-none-surrogate"),
     "textveil names, tag": ("`names` before, tags", "before/names-none-tag"),
     "presidio default": ("Presidio", "presidio"),
 }
-#: What PAPILLON's authors publish: quality of the replies, and private units that leak.
+#: Figures of PAPILLON's authors: quality of the replies, and share of private units that stay.
 PAPILLON = (0.855, 0.075)
 
 
@@ -190,7 +190,7 @@ def _row_of_verdicts(called: str, reader: str, counts: Counts) -> list[str]:
 
 
 def find_points(results: Path) -> list[Point]:
-    """Return the tools that have measured private units and the verdicts of a reader whose run counts."""
+    """Return the tools with measured private units, and verdicts of a reader who agrees with known verdicts."""
     verdicts = json.loads((results / "prompts" / "verdicts.json").read_text("utf-8"))
     named = [(*_KNOWN[tool], counts) for tool, counts in verdicts["known"].items()]
     named += [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-#: Tables and columns of pandas, which has no types of its own.
+#: Types of pandas tables and columns, since pandas has no type annotations.
 Frame = Any
 Column = Any
 

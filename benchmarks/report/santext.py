@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from report.pages import points, spread, table
 
-#: Names of the code in ``santext_sst2.jsonl``: a clitic after a blank is torn from its apostrophe, or is one token.
+#: Versions of the code in ``santext_sst2.jsonl``: one splits a clitic after a blank at its apostrophe, one does not.
 TORN, ONE_TOKEN = "torn", "one-token"
 
 

@@ -170,7 +170,7 @@ def _write_title(found: Results, names: dict[str, str]) -> str:
 
 
 Row = tuple[str, str, str, str]
-"""What a row is called, its extractor, and the row and name of ``Results.of``."""
+"""Heading of a row, its extractor, and the arguments ``row`` and ``name`` of ``Results.of``."""
 
 
 def _main_rows() -> list[Row]:

@@ -32,7 +32,7 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "vectors.md": vectors.tables,
     "vectors_tables.md": vectors.all_tables,
 }
-"""What makes the generated parts of each page."""
+"""Function that makes the generated parts of each page."""
 PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
     audit.pictures,
     dpnr.pictures,

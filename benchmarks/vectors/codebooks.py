@@ -1,4 +1,4 @@
-"""Learn codebooks from unlabeled texts of the task, and decode cluster labels as a server does.
+"""Learn codebooks (clusters of texts) without labels, and decode cluster labels as a server does.
 
 - ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` in int8, without a teacher and with
   MiniLM as the teacher.
@@ -37,7 +37,7 @@ from vectors.releases import Codes
 
 Floats, Ids = NDArray[np.float64], NDArray[np.int64]
 KINDS = ("static", "taught", "minilm")
-#: What decides of a codebook, for the source of a record.
+#: Settings that determine a codebook, for the hash of a record's inputs.
 SETTINGS = {
     "static": [RARE_NUMBERS, RESTARTS, STEPS],
     "taught": [PUBLIC_NUMBERS, DIRECTIONS, DECAY, PAIR_WEIGHT, RESTARTS, STEPS],
@@ -46,7 +46,7 @@ SETTINGS = {
 
 
 def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes | None:
-    """Learn a codebook and count texts by class and cluster label. Return None for too few texts.
+    """Learn a codebook, and count texts by class and cluster label; return ``None`` for too few texts.
 
     Args:
         extractors: The vectors.

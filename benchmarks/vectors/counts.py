@@ -47,10 +47,10 @@ from vectors import labeled
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("trec", "ag", "sst2", "ag-16-codes")
 EPSILONS = ("2", "4", "8")
-#: Texts of a release; fewer where a label does not have so many.
+#: Number of texts of a release; fewer if a label has too few texts.
 TEXTS = {"trec": 600, "ag": 1500, "sst2": 1500, "ag-16-codes": 1500}
 MODELS, MOST_TEXTS = 5, 12_000
-#: A label of fewer texts is in the average, and not in the lowest share.
+#: A label with fewer texts counts in the average, but not in the lowest share.
 FEW = 20
 Ids = NDArray[np.int64]
 

@@ -27,15 +27,15 @@ from vectors import labeled, minilm
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
-#: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
+#: Inverse strength of the classifier's weight decay: the best of .1, 1 and 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
-#: Passes over the texts where MiniLM is tuned.
+#: Number of passes over the texts in which MiniLM is tuned.
 PASSES = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}
 
 
 @dataclass(frozen=True)
 class Decided:
-    """Decisions on the calibration, test and training texts of a division."""
+    """Classes that a model assigns to the calibration, test and training texts."""
 
     calibration: Ids
     test: Ids
@@ -56,7 +56,7 @@ class Extractors:
         self.corpus = labeled.load(data, name)
 
     def task(self, seed: int) -> LabeledTexts:
-        """Divide the training rows."""
+        """Divide the training rows into training, calibration and test texts."""
         return labeled.task(self.data, self.name, seed)
 
     @cached_property
@@ -69,7 +69,7 @@ class Extractors:
 
     @cached_property
     def _static(self) -> Floats:
-        words = load_public_words(RARE_NUMBERS)  # as wide as those of a codebook that ships
+        words = load_public_words(RARE_NUMBERS)  # with as many coordinates as in the codebook of a bundle
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:

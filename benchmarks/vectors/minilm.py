@@ -27,7 +27,7 @@ from torch.nn import functional
 
 MAX_TOKENS = 128
 PRECISION = choose_precision("bfloat16", torch.device("cpu"))
-#: Tuning: the embeddings and so many lower layers stay as they are.
+#: Number of lower layers that tuning does not change; the embeddings are not changed either.
 FROZEN_LAYERS = 3
 LEARNING_RATE, HEAD_LEARNING_RATE, WEIGHT_DECAY, DROPOUT = 1e-4, 1e-3, 0.01, 0.1
 TUNED_BATCH, WARMUP, CLIP_NORM = 32, 0.1, 1.0

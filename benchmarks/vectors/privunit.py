@@ -21,7 +21,7 @@ from vectors.codebooks import normalize_vectors
 from vectors.extractors import Extractors
 from vectors.releases import EPSILONS, Figures, Floats, area
 
-#: Directions of the training texts that a vector is projected to, releases of each test text, and the inverse strength
+#: Number of main directions onto which vectors are projected, releases of each test text, and the inverse strength
 #: of the classifiers' decay.
 DIRECTIONS, DRAWS, STRENGTH = 6, 3, 1.0
 _SHARES = np.geomspace(1e-7, 0.5, 400)
@@ -29,7 +29,7 @@ _SHARES = np.geomspace(1e-7, 0.5, 400)
 
 @dataclass(frozen=True)
 class Cap:
-    """``gamma``, the cap's share ``q`` of the sphere, and the probability of a release in the cap."""
+    """Cap of the sphere around the true vector: ``gamma``, its share ``q`` of the sphere, and its probability."""
 
     gamma: float
     share: float

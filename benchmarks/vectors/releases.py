@@ -19,14 +19,14 @@ from textveil_training.label_randomizers import fit_accuracy_randomizer, make_co
 
 Floats = NDArray[np.float64]
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "10", "12")
-#: Delta of ``l2``, and draws of the noise for each code.
+#: Delta of ``l2``, and number of noise samples for each label.
 DELTA, DRAWS = 1e-6, 20_000
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Codes:
-    """Numbers of texts of each class and of each attribute, by label.
+    """Numbers of texts of each class and of each attribute, by class label or cluster label.
 
     Attributes:
         known: Counts of the texts that the server learns from, shape ``(classes, codes)``.
@@ -90,7 +90,7 @@ class Release:
 
 def area(scores: Floats, without: Floats, having: Floats) -> float:
     """Compute the area under the ROC curve of scores, weighted by the texts without and with the attribute."""
-    # Scores that only rounding tells apart are one score.
+    # Scores that differ only by rounding errors count as equal.
     _, rank = np.unique(np.round(scores, 12), return_inverse=True)
     lacks, has = np.bincount(rank, without), np.bincount(rank, having)
     below = np.cumsum(lacks) - lacks

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path.home() / ".cache" / "textveil-vectors"
 KINDS = ("repeated", "decision", "codebook", "privunit")
 CODES = (16, 64, 256)
-#: Seeds of everything, and of tuned MiniLM, which is dear.
+#: Number of seeds of all measurements, and of tuned MiniLM, whose training takes long.
 SEEDS, TUNED_SEEDS = 5, 3
 Job = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 from invented_language import CLITICS_BEFORE, WORDS, make_rules, write_invented
 from small_names import write_names
 from textveil import Sanitizer
-from textveil.bundle.reply_rules import ReplyRules, join_reply_rules
+from textveil.bundle.reply_rules import join_reply_rules, make_reply_rules
 from textveil.errors import BundleDamaged, InputError
 from textveil.text.restore import Restorer
 
@@ -63,10 +63,10 @@ def test_malformed_rules_of_a_mapping_are_refused(replies: Any) -> None:
 
 def test_rules_of_several_languages_are_joined() -> None:
     one, other = (
-        ReplyRules({"clitics": ["d'"], "inflections": {"plural": ["s"]}}),
-        ReplyRules({"clitics": ["l'", "d'"], "inflections": {"plural": ["en"]}}),
+        make_reply_rules({"clitics": ["d'"], "inflections": {"plural": ["s"]}}),
+        make_reply_rules({"clitics": ["l'", "d'"], "inflections": {"plural": ["en"]}}),
     )
-    joined = join_reply_rules([one, ReplyRules({}), other])
+    joined = join_reply_rules([one, make_reply_rules({}), other])
     assert joined.clitics == {"d'", "l'"}
     assert [joined.inflect("Keller", name) for name in joined.list_inflections("Keller")] == ["Kellers", "Kelleren"]
 
@@ -89,7 +89,7 @@ def test_a_bundle_gives_its_rules_to_the_mapping(tmp_path: Path) -> None:
         (
             "word_inflections",
             {"plural": ["a"]},
-            "word_inflections: an inflection has the name of an entry of inflections",
+            "word_inflections: an inflection has the same name as an entry of inflections",
         ),
         ("inflections", {"a b": ["a"]}, "inflections: a key must consist of lower-case letters"),
         ("vowels", ["A"], "vowels: a word is empty, too long, not in lower case"),

@@ -58,6 +58,19 @@ def test_the_pages_with_commands_are_found() -> None:
     assert "artifacts/english-v4/README.md" not in names
 
 
+SAMPLES = sorted(file.name for file in (ROOT / "docs" / "examples").iterdir())
+SHELL_BLOCK = re.compile(r"^<!-- run\b[^\n]*\n```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", build.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_that_reads_a_sample_first_states_how_to_copy_it(page: Path) -> None:
+    """Pages are built beside the samples; a reader's folder has none, so the command would find no file."""
+    text = page.read_text("utf-8")
+    uses = [block.start() for block in SHELL_BLOCK.finditer(text) if any(name in block[1] for name in SAMPLES)]
+    copied = text.find("cp docs/examples/")
+    assert not uses or 0 <= copied < uses[0]
+
+
 def test_a_page_is_built_and_then_has_no_problem() -> None:
     page = "\n<!-- run, first 2 lines -->\n```sh\nseq 9 > nine.txt\ncat nine.txt\n```\n\nand\n\n"
     page += "<!-- run, exit 1 -->\n```sh\nls nine.txt\nfalse\n```\n"

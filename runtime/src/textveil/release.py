@@ -198,10 +198,10 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """Return a summary of the statement in one line, such as the epsilon and its privacy unit."""
+        """Return the privacy statement in one line, such as the epsilon and what it applies to (a text or a word)."""
 
     def _list_details(self) -> tuple[str, ...]:
-        """Return the lines between the summary and the content hash of the bundle in a printed privacy statement."""
+        """Return the lines of a printed privacy statement between its summary and the bundle's (data folder's) hash."""
         return ()
 
     def __str__(self) -> str:

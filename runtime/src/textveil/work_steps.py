@@ -1,16 +1,20 @@
-"""Long operations on JSON and texts in short steps, between which other threads can run.
+"""Long work in short steps: between two steps, other threads can run, and the caller can stop the work.
 
 A call of a C function blocks all other threads until it returns. For some megabytes of JSON, this takes a tenth of a
-second. The functions of this module have exactly the same results as those of the standard library.
+second. The functions of this module for JSON and strings have exactly the results of the standard library.
+
+To limit the time of a call, the caller of the library sets a function (``limit_work``), which long loops regularly call
+(``check_work``). A context variable stores the function, so it applies only to the calling thread, and the functions
+between the caller and the innermost loop need no parameter for it.
 """
 
 import json
 import json.scanner
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from heapq import merge
 from typing import Any
-
-from textveil.work_limits import check_work
 
 #: Maximum size of one step: number of values to encode; number of characters to encode or decode; and number of strings
 #: to sort.
@@ -22,6 +26,35 @@ _CHARACTERS_PER_VALUE = 1 << 5
 #: JSON scanner of the standard library in pure Python, which lets other threads run after each value. Since it is not a
 #: public interface, it may be missing. Then a text is decoded in one step.
 _make_stepped_scanner: Any = getattr(json.scanner, "py_make_scanner", json.scanner.make_scanner)
+#: Number of steps of a loop between two calls of the check, if a step takes a few microseconds.
+STEPS_PER_CHECK = 1 << 10
+#: Function that raises an error to stop the work; ``None`` if there is no limit.
+_check: ContextVar[Callable[[], None] | None] = ContextVar("textveil_check_work", default=None)
+
+
+@contextmanager
+def limit_work(check: Callable[[], None]) -> Iterator[None]:
+    """Call ``check`` repeatedly while functions of this library run in the body of a ``with`` statement.
+
+    Args:
+        check: Function that raises ``WorkStopped`` to stop the work, for example after a certain time. It is called
+            often, so it must be fast.
+    """
+    token = _check.set(check)
+    try:
+        yield
+    finally:
+        _check.reset(token)
+
+
+def check_work() -> None:
+    """Call the function that the caller has set with ``limit_work``, which may raise an error to stop the work.
+
+    Without such a function, do nothing.
+    """
+    check = _check.get()
+    if check is not None:
+        check()
 
 
 class SteppedJSONEncoder(json.JSONEncoder):
@@ -142,7 +175,7 @@ def decode_json(text: str, **options: Any) -> Any:
     if len(text) <= _STEP_CHARACTERS:
         return json.loads(text, **options)
     if text.startswith("\ufeff"):  # as ``json.loads`` does
-        raise ValueError("a byte order mark is no JSON")
+        raise ValueError("the text begins with a byte order mark, which JSON does not allow")
     return _SteppedJSONDecoder(**options).decode(text)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from textveil.errors import WorkStopped
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 from textveil_cli.gateway import workers
 from textveil_cli.gateway.memory_estimates import estimate_memory, refuse_heavy_body
 from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, MAX_SHORT_CHARACTERS, RequestAdmission, WorkerPool

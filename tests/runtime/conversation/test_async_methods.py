@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, InputError, Sanitizer
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 
 TEXT = "Zqxwvina Qwyxholm paid order 88213."
 MESSAGES = [{"role": "user", "content": TEXT}]

@@ -64,7 +64,7 @@ export class ReplyRules {
     );
     const { inflections = {}, word_inflections: ofWords = {} } = this.data;
     if (Object.keys(ofWords).some((name) => Object.hasOwn(inflections, name))) {
-      throw new Error("word_inflections: an inflection has the name of an entry of inflections: rename it");
+      throw new Error("word_inflections: an inflection has the same name as an entry of inflections: rename it");
     }
     const parse = (key: string, rows: Readonly<Record<string, readonly string[]>>): [string, Endings][] =>
       Object.entries(rows).map(([name, entries]) => [name, parseEndings(entries, key)]);

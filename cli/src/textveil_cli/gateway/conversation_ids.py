@@ -5,8 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from textveil.work_limits import check_work
-from textveil.work_steps import SteppedJSONEncoder, join_words
+from textveil.work_steps import SteppedJSONEncoder, check_work, join_words
 
 #: Fields of a message that differ between clients.
 _IGNORED_FIELDS = frozenset(

@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any
 
 from textveil.errors import WorkStopped
-from textveil.work_limits import limit_work
+from textveil.work_steps import limit_work
 
 from textveil_cli.serve.access import Refusal
 

@@ -87,7 +87,7 @@ class BundleBase:
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return keyword arguments for ``open_bundle`` with which another process opens exactly this bundle."""
+        """Return keyword arguments of ``open_bundle``, so that another process opens this bundle (data folder) only."""
         expected = ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
         return expected if self.language is None else {**expected, "language": self.language}
 

@@ -9,6 +9,7 @@ its use needs no language pack.
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 #: Keys of ``optional.replies``, each with an example of its JSON type: a list, or an object whose values are lists.
@@ -54,6 +55,7 @@ def _parse_endings(rows: Iterable[str], key: str) -> Endings:
     return tuple((ending, replacement) for ending, _, replacement in found)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReplyRules:
     """Rules for the inflected and elided forms in which a reply may contain a surrogate (replacement).
 
@@ -62,46 +64,35 @@ class ReplyRules:
     English needs none of these rules, because the module ``textveil.text.inflections`` recognizes English plurals in
     replies of any language.
 
-    Args:
-        data: The object ``optional.replies``, with the additional list ``clitics``. A missing key counts as empty.
-
-    Raises:
-        ValueError: An entry is malformed. The message contains the key of the entry.
-
     Attributes:
-        data: The argument ``data``, without empty values.
+        data: The object ``optional.replies``, with the additional list ``clitics``, without empty values.
         clitics: Short words with an apostrophe, such as ``d'``, that may precede a surrogate.
         elisions: For each clitic that abbreviates another word, the spellings of that word; for example, ``d'``
             abbreviates ``de``.
+        vowels: Letters before which these clitics replace the other word.
+        silent_letters: Letters before which the spelling alone does not decide on the clitic.
+        inflections: For each inflection of all surrogates, such as ``genitive``, its endings.
+        word_inflections: For each inflection of surrogates in lower case only, its endings.
 
-    >>> rules = ReplyRules({"inflections": {"genitive": ["s s'", "s"]}})
+    >>> rules = make_reply_rules({"inflections": {"genitive": ["s s'", "s"]}})
     >>> rules.inflect("Keller", "genitive"), rules.inflect("Hans", "genitive")
     ('Kellers', "Hans'")
     """
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data: dict[str, Any] = {key: data[key] for key in SAVED_REPLY_MODEL if data.get(key)}
-        for key, pattern in _PATTERNS.items():
-            _check_entries(self.data.get(key, ()), pattern, key)
-        self.clitics: frozenset[str] = frozenset[str](self.data.get("clitics", ()))
-        self.elisions: dict[str, list[str]] = {
-            first: words for first, *words in map(str.split, self.data.get("elisions", ()))
-        }
-        self._vowels, self._silent = (frozenset[str](self.data.get(key, ())) for key in ("vowels", "silent_letters"))
-        of_all, of_words = (
-            {name: _parse_endings(rows, key) for name, rows in self.data.get(key, {}).items()}
-            for key in ("inflections", "word_inflections")
-        )
-        if not of_all.keys().isdisjoint(of_words):
-            raise ValueError("word_inflections: an inflection has the name of an entry of inflections: rename it")
-        self._endings, self._names, self._all_names = of_all | of_words, tuple(of_all), (*of_all, *of_words)
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    clitics: frozenset[str] = frozenset()
+    elisions: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
+    vowels: frozenset[str] = frozenset()
+    silent_letters: frozenset[str] = frozenset()
+    inflections: Mapping[str, Endings] = field(default_factory=dict[str, Endings])
+    word_inflections: Mapping[str, Endings] = field(default_factory=dict[str, Endings])
 
     def list_inflections(self, output: str) -> tuple[str, ...]:
         """Return the names of the inflections, such as ``genitive``, that apply to a surrogate (replacement).
 
         The inflections in ``word_inflections`` apply only to surrogates in lower case, all others to every surrogate.
         """
-        return self._all_names if output.islower() else self._names
+        return (*self.inflections, *(self.word_inflections if output.islower() else ()))
 
     def inflect(self, word: str, name: str) -> str:
         """Return the inflected form of a word; the word itself if the inflection has no rule for its ending.
@@ -113,7 +104,8 @@ class ReplyRules:
             word: The word.
             name: Name of the inflection.
         """
-        for ending, replacement in self._endings[name]:
+        endings = self.inflections if name in self.inflections else self.word_inflections
+        for ending, replacement in endings[name]:
             stem = len(word) - len(ending)
             if stem > 0 and word[stem:].lower() == ending:
                 return word[:stem] + (replacement.upper() if len(word) > 1 and word.isupper() else replacement)
@@ -127,11 +119,40 @@ class ReplyRules:
             silent letter, or if the word does not begin with a letter.
         """
         letter = unicodedata.normalize("NFKD", word[:1]).lower()[:1]
-        return None if not letter.isalpha() or letter in self._silent else letter in self._vowels
+        return None if not letter.isalpha() or letter in self.silent_letters else letter in self.vowels
 
 
 #: Empty rules, such as those of English.
-NO_REPLY_RULES = ReplyRules({})
+NO_REPLY_RULES = ReplyRules()
+
+
+def make_reply_rules(data: Mapping[str, Any]) -> ReplyRules:
+    """Check the rules for inflected and elided replacements in replies, such as German ``Kellers``, and build them.
+
+    Args:
+        data: The object ``optional.replies``, with the additional list ``clitics``. A missing key counts as empty.
+
+    Raises:
+        ValueError: An entry is malformed. The message contains the key of the entry.
+    """
+    data = {key: data[key] for key in SAVED_REPLY_MODEL if data.get(key)}
+    for key, pattern in _PATTERNS.items():
+        _check_entries(data.get(key, ()), pattern, key)
+    of_all, of_words = (
+        {name: _parse_endings(rows, key) for name, rows in data.get(key, {}).items()}
+        for key in ("inflections", "word_inflections")
+    )
+    if not of_all.keys().isdisjoint(of_words):
+        raise ValueError("word_inflections: an inflection has the same name as an entry of inflections: rename it")
+    return ReplyRules(
+        data=data,
+        clitics=frozenset(data.get("clitics", ())),
+        elisions={first: words for first, *words in map(str.split, data.get("elisions", ()))},
+        vowels=frozenset(data.get("vowels", ())),
+        silent_letters=frozenset(data.get("silent_letters", ())),
+        inflections=of_all,
+        word_inflections=of_words,
+    )
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
@@ -141,7 +162,7 @@ def parse_reply_rules(data: object) -> ReplyRules | None:
     ):
         return None
     try:
-        return ReplyRules(data) if data else NO_REPLY_RULES
+        return make_reply_rules(data) if data else NO_REPLY_RULES
     except ValueError:
         return None
 
@@ -169,4 +190,4 @@ def join_reply_rules(rules: Iterable[ReplyRules]) -> ReplyRules:
                 joined[key] = joined.get(key, {}) | {name + "_next" * number: rows for name, rows in value.items()}
             else:
                 joined[key] = list(dict.fromkeys([*joined.get(key, ()), *value]))
-    return ReplyRules(joined)
+    return make_reply_rules(joined)

@@ -23,7 +23,7 @@ from textveil.bundle.parsers import (
     parse_record,
     parse_text,
 )
-from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules
+from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules, make_reply_rules
 from textveil.bundle.word_lists import fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
@@ -373,7 +373,7 @@ def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
-        return ReplyRules(data) if any(data.values()) else NO_REPLY_RULES
+        return make_reply_rules(data) if any(data.values()) else NO_REPLY_RULES
     except ValueError as error:
         raise BundleDamaged(f"{RULES}: optional.replies.{error}") from error
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textveil.errors import WorkStopped
-from textveil.work_limits import check_work, limit_work
+from textveil.work_steps import check_work, limit_work
 
 if TYPE_CHECKING:
     from textveil.conversation.reply_restorer import RestoredReply

@@ -101,8 +101,8 @@ class Conversation(SavedConversation, AsyncMethods):
         is_names_mode = options["protect"] == "names" and options.get("consistent", True) in (True, False)
         if not is_names_mode or not set(options) <= _OPTIONS:
             raise OptionError(
-                f'a conversation has protect="names" and the options {", ".join(sorted(_OPTIONS))}; for the modes '
-                "words and all, and for other options, rewrite each message separately with Sanitizer or Ledger"
+                f'a conversation supports only protect="names" and the options {", ".join(sorted(_OPTIONS))}; for the '
+                "modes words and all, and for other options, rewrite each message separately with Sanitizer or Ledger"
             )
         self._set_state(
             ConversationState(
@@ -260,7 +260,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def outgoing_text(self, text: str, entity_type: str | None = None) -> str:
         """Rewrite a text before it is sent to the model; equal texts give equal results.
 
-        With the options ``rewrite`` or ``consistent=False``, each call samples new surrogates.
+        With the options ``rewrite`` or ``consistent=False``, equal texts can give different results: each call then
+        samples new surrogates (replacements).
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()

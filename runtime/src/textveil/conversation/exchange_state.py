@@ -347,7 +347,7 @@ class ExchangeState:
         return self._restorer
 
     def find_sent_numbers(self, shared: ConversationState) -> set[str]:
-        """Return all numbers that occur in the sent messages of the conversation, as strings."""
+        """Return all numbers in the sent messages of this exchange (or of the whole conversation), as strings."""
         with shared.lock:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
@@ -399,7 +399,9 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
     for name in ("patterns", "known"):
         asked, started_with = options.get(name), stored.get(name) or ()
         if asked is not None and [*_list_entries(asked)] != [*_list_entries(started_with)]:
-            raise OptionError(f"the conversation was started with other {name}: use those, or start a new one")
+            raise OptionError(
+                f"the conversation was started with another value of {name}: use that value, or start a new one"
+            )
     return {name: value for name, value in options.items() if name not in ("facts", "patterns", "known")}
 
 

@@ -288,10 +288,10 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Return the length of each run of model messages with no message of the user or a tool in between.
+    """Return the number of consecutive model messages, with no message of the user or of a tool in between.
 
     Returns:
-        For the first message of each run, the number of its messages; 0 for all other messages.
+        For each message, the number of messages of the sequence that it begins; 0 for all other messages.
     """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):

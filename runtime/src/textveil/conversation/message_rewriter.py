@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.errors import InputError
-from textveil.work_limits import check_work
-from textveil.work_steps import SteppedJSONEncoder, decode_json
+from textveil.work_steps import SteppedJSONEncoder, check_work, decode_json
 
 #: Kinds of content of a field. ``SAME``: identifier or flag, which is kept. ``TEXT``: text. ``PARTS``: text or list of
 #: parts. ``ARGUMENTS``: JSON as text. ``VALUE``: JSON value. ``RESULT``: output of a tool. ``CALLS``: list of tool
@@ -273,9 +272,8 @@ class MessageRewriter:
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
     """Return the sender of a message to or from a model: ``model``, ``tool``, ``user``, or ``other``.
 
-    Roles in ``pass_through`` are sent unchanged.
-
-    The result is ``other`` for a message to which the model does not reply, such as a system message.
+    The result is ``other`` for a message to which the model does not reply, such as a system message, and for roles and
+    types in ``pass_through``, which are sent unchanged.
     """
     if not isinstance(message, Mapping):
         return "other"

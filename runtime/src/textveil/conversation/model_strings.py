@@ -125,7 +125,7 @@ def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[st
 
 
 def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool:
-    """Return whether equal strings of an entity type get equal surrogates (replacements) in a conversation.
+    """Return whether equal strings of an entity type may get equal surrogates (replacements) or tags in a conversation.
 
     Args:
         entity_type: Entity type of the strings.

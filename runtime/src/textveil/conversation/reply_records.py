@@ -68,7 +68,7 @@ class ReplyRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundReply:
-    """Result of comparing a message that has the role of the model with the reply recorded at its position.
+    """Result of comparing a message of the model with the reply that was recorded at its position.
 
     Attributes:
         key: Hash of the position.

@@ -29,7 +29,7 @@ from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
 from textveil.text.restored import ReportProperties, RestoreReport
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 
 if TYPE_CHECKING:
     from textveil.text.marked_html import HtmlFragment
@@ -49,7 +49,7 @@ RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredReply(ReportProperties):
-    """A reply of the model in which the original strings are in the places of their surrogates again.
+    """A reply of the model with the original strings in place of their surrogates (replacements).
 
     >>> from textveil import Conversation
     >>> conversation = Conversation(style="surrogate")

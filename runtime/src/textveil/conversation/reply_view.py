@@ -84,7 +84,7 @@ class ReplyView:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the texts so far affect restoring in the next text: an open link, for example, prevents it."""
+        """Whether the texts so far prevent restoring in the next text, for example because of an open link."""
         return self.is_closed or (self._last_stream is not None and self._last_stream.has_active_content)
 
     def begin_text(self, stream: StreamRestorer) -> None:

@@ -13,7 +13,7 @@ from textveil.conversation.model_strings import find_hidden_strings, find_name_s
 from textveil.conversation.reply_records import iterate_calls
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.read import NamesReader
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 
 
 class ToolCallCounter:

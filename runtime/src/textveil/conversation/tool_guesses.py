@@ -20,7 +20,7 @@ _MAX_LIMIT = 1_000_000
 
 
 class ToolGuesses:
-    """Counts guesses, that is, strings that a model itself writes into tool calls, and limits their number.
+    """Counts guesses (strings that a model itself writes into tool calls), and limits their number.
 
     Args:
         limits: Maximum number of guesses in one call, and in all calls of a conversation. With ``(0, 0)``, only results
@@ -136,7 +136,7 @@ class ToolGuesses:
 
     @property
     def stored_count(self) -> int:
-        """Total number of stored items: strings and words of the model, and surrogates (replacements) in calls."""
+        """Number of stored guesses (strings that the model wrote), plus that of surrogates (replacements) in calls."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )

@@ -86,7 +86,7 @@ class LedgerTags:
 
     @property
     def key_checks(self) -> tuple[bytes, bytes | None]:
-        """Return hashes of the device key and of the replay cache's key (or ``None``), which do not reveal the keys."""
+        """Return hashes of the ledger's key and of the key for stored outputs (or ``None``), which reveal no key."""
         return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
             self._replay_cache_key, "check"
         )

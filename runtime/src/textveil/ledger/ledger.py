@@ -134,7 +134,7 @@ class Ledger:
         The keys differ after another process has called ``rotate``.
 
         Raises:
-            KeyFileError: The device key or the key of the replay cache differs.
+            KeyFileError: The device key (for keyed hashes) or the key of the replay cache (stored outputs) differs.
         """
         device_check, cache_check = self._tags.key_checks
         stored_device_check, stored_cache_check = queries.read_key_checks(connection)

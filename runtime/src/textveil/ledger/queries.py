@@ -28,7 +28,7 @@ ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes 
 
 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
-    """Return the check values of the key for keyed hashes and of the replay cache's encryption key.
+    """Return the check values of the key for keyed hashes, and of the encryption key for stored outputs.
 
     A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). It is ``None`` if
     the ledger has no such key yet.

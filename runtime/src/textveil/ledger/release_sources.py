@@ -102,8 +102,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
     if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
         raise OptionError(
-            "a ledger needs protect='words' or protect='all', which have an epsilon to spend, or protect='names' to "
-            "count releases"
+            "a ledger needs protect='words' or protect='all' to sum epsilons, or protect='names' to count releases"
         )
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},

@@ -93,8 +93,9 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
     """Close a region of code, because its closing mark was read.
 
-    Some Markdown viewers (programs that display the reply) may see the start of another region, such as a link, inside
-    this code. Then all following text counts as code.
+    If some Markdown viewers (programs that display the reply) may see the start of another region inside this code,
+    such as a link, all following text counts as code. If they see only the start of a tag, the text up to the end of
+    the paragraph counts as markup.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.

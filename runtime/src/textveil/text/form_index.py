@@ -20,7 +20,8 @@ from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_b
 _MAX_BLANKS = 6
 BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
-_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
+#: A word, the letter of an escape such as ``\\n``, the word behind it, or a punctuation mark.
+_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))(?:(?<=\\)[nrt]|[^\W_]+)|[^\w\s]")
 _MARKS = frozenset("'\u2019\u2018\u201a\u201b")
 #: The form that was found (``None`` if it has several originals); the end of the text that the original replaces; and
 #: the pair if the reply repeats the text around the surrogate, else ``None``.
@@ -77,14 +78,14 @@ class FormIndex:
 
     @property
     def forms(self) -> dict[str, SurrogateForm | None]:
-        """Dictionary from normalized texts to the forms (spellings of surrogates) that were created so far.
+        """Dictionary from normalized texts to the forms (spellings of replacements) that were created so far.
 
         The value is ``None`` for a text that could stand for several originals.
         """
         return self._table.forms
 
     def find_form(self, text: str) -> SurrogateForm | None:
-        """Return the form (a spelling that a reply may use for a surrogate) with the given normalized text.
+        """Return the form (spelling that a reply may use for a replacement) with the given normalized text.
 
         The result is ``None`` if there is no such form, or if several originals have a form with this text.
         """
@@ -113,7 +114,7 @@ class FormIndex:
                     return index
             else:  # most positions
                 prefix = prefix.lower()
-                if prefix in prefixes or not short_joined.isdisjoint((prefix[:1], prefix[:2])):
+                if prefix in prefixes or (short_joined and not short_joined.isdisjoint((prefix[:1], prefix[:2]))):
                     return index
         return -1
 
@@ -182,7 +183,7 @@ class FormIndex:
         return forms, range(index, index + length + 1), is_open
 
     def _find_forms(self, text: str, index: int) -> _FoundForms:
-        """Return the forms (spellings of surrogates) that occur in ``text`` at ``index``, shortest first."""
+        """Return the forms (spellings of replacements) that occur in ``text`` at ``index``, shortest first."""
         table = self._table
         begins, forms, tag_ends = table.is_prefix, table.forms, table.tag_ends
         read, blanks, at, found = "", 0, index, []

@@ -22,8 +22,7 @@ from textveil.text.inflections import (
     are_alike,
     iterate_forms,
 )
-from textveil.work_limits import STEPS_PER_CHECK, check_work
-from textveil.work_steps import free_in_steps, sort_strings
+from textveil.work_steps import STEPS_PER_CHECK, check_work, free_in_steps, sort_strings
 
 PREFIX_LENGTH = 3
 #: Largest number of pairs for which the table creates all forms at once.
@@ -164,7 +163,7 @@ class FormTable:
         self.tag_ends: frozenset[str] = _NOTATION_ENDS if self._tag_digits else frozenset()
 
     def get_form(self, text: str) -> SurrogateForm | None:
-        """Return the form (a spelling that a reply may use for a surrogate) with the given normalized text.
+        """Return the form (spelling that a reply may use for a replacement) with the given normalized text.
 
         The result is ``None`` if there is no such form, or if several originals have a form with this text.
         """
@@ -173,7 +172,7 @@ class FormTable:
         return self.forms[text] if text in self.forms else self.find_tag(text)
 
     def is_prefix(self, text: str) -> bool:
-        """Return whether at least one form (a possible spelling of a surrogate) begins with the given normalized text.
+        """Return whether at least one form (spelling of a replacement in replies) begins with a normalized text.
 
         The method also creates the forms with these first characters, and stores them in ``forms``. If ``text`` looks
         like the beginning of a tag such as ``[city 1]``, the result may be true even if no form begins with ``text``.
@@ -216,8 +215,8 @@ class FormTable:
     def find_short_forms(self, prefix: str) -> list[str]:
         """Return the forms of fewer than ``PREFIX_LENGTH`` characters that ``prefix`` begins with, shortest first.
 
-        A form is a spelling that a reply may use for a surrogate, such as its plural. The method also creates these
-        forms, and stores them in ``forms``.
+        A form is a spelling that a reply may use for a surrogate (replacement), such as its plural. The method also
+        creates these forms, and stores them in ``forms``.
         """
         if self._short_texts.isdisjoint((prefix[:1], prefix[:2])):  # most calls
             return []
@@ -295,7 +294,7 @@ class FormTable:
             self._later[prefix] = [entry]
 
     def _make_forms(self, prefix: str) -> None:
-        """Create and store the forms (possible spellings of surrogates) that begin with ``prefix``.
+        """Create and store the forms (possible spellings of replacements) that begin with ``prefix``.
 
         Two threads may create the same forms at the same time: both then read the complete set of forms. No thread
         ever reads a form of a text with several originals, since ``forms`` gets the final forms only.

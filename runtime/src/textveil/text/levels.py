@@ -69,7 +69,7 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
 
 
 def _parse_name(level: SanTextLevel) -> float | None:
-    """Return the name of a level as a number; ``None`` if the name is not a number."""
+    """Return the name of a level (an available epsilon) as a number; ``None`` if the name is not a number."""
     with suppress(ValueError):
         return float(level.name)
     return None

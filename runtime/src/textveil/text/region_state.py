@@ -220,7 +220,7 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        r"""Count each ``<`` that follows an escaped ``<`` (``\<``), up to 2.
+        r"""Count an escaped ``<`` (``\<``) and each ``<`` after it, up to the next ``>``. The count is at most 2.
 
         The library showdown pairs the next ``>`` with the escaped ``<``, so that this ``>`` does not end a tag.
         """
@@ -306,7 +306,7 @@ class RegionState:
     def read_in_line(self, character: str) -> None:
         """Pass a character, except indentation, to the line reader, which finds code that no marks enclose."""
         if self.frames or self.region is not Region.PROSE:
-            self.lines.read_other(character)
+            self.lines.read_other(character, is_code=self.region is Region.CODE)
         else:
             self.lines.read_text(character)
 

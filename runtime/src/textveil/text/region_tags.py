@@ -24,9 +24,10 @@ class TagState(RegionState):
     def read_tag(self, tag: str) -> bool:
         """Read a tag such as ``[city 1]`` in one step if it is in running text; return whether it was read.
 
-        The result is false for a tag at the start of a line, and after marks that may begin code, a link or markup. The
-        state afterward is that after ``begin_tag`` and the single characters. The caller must know that neither a line
-        nor brackets make the text around the tag code or markup (``RegionScanner.enclosure``).
+        The result is false for a tag at the start of a line, and after marks that may begin code, a link or markup. If
+        the tag was read, the state is the same as after a call of ``begin_tag`` and a separate call for each character.
+        Before the call, ``RegionScanner.enclosure`` must be ``None``: neither the line nor brackets make the text
+        around the tag code or markup.
         """
         special = self.frames or self.phase != BODY or self.tainted or self.slash or self.opener or self.dollar
         special = special or self.tildes or self.tag or self.tag_colon or self.tag_link or self.bracket_closed
@@ -59,7 +60,7 @@ class TagState(RegionState):
         self.tag, self.bracket_closed = True, False
 
     def needs_outcome(self, text: str) -> bool:
-        """Return whether the scanner needs ``settle_tag`` before it reads ``text`` beyond the end of the chunk."""
+        """Return whether ``settle_tag`` must be called before the scanner reads ``text`` beyond its first blank."""
         return self.tag_link != "" or (self.tag and (not text or text[0] in _AFTER_LABEL))
 
     @property

@@ -86,7 +86,7 @@ class ReplyChunk:
         return not (self.spoiled or self._ampersand or is_open)
 
     def spoil(self) -> None:
-        """Declare that no surrogate (replacement) of this chunk may be restored."""
+        """Forbid restoring in this chunk (text between two blanks): its surrogates (replacements) stay."""
         self.spoiled = True
 
     def remember(self, text: str) -> None:

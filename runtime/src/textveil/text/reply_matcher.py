@@ -320,7 +320,7 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the indices in ``_pending`` of surrogates that are not restored: originals could form an address.
+        """Return the indices in ``_pending`` of replacements to leave unchanged: their originals could form an address.
 
         An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
         """

@@ -111,7 +111,7 @@ class Restorer:
                 pairs[output] = parsed
 
     def free_memory(self) -> None:
-        """Delete the surrogates and originals in small steps, so that other threads can run between the steps.
+        """Delete the surrogates (replacements) and originals in small steps, between which other threads can run.
 
         No thread may use the mapping or its index afterward.
         """
@@ -201,7 +201,7 @@ class Restorer:
         return FormIndex(pairs, ambiguous.values(), quoted, self._rules)
 
     def map_originals(self, convert: Callable[[str], str]) -> "Restorer":
-        """Return a copy of the mapping with each original replaced by the result of ``convert`` for it."""
+        """Return a copy of this object that restores ``convert(original)`` in place of each original."""
         converted, (pairs, ambiguous, quoted) = Restorer(rules=self._rules), self._sorted_pairs
         spelled_pairs = {key: pair._replace(original=convert(pair.original)) for key, pair in pairs.items()}
         spelled_quoted = {pair._replace(original=convert(pair.original)): None for pair in quoted}

@@ -42,7 +42,7 @@ class SkipReason(StrEnum):
 
     @property
     def phrase(self) -> str:
-        """Phrase for the reason, which follows the word "surrogate" in messages.
+        """Words that state the reason in messages, after the word "surrogate" (replacement): *in code*, for example.
 
         >>> SkipReason("code").phrase
         'in code'

@@ -139,7 +139,7 @@ class Sanitizer:
                 tokens,
                 randomized_words=randomized,
                 replaced_words=replaced,
-                foreign_words=min(tokens, sum(map(count_foreign, texts))),
+                foreign_words=0 if count_foreign is None else min(tokens, sum(map(count_foreign, texts))),
             )
             for texts, tokens, _, randomized, replaced, _ in rewritten
         ]
@@ -168,7 +168,7 @@ class Sanitizer:
         Returns:
             Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
             ``"kept"`` (unchanged), ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name
-            of the entity type as which the part is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
+            of an entity type, for a part that is replaced. Under ``santext+`` a ``"randomized"`` word can by chance
             remain unchanged. With ``explain`` the result has an ``ExplainedPiece`` in place of each pair. The result is
             as private as the text.
 
@@ -269,7 +269,7 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words in the embedding space to which SanText's privacy guarantee refers.
+        """Return the distance of two words. The privacy guarantee of the mechanism SanText refers to this distance.
 
         The distances are scaled so that their median over pairs of words is 1.
 
@@ -288,7 +288,7 @@ class Sanitizer:
         terms, count_foreign, rewritten = self._rewrite(documents, options)
         results = list[Result]()
         for (text,), tokens, get_mapping, randomized, replaced, (outline,) in rewritten:
-            foreign = min(tokens, count_foreign(text))
+            foreign = 0 if count_foreign is None else min(tokens, count_foreign(text))
             counts = {"randomized_words": randomized, "replaced_words": replaced, "foreign_words": foreign}
             shared = {"terms": terms, "get_mapping": get_mapping, "outline": outline}
             results.append(Result(text=text, tokens=tokens, **counts, **shared))
@@ -296,22 +296,22 @@ class Sanitizer:
 
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
-    ) -> tuple[PrivacyTerms, Callable[[str], int], Iterable[RewrittenDocument]]:
+    ) -> tuple[PrivacyTerms, Callable[[str], int] | None, Iterable[RewrittenDocument]]:
         """Sanitize documents, and return them with their privacy terms and a function that counts foreign words.
 
         The result has three values: the terms (mechanism, guarantee and options); a function that takes a sanitized
-        text, and returns its number of words of other languages; and the sanitized documents.
+        text, and returns its number of words of other languages (``None`` if it is 0); and the sanitized documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         facts = self.names_plan(**options).facts if plan.terms.mechanism == "names" else None
-        count_foreign: Callable[[str], int] = lambda output: 0  # noqa: E731
-        if facts is not None and facts.strings.is_useful:  # only then words of other languages are kept
+        count_foreign: Callable[[str], int] | None = None
+        if facts is not None and (strings := facts.strings).is_useful:  # only then other languages' words are kept
             from textveil.text.kept_words import count_foreign_words  # lazy: most calls keep no such words
 
-            count_foreign = partial(count_foreign_words, is_foreign=facts.strings.is_foreign)
+            count_foreign = partial(count_foreign_words, is_foreign=strings.is_foreign, find_common=strings.common.get)
         if swap is None:
             return plan.terms, count_foreign, plan.rewriter.rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).rewriter

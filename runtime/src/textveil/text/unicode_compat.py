@@ -50,11 +50,11 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Replace those characters of a text that Python does not classify like the bundle; return the new text."""
+        """Replace the characters of a text that Python and the bundle (data folder) classify differently."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
-        """Put back the characters that ``replace_characters`` replaced in a text, and return the new text."""
+        """Return a text with the original characters in place of those that ``replace_characters`` inserted."""
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
@@ -134,7 +134,8 @@ def check_settled_characters(classes: bytes) -> None:
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
     """Yield characters that can replace a character with the classes ``wanted_classes``.
 
-    Each yielded character has these classes in the bundle and in Python, has no case, and does not combine with others.
+    Each yielded character has these classes both in the bundle (data folder) and in Python, has no case, and does not
+    combine with others.
     """
     ranges = next(
         (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)

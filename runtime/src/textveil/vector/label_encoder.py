@@ -67,7 +67,7 @@ class LabelRelease:
         return f"{released}\t{said.bundle[:HASH_DIGITS]}\t{said.epsilon}\t{said.randomizer}"
 
     def __str__(self) -> str:
-        """Return the line to send: label or sentence, bundle, epsilon and randomizer."""
+        """Return the line to send (``line``): label or sentence, hash of the bundle, epsilon and randomizer."""
         return self.line
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ from textveil.text.names import read, spans, spelled_tokens, tokenizer
 from textveil.text.names import reply_pairs as sent
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.tokens import NamesToken
-from textveil.work_limits import limit_work
+from textveil.work_steps import limit_work
 
 #: Too long for each push: `make nightly` runs these tests.
 pytestmark = pytest.mark.full

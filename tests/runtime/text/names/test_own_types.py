@@ -187,7 +187,7 @@ def test_a_stored_conversation_has_its_own_lists(sanitizer: Sanitizer, tmp_path:
     reordered = dict(reversed(PATTERNS.items()))
     for other in ({"known": ["Anna"]}, {"patterns": {}}, {"patterns": reordered}, {"known": []}):
         (name,) = other
-        message = f"^the conversation was started with other {name}: use those, or start a new one$"
+        message = f"^the conversation was started with another value of {name}: use that value, or start a new one$"
         with pytest.raises(OptionError, match=message):
             Conversation.load(*places, sanitizer, **other)  # type: ignore[arg-type]
 

@@ -60,8 +60,8 @@ class ReleaseParameters:
             raise OptionError(f"grid must be from 1 to {MAX_GRID} steps per unit")
         if not 0 < self.coordinate_loss <= MAX_COORDINATE_EPSILON:
             raise OptionError(
-                f"epsilon must be above 0 and at most {MAX_COORDINATE_EPSILON}, in the mode box this number times the "
-                "dimension"
+                f"epsilon must be above 0 and at most {MAX_COORDINATE_EPSILON} (in the mode box, at most this number "
+                "times the dimension)"
             )
         if (self.delta is not None) != (self.mode == L2):
             raise OptionError("mode l2 needs a delta; l1 and box must not have one")

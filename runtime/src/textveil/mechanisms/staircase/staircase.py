@@ -64,7 +64,7 @@ class StaircaseTable:
 
     Attributes:
         neighbors: For each word, the id of the word itself, followed by the ids of its nearest words, nearest first;
-            shape ``(symbol_count, k)``.
+            shape ``(symbol_count, k)``. Rows with fewer neighbors end with ids of words that are never an output.
         base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
         roles: For every symbol, the sum of the bits (``compute_output_role``) of all settings in which it is a possible
             output, shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
@@ -275,7 +275,7 @@ class Staircase:
 
     @property
     def total(self) -> int:
-        """``G S + F H``, the sum of the weights of all outputs, which is the same for every input."""
+        """Sum of the weights of all outputs, ``G S + F H`` (see ``draw_symbols``). It is the same for every input."""
         return self.unit * self.base_sum + self.factor * self.budget
 
     def check_conditions(self) -> None:
@@ -301,7 +301,7 @@ class Staircase:
 
     @property
     def near_probability(self) -> float:
-        """The probability ``F H / (G S + F H)`` that a sample comes from the budget for near outputs.
+        """Probability that a sample comes from the budget: ``F H / (G S + F H)``, with the symbols of ``draw_symbols``.
 
         The probability is the same for every word (``p_near`` in the proof). Outputs from the budget are mostly words
         with a meaning near that of the input.
@@ -340,10 +340,11 @@ class Staircase:
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output word for every input word independently.
 
-        The method samples an integer ``u`` below ``G S + F H``, and an integer ``w`` below ``S - A``, where ``A`` is
-        the part of the budget that the nearest words of the input (its neighbors in the table) get. From these
-        integers, the method computes three outputs for every input: from all base weights, from the stored neighbors,
-        and from the remaining base weights. ``u`` selects one of the three outputs.
+        The method samples two integers for each input: ``u`` below ``G S + F H``, the total weight of all outputs, and
+        ``w`` below ``S - A``. Here ``S`` is the sum of all base weights, ``H`` the budget, ``G`` and ``F`` the weights
+        of one unit of base and of budget, and ``A`` the part of the budget that the nearest words of the input (its
+        neighbors in the table) get. From these integers, the method computes three outputs for every input: from all
+        base weights, from the stored neighbors, and from the remaining base weights. ``u`` selects one of the three.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
@@ -406,9 +407,8 @@ class Staircase:
             token: Id of the input.
 
         Returns:
-            One integer of any size for each word. The sum is ``(G S + F H) (S - A)``, where ``A`` is the part of the
-            budget that the nearest words of the input (its neighbors in the table) get; or ``G S + F H`` if they get
-            the whole budget.
+            One integer of any size for each word. The sum is ``(G S + F H) (S - A)``, with the symbols of
+            ``draw_symbols``; or ``G S + F H`` if the nearest words get the whole budget.
         """
         stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)

@@ -21,8 +21,7 @@ from textveil.text.names.rewrite import DocumentDraws, spell_mention
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
-from textveil.work_limits import check_work
-from textveil.work_steps import free_in_steps, sort_strings
+from textveil.work_steps import check_work, free_in_steps, sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
 #: pools of other such types have common words anyway.
@@ -279,7 +278,7 @@ class ConversationDraws(DocumentDraws):
         }
 
     def free_memory(self) -> None:
-        """Delete the stored names and surrogates in small steps, so that other threads can run in between.
+        """Delete the stored names and replacements in small steps, so that other threads can run in between.
 
         No thread may use the object afterward.
         """

@@ -49,12 +49,12 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
 def _iterate_hidden_parts(
     text: str, start: int, end: int, kept_spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of a span to hide: the whole span, or only its words outside of ``kept_spans``.
+    """Yield the parts to hide of ``text[start:end]``: the whole range, or only its words outside of ``kept_spans``.
 
     Args:
         text: The sanitized text.
-        start: Start of the span.
-        end: End of the span.
+        start: Start of the range.
+        end: End of the range.
         kept_spans: Start and end of spans that must stay.
     """
     edges = [place for one in kept_spans if one[0] < end and one[1] > start for place in one]

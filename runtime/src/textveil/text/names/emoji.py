@@ -53,7 +53,7 @@ def find_sequences(text: str) -> Iterator[re.Match[str]]:
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:
-    """Return the entity type and the layout of an emoji sequence; an empty type if the sequence stays unchanged.
+    """Return entity type and layout (public form) of an emoji sequence; an empty type if the sequence stays unchanged.
 
     The layout is the part of the sequence that the sanitized text reveals. For a sequence that Unicode recommends, the
     layout is the sequence with ``x`` in place of each skin tone, and ``+`` for each joiner. So the sanitized text hides
@@ -75,7 +75,7 @@ def count_emoji_surrogates(layout: str) -> int:
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
-    """Return the replacement emoji that ``index`` selects, for a layout that ``classify_sequence`` returned.
+    """Return the replacement emoji with a given index, for a layout (public form) from ``classify_sequence``.
 
     The index must be below ``count_emoji_surrogates(layout)``.
     """

@@ -103,7 +103,7 @@ class EntityMention(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """The facts about this entity that the sanitized text reveals, such as its type and its case."""
+        """Public properties of this entity, which the sanitized text reveals, such as its type and its case."""
         span = self.span
         parts = ((part.entity_type, part.layout) for part in self.parts)
         return (
@@ -134,7 +134,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Correct the type of some names as ``link_names`` does, and return all parts of the text as a list."""
+        """Correct the type of some names as ``link_names`` does, and return all parts of the text."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -295,7 +295,7 @@ class EntityClassifier:
     def classify_elements(
         self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
     ) -> Iterator[str | EntityMention]:
-        """Assign entity types to the spans of a text, and yield unchanged texts and typed spans in turn.
+        """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
         An entity of a type of the option ``keep`` becomes unchanged text. Exception: a word beside a name may be a part
         of the name, so it stays an entity.
@@ -416,7 +416,7 @@ class EntityClassifier:
         return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether capitalized words are the name of an organization: one word cannot belong to a person's name.
+        """Return whether capitalized words name an organization, for example since one of them is in no person's name.
 
         In a name of two words, the second word may belong to a person's name in two cases: it is a common word after a
         listed first name, or a rare family name after an unlisted word.
@@ -451,7 +451,7 @@ class EntityClassifier:
         Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The name begins at the
         first given name, or at the first initial with a word after it. If there is neither, the name begins at the
         first word that may not start a sentence. In three cases the result is 0: that word is an initial, a title
-        precedes the span, or all words may start a sentence.
+        precedes the words, or all words may start a sentence.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):
@@ -492,7 +492,7 @@ def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
 
 
 def _get_text_from(span: EntitySpan, first: int) -> str:
-    """Return the text of a name or other span, from its word with index ``first`` to its end."""
+    """Return the text of a span (tokens of one entity), from its word with index ``first`` to its end."""
     end = 0
     for token in span.tokens[:first]:
         end = span.text.index(token.text, end) + len(token.text)

@@ -66,7 +66,7 @@ def ends_year_range(place: LinePlaces, index: int) -> bool:
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the last word of a range that begins with the year at ``index``; -1 without a range.
+    """Return the index of the word after the year at ``index`` and a dash or range word (*to*); -1 without these.
 
     Args:
         place: The words and entities of some lines.

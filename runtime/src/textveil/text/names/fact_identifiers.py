@@ -173,7 +173,7 @@ class IdentifierRules:
         return len(names) == 1 and len(labels) > 1 and names[0] == labels[-2] and self._strings.is_public_name(names[0])
 
     def _is_code(self, masked: str) -> bool:
-        """Return whether a text with marks such as ``_`` or ``(`` is source code, and not an address.
+        """Return whether a text with marks such as ``_`` or ``(`` is source code of words that are mostly public.
 
         Args:
             masked: The string with ``xxxx`` in place of each word to replace.

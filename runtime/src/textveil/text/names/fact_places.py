@@ -96,7 +96,7 @@ class LinePlaces:
         self.gaps.append(gap)
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
-        """Leave some detected entities unchanged, as plain words again, and return the number of their tokens.
+        """Turn detected entities back into unchanged words, and return the number of tokens that they have together.
 
         Args:
             text_by_index: Dictionary from the index of an entity to the text of the unchanged word.
@@ -132,15 +132,16 @@ class LinePlaces:
         return "" if mention is None else mention.span.entity_type
 
     def has_break(self, index: int) -> bool:
-        """Return whether the gap before the item at position ``index`` has a line break."""
+        """Return whether the gap (blanks and marks) before the word or entity at ``index`` has a line break."""
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
         """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
-        The search covers the last ``most`` words and entities of the same line. If the search reaches the start of the
-        first line, it also compares the last unchanged word of the earlier lines.
+        The search covers the last ``most`` words and entities of the same line. At the start of the first line, it also
+        compares the last unchanged word of the earlier lines; if the beginning of this line is unknown, the result is
+        true.
 
         Args:
             index: The position.
@@ -224,7 +225,7 @@ class LinePlaces:
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether a typing error at ``index`` may be corrected: most words of its line are unchanged."""
+        """Return whether a typing error at ``index`` may be corrected: neighbors and most of the line are unchanged."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
         is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]

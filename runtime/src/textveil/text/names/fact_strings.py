@@ -257,7 +257,7 @@ class FactStrings:
     def is_plain_start(self, word: str) -> bool:
         """Return whether a word may be a common word with a capital at the start of a sentence, as in *Bank transfer*.
 
-        The word must be one that often begins sentences, and not a rare common word or a frequent family name.
+        The word must stay unchanged even in a text without capitals, and must not be a rare word or a name.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -365,8 +365,8 @@ class FactStrings:
         """Return whether capitalized words may be a heading, such as *Work Experience*.
 
         All words must be common words or technical terms, and no names of persons or places. Several words must fulfill
-        three more conditions. At least one of them often begins sentences. At least one is not a name in a census: *Eve
-        Good* is not a heading. The last one is no kind of institution: *Hillside Primary School* is not a heading.
+        three more conditions. One stays unchanged at the start of a sentence and is not rare. One is not a name in a
+        census: *Eve Good* is not a heading. The last one is no kind of institution, as in *Hillside Primary School*.
         """
         for token in tokens:  # no generator, since most spans end the loop at their first word
             if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
@@ -475,7 +475,7 @@ class FactStrings:
 
     @cached_property
     def _label_words(self) -> frozenset[str]:
-        """Letters, and the words of labels, phrases and short names, in lower case. Not all are common words."""
+        """All words of labels, fixed phrases and technical names, and the letters *a* to *z*; in lower case."""
         words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
         listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
         return frozenset("abcdefghijklmnopqrstuvwxyz").union(

@@ -20,13 +20,13 @@ from functools import cached_property
 from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
-from textveil.text.names.fact_codes import CodeFacts
 from textveil.text.names.fact_date_ranges import PRESENT, ends_year_range
 from textveil.text.names.fact_formulas import follows_unit, is_formula, is_list_marker, is_variable
 from textveil.text.names.fact_identifiers import IdentifierRules, is_code_place, is_code_word
 from textveil.text.names.fact_labels import LabelFacts
 from textveil.text.names.fact_numbers import (
     KEPT_NUMERIC_TYPES,
+    CodeFacts,
     NumberFacts,
     follows_degrees,
     is_times_sign,
@@ -53,7 +53,7 @@ from textveil.text.names.fact_strings import (
     FactStrings,
 )
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder
+from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
@@ -61,7 +61,6 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     RANDOMIZED_POOL,
     EntitySpan,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 
@@ -106,7 +105,7 @@ class FactRules:
         self._lists, self._hidden_types = lists, hidden_types
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
-        self._codes, self._labels = CodeFacts(self.strings.words), LabelFacts(self.strings)
+        self._codes = CodeFacts(self.strings.words)
         self._numbers, self._shows_errors = NumberFacts(self.strings, self._codes), shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
@@ -120,6 +119,10 @@ class FactRules:
             (self._is_kept_capital, _CAPITALS),
             (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
         )
+
+    @cached_property
+    def _labels(self) -> LabelFacts:
+        return LabelFacts(self.strings)
 
     @cached_property
     def _identifiers(self) -> IdentifierRules:
@@ -178,7 +181,7 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Turn public facts among detected entities into unchanged text, and yield texts and other entities.
+        """Yield the parts of a text, and turn detected entities that are public facts back into unchanged text.
 
         Args:
             elements: Unchanged texts and entities, in order.
@@ -346,7 +349,7 @@ class FactRules:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
 
     def _is_label_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a capital letter is a variable, or belongs to a noun before it, as in ``vitamin C``.
+        """Return whether a capital letter marks a list entry (``B)``), is a variable, or ends a term (``vitamin C``).
 
         Args:
             place: The words and entities of some lines.

@@ -43,7 +43,7 @@ Mention = TypeVar("Mention", bound=_HasSpan)
 def merge_kept_mentions(
     elements: Iterable[str | Mention], is_covered: Callable[[Mention], bool]
 ) -> Iterator[str | Mention]:
-    """Turn entities that an option such as ``keep`` leaves unchanged into text, and yield texts and other entities.
+    """Yield the parts of a text, and turn entities into unchanged text if an option such as ``keep`` covers them.
 
     Args:
         elements: Unchanged texts and detected entities, in order.

@@ -13,7 +13,7 @@ import regex
 
 from textveil.bundle.names_files import CENSUS, EMPHASIS, FUNCTION, NAME, NOUN, OPENER, RARE, START, STRICT, NamesLists
 from textveil.bundle.rules import Rules
-from textveil.lazy import ENTITY_TYPES, load_data
+from textveil.lazy import ENTITY_TYPES, LazyPattern, load_data
 from textveil.text.names.numbers import classify_number
 from textveil.text.names.tokens import (
     BEGINS_DOTTED_NAME,
@@ -106,7 +106,8 @@ class Lexicon:
         rules = lists.rules
         self.rules: Rules = rules
         self._common, self._capitals = lists.common_words, lists.kept_capitals
-        self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
+        self._clitic = LazyPattern(re.compile, lambda: clitic_pattern(rules.clitics.all))
+        self._negation = rules.clitics.negation
         self._leading_clitics = rules.clitics.before
         self.clitic_pieces: frozenset[str] = rules.clitics.pieces
         #: Letters that are clitics after a stray blank, as in ``it' s``.
@@ -195,7 +196,7 @@ class Lexicon:
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word is a function word, or a common word in lower case, which is never a name."""
+        """Return whether a word is public: a function word, or a common word in lower case."""
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 

@@ -87,7 +87,7 @@ class PlaceholderText:
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
 
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield the tokens and gaps of the text, with the match in place of each placeholder.
+        """Yield the tokens of the text (words, and gaps between them), with the match in place of each placeholder.
 
         ``OwnTypes.mask_text`` puts one placeholder into a text for each match, in order.
         """
@@ -246,7 +246,7 @@ class OwnSurrogatePools(SurrogatePools):
 
 
 class OwnEntityClassifier(EntityClassifier):
-    """Assigns entity types to spans of a text, like ``EntityClassifier``, but also the user's own types."""
+    """Assigns entity types to names and other spans like ``EntityClassifier``, and also the user's own types."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
         """Assign an entity type to a span, and return the span with its type (``EntityMention``)."""

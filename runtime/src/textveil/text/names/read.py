@@ -30,7 +30,7 @@ from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import JSON_NUMBER_CASE, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
-from textveil.work_limits import STEPS_PER_CHECK, check_work
+from textveil.work_steps import STEPS_PER_CHECK, check_work
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
@@ -379,7 +379,7 @@ def _has_line_breaks(text: str) -> bool:
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
-    """Return the index of the first word of the last complete line among some tokens; 0 if there is none.
+    """Return the index of the word after the last complete line among some tokens; 0 if no line is complete.
 
     A line is not complete if a number in words, or a name in single letters, may continue on the next line.
 

@@ -19,7 +19,7 @@ from textveil.text.names.emoji import KEYCAP
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.tokens import JSON_NUMBER_CASE
 from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 
 #: Types whose surrogates are restored only if the reply repeats the text around them; types that need the word before
 #: or after them; and types that are never restored.
@@ -288,7 +288,7 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of surrogate and original for an entity, with the texts before and after the entity.
+    """Return the pair of replacement and original for an entity, with the texts before and after the entity.
 
     Args:
         elements: Parts of the text.

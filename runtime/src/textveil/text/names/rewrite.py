@@ -27,7 +27,7 @@ from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import Restorer, escape_tags
 from textveil.text.statement import RewrittenDocument
-from textveil.work_limits import check_work
+from textveil.work_steps import check_work
 
 if TYPE_CHECKING:
     from textveil.text.names.word_list import WordListRandomizer
@@ -63,7 +63,7 @@ class SurrogateDeck:
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
-        """Remove one of the remaining surrogates, and return its index in the list of all surrogates of the type.
+        """Remove one of the remaining surrogates (replacements), and return its index among all surrogates of the type.
 
         Args:
             index: A random number below the number of remaining surrogates.

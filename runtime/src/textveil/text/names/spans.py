@@ -54,13 +54,12 @@ from textveil.text.names.tokens import (
     drop_nouns,
     find_connectors_end,
     find_member_end,
-    find_run_case,
     is_emphasized,
     is_noun,
     may_begin_name,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.work_limits import STEPS_PER_CHECK, check_work
+from textveil.work_steps import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
 LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _QUOTES, _RUN_JOINS, _INITIAL_JOINS, _LEGAL_FORM_JOINS = (
@@ -203,7 +202,7 @@ class SpanFinder:
         self._freed_words = stop
 
     def _take_kept(self, index: int) -> str:
-        """Return and consume the unchanged text between the last span and the span at ``index``."""
+        """Return and consume the unchanged text between the last replaced word and the word at ``index``."""
         text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
         if self._kept:
             text = "".join((*self._kept, text))
@@ -211,15 +210,13 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` stays unchanged in its context, the line that ends before ``end``."""
+        """Return whether a word without a capital stays unchanged in its context, the line that ends before ``end``."""
         token = self._words[index]
         if token.token_class == KEPT:
             return not self._hidden[index] and self._find_address_end(index, end) == index
         if token.token_class == REPLACED:
             return token.flags > 0 and self._is_common_in_context(index)
-        if token.token_class == KEPT_WITH_CAPITALS:
-            return self._has_capitals and not self._hidden[index]
-        return token.token_class >= CAPITALIZED and not self._hidden[index]
+        return token.token_class == KEPT_WITH_CAPITALS and self._has_capitals and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
         """Return whether the word at ``index`` stays unchanged. Then rules may read its spelling, which is public."""
@@ -228,8 +225,8 @@ class SpanFinder:
     def _is_common_in_context(self, index: int) -> bool:
         """Return whether a word that may be a title, an office or an ending is only a common word in its context.
 
-        A title or an office (such as *president*) is a common word if no name follows it. An ending is a common word
-        after an apostrophe and a stray blank (``it' s``).
+        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. An
+        ending is a common word after an apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -353,7 +350,7 @@ class SpanFinder:
             return
         group = [capitalized[0]]
         for place in capitalized[1:]:
-            if not self._is_joined_to_run(group[0], group[-1], place, end):
+            if self._find_member_end(group[-1], end) != place or not self._joins_run(group[0], place):
                 self._hide_group(group, end)
                 group = []
             group.append(place)
@@ -390,7 +387,7 @@ class SpanFinder:
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
         """Mark for replacement words among adjacent capitalized words, such as a full name, outside of headlines.
 
-        All marked words form one span, so the output does not reveal which of them are common words.
+        The marked words are replaced as one name, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
         if self._is_first_name(first, end) or self._is_whole_name(indices, end):
@@ -417,10 +414,6 @@ class SpanFinder:
         """Return whether a title precedes a word, so that even a common noun is a name: ``Frau Freund``."""
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
-    def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the name whose words are at ``first`` to ``index``."""
-        return self._find_member_end(index, end) == after and self._joins_run(first, after)
-
     def _joins_run(self, first: int, after: int) -> bool:
         """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
 
@@ -442,7 +435,7 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the name that begins at ``start`` to ``elements``, and return the index after the name."""
+        """Append the name that begins at ``start`` to ``elements`` as a span, and return the index after the name."""
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -480,7 +473,7 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the span of the number at ``index`` to ``elements``, and return the index after the number."""
+        """Append the number at ``index`` to ``elements`` as a span, and return the index after the number."""
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
@@ -498,3 +491,9 @@ class SpanFinder:
         if stop > first + 1:  # joined in small steps, so that other threads can run
             text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return ``UPPER`` if all words of a name except initials and particles are in capitals, otherwise ``TITLE``."""
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER

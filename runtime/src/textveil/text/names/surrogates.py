@@ -100,7 +100,7 @@ class SurrogatePools:
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
-        """Return the number of replacements for a type and layout, and whether equal originals get equal ones."""
+        """Return how many replacements a type and layout (public form) has, and whether equal originals share one."""
         cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
@@ -321,7 +321,7 @@ def _count_digits(layout: str) -> int:
 
 
 def _format_digits(layout: str, index: int) -> str:
-    """Return the replacement number that ``index`` selects, for a layout such as ``00-000``.
+    """Return the replacement number that ``index`` selects, for a layout (public form) such as ``00-000``.
 
     No group of its digits begins with a zero.
     """
@@ -362,7 +362,7 @@ def _count_times(layout: str) -> int:
 
 
 def _find_last_hour(layout: str) -> int:
-    """Return the largest hour of the clock times that can replace a time with the given layout.
+    """Return the largest hour of the clock times that can replace a time with the given layout (public form).
 
     The result is 9 if the layout has minutes and one digit for the hour, else 12.
     """

@@ -33,7 +33,7 @@ from textveil.text.names.tokens import (
     create_tuple,
 )
 from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, TITLE, UPPER, find_case_pattern, fold_word
-from textveil.work_limits import STEPS_PER_CHECK, check_work
+from textveil.work_steps import STEPS_PER_CHECK, check_work
 
 _PATTERNS = load_data(CHARACTERS)["patterns"]
 #: Emoticons, and redirections of a shell: ``2>&1``.

@@ -7,7 +7,7 @@ to spans.
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, final
 
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -237,15 +237,6 @@ def find_member_end(
             break
         index += 1
     return index
-
-
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
-
-    The result is ``UPPER`` if all words except initials and particles are in capitals.
-    """
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
 
 
 def is_emphasized(token: NamesToken) -> bool:

@@ -301,7 +301,7 @@ class DrawSlots(NamedTuple):
 
 
 def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
-    """Sample the random output of every token, with the operating system's entropy.
+    """Sample the random output of every token, with random numbers of the operating system.
 
     Args:
         tokens: The tokens.

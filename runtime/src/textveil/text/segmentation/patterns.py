@@ -93,7 +93,7 @@ DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
 
 
 def _make_bracketed_pattern(c: CharacterClasses) -> str:
-    """Return a regular expression for ``at)`` in ``name(at)host``: a bracketed word after its opening bracket.
+    """Return a regular expression for ``at)`` in ``name(at)host``: a word in brackets without the opening bracket.
 
     The pattern does not match if a blank is directly before or after the brackets.
 
@@ -146,7 +146,7 @@ def _make_trigger_pattern(c: CharacterClasses) -> str:
 
 
 class StringPatterns:
-    """The compiled regular expressions that find words, gaps, URLs and emoticons, for ``re`` or for ``regex``."""
+    """The compiled regular expressions that find words, marks, URLs and emoticons, for ``re`` or for ``regex``."""
 
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
         lone_clitics = sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"])
@@ -184,7 +184,7 @@ def compile_ascii() -> StringPatterns:
 
 @cache
 def compile_unicode() -> StringPatterns:
-    """Compile the regular expressions that split texts with any characters into words and gaps."""
+    """Compile the regular expressions that split texts with any characters into words and gaps (blanks and marks)."""
     compiled = StringPatterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), UNICODE_CLASSES)
     return _check_patterns(compiled, _SELF_TEST + _SELF_TEST_NON_ASCII)
 

@@ -154,7 +154,7 @@ def split_entry(entry: str) -> tuple[str, list[str]]:
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yield the tokens and gaps of ``split_text`` one by one, for texts that are too long for a list.
+    """Yield the result of ``split_text`` (words, other tokens, gaps) one by one, for texts too long for a list.
 
     The arguments are those of ``split_text``.
     """
@@ -215,7 +215,7 @@ def is_emoticon(segment: str) -> bool:
 
 
 def is_gap(segment: str) -> bool:
-    """Return whether a segment is only white space and punctuation, and not an emoticon.
+    """Return whether a part of a split text is only white space and punctuation, and not an emoticon.
 
     >>> is_gap(", "), is_gap("word"), is_gap(":-)")
     (True, False, False)
@@ -381,7 +381,7 @@ def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: in
 
 
 def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
-    """Shorten the span ``(start, end)`` of a text: remove ``marks`` at its end and ``TRIMMED_MARKS`` at its start."""
+    """Shorten the range ``(start, end)`` of a text: remove ``marks`` at its end and ``TRIMMED_MARKS`` at its start."""
     while start < end and text[start] in TRIMMED_MARKS:
         start += 1
     while end > start and text[end - 1] in marks:

@@ -9,22 +9,22 @@ from collections.abc import Iterable
 
 from textveil.bundle.layout import RULES
 from textveil.bundle.word_lists import fold, fold_apostrophes
-from textveil.lazy import load_data
+from textveil.lazy import LazyPattern, load_data
 from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
-def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
-    """Return a regular expression for words with a clitic at the end, such as ``'s``.
+def clitic_pattern(clitics: Iterable[str]) -> str:
+    """Return the pattern of a regular expression for words with a clitic at the end, such as ``'s``.
 
     It matches lookup keys (words in lower case). Its groups are the stem and the clitic.
     """
-    return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics)))})", re.DOTALL)
+    return rf"(?s:(.+?)({'|'.join(map(re.escape, sorted(clitics)))}))"
 
 
 #: Clitics of English: short words that are written together with the word before them, such as ``'s``.
 _ENGLISH = load_data(RULES)["clitics"]
 CLITICS = frozenset((*_ENGLISH["after"], _ENGLISH["negation"]))
-_CLITIC = clitic_pattern(CLITICS)
+_CLITIC = LazyPattern(re.compile, lambda: clitic_pattern(CLITICS))
 
 #: The clitic that is grammatical only after an auxiliary, and the stems that it follows.
 NOT_CLITIC, AUXILIARIES = _ENGLISH["negation"], frozenset(_ENGLISH["negation_stems"])
@@ -54,12 +54,12 @@ def is_folded(text: str) -> bool:
     return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 
-def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, str] | None:
+def split_clitic(key: str, pattern: LazyPattern = _CLITIC) -> tuple[str, str] | None:
     """Split a normalized word into its stem and its clitic (an ending such as ``'s``).
 
     Args:
         key: The result of ``fold_word`` for a word.
-        pattern: Clitics of the language (``clitic_pattern``).
+        pattern: Regular expression for the clitics of the language (``clitic_pattern``).
 
     Returns:
         Stem and clitic; ``None`` if the key ends with no clitic.

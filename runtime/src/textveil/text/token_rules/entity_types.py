@@ -56,8 +56,8 @@ class EntityTypes:
 
     Args:
         entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise the tokens next to a date, if dates have a type, would be treated differently from those next to
-            an email address, if email addresses have none.
+            Otherwise a token next to a date (a shape with a type) would be treated differently from a token next to an
+            email address (a shape without a type).
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.

@@ -74,7 +74,7 @@ class TokenRule(Protocol):
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics such as ``'s`` always stay unchanged, even after a word that does not."""
+        """Whether clitics such as ``'s`` stay unchanged even after a word that is replaced or randomized."""
         ...
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
