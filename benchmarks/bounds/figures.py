@@ -1,4 +1,4 @@
-"""Measure the accuracy of one private model at one epsilon, with the devices' release code, also by attribute."""
+"""Measure the accuracy of one private model at one epsilon, overall and by attribute, with the code of devices."""
 
 import math
 from typing import Any
@@ -97,6 +97,6 @@ def accuracy_figures(decided: Decisions, test: ClassifiedSplit) -> dict[str, Any
 
 
 def clean_decisions(clean: RepresentationClassifier, features: dict[str, Tensor]) -> dict[str, Decisions]:
-    """Return the clean model's decisions by split, on the first copy of the features."""
+    """Return the decisions of the model without noise by split, on the first copy of the features."""
     with torch.inference_mode():
         return {name: clean(part[0], None).argmax(-1).numpy() for name, part in features.items()}

@@ -55,7 +55,7 @@ _HEAD_SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """Settings of one head.
+    """Settings of one trained head (network after the encoder, which computes the vector of a text).
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
@@ -80,7 +80,7 @@ class Cell:
 
 
 class Grid:
-    """Runner of cells, which writes a line for each.
+    """Trainer of the heads of all cells, which writes a line of JSON for each cell.
 
     Args:
         recipe: Settings that all cells share: a recipe of kind ``dpnr`` for heads.
@@ -220,7 +220,7 @@ class Grid:
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> ClassCodes:
-        """Return codes that are optimized on the dev split, so that figures on the test split do not depend on them."""
+        """Return one vector (*code*) for each class, optimized on the dev split and not on the test split."""
         key = (cell.mode, cell.dimension, cell.levels, cell.word_dropout, cell.delta)
         if key not in self._codes:
             confusion = self._confusion(cell.word_dropout, "dev")
@@ -241,7 +241,7 @@ class Grid:
 
 
 def _label_channels(confusion: np.ndarray, epsilon: float, delta: float) -> dict[str, np.ndarray]:
-    """Return two channels for a decision by name: randomized response, and the most accurate private one."""
+    """Return two randomizers of a decision by name: randomized response, and the most accurate private one."""
     best = best_channel(compute_joint_shares(confusion), epsilon, delta).channel
     return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 

@@ -79,7 +79,7 @@ def describe_values(values: NDArray[Any]) -> dict[str, Any]:
 
 
 def measure(fbdd: Fbdd, words: NDArray[Any], draws: int) -> dict[str, Any]:
-    """Measure N_w, and S_w at each eta, for some words."""
+    """Measure N_w (share unchanged), and S_w (number of likely outputs) at each eta, for some words."""
     unchanged, likely = np.empty(len(words)), {eta: np.empty(len(words), np.int64) for eta in ETAS}
     for number, word in enumerate(words.tolist()):
         outputs = fbdd.draw_symbols(np.full(draws, word), random_uint64)

@@ -57,12 +57,12 @@ def spread(values: Sequence[float]) -> str:
 
 
 def find_release(releases: Releases, name: str) -> WordRelease:
-    """Return the release of the row of the table with a name."""
+    """Return the mechanism of a table row, by the name of the row."""
     return releases.of(next(row for row in ROWS if row.name == name))
 
 
 def find_words_release(releases: Releases, level: str) -> WordRelease:
-    """Return the release of the mode ``words`` at an epsilon."""
+    """Return the mechanism of the mode ``words`` at an epsilon."""
     return find_release(releases, f"shipped-{level}")
 
 
@@ -179,7 +179,7 @@ def _count_kept_words(reading: ReadElements, words: int) -> Any:
 
 
 def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yield lines with the share of spans that have an unchanged word, by type of span."""
+    """Yield lines with the share of spans (marked names) that have an unchanged word, by type of span."""
     called = {"person": "PERSON", "location": "GPE", "corporation": "ORGANIZATION"}
     for name, path in (("made-up", corpora.FILES["personal"][0]), ("posts", "wnut17/dev.jsonl")):
         records = corpora.personal(data / path)

@@ -1,4 +1,4 @@
-"""Build the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
+"""Build the mechanism (*release*) of each row of the table (``benchmarks/report/frontier_rows.py``)."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ ENCODERS = {"ag": ROOT / "artifacts/ag-static", "sst2-whole": ROOT / "artifacts/
 
 
 class Releases:
-    """Builder of the release of each row.
+    """Builder of the mechanism of each table row, in the form that the attacks on words need.
 
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
@@ -141,13 +141,13 @@ class Releases:
         return frozenset(self._plan(True, True, "10").rule.function_words)
 
     def of(self, row: Row) -> WordRelease:
-        """Return the release of a row."""
+        """Return the mechanism of a row, in the form that the attacks on words need."""
         if row.name.startswith("santext"):
             return self._of_words(row.name)
         return self._of_plan(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
-        """Release whole texts once, and return the texts that the row releases."""
+        """Sanitize whole texts once by the mechanism of a row, and return the outputs."""
         if row.name in ("santext-certified", "santext-plus"):
             name = "santext" if row.name == "santext-certified" else "santext+"
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
@@ -167,7 +167,7 @@ class Releases:
         return " ".join(self.words.spellings[word] for word in outputs.tolist() if word != NOTHING)
 
     def plan(self, row: Row) -> Any:
-        """Return the sanitizing plan of a row, with the template of the staircase mechanism."""
+        """Return the sanitizing plan (rules and mechanism) of a row, with the template of the staircase mechanism."""
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("4", "6", "8", "10", "12") else "10"

@@ -70,7 +70,7 @@ Job = dict[str, Any]
 
 
 class Run:
-    """Runs the jobs of the frontier. Each job is one measurement and returns one record.
+    """Runner of the jobs of this benchmark; each job is one measurement and returns one record.
 
     Args:
         data: Folder of the data.
@@ -92,7 +92,7 @@ class Run:
         self._paragraphs: tuple[list[list[str]], Any, dict[str, ReadElements]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Return the record of a job."""
+        """Run a job, which is one measurement, and return its record."""
         row = next(row for row in ROWS if row.name == job["row"])
         measure: Callable[[Row, Job], dict[str, Any]] = getattr(self, job["job"])
         return measure(row, job)
@@ -144,7 +144,7 @@ class Run:
         return {"score": found, "unchanged": same, "rows": sizes}
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
-        """Measure the attack on the words of one release of SST-2."""
+        """Measure the attack on words, on one output of a row's mechanism for SST-2."""
         parts, readings = self._parts("sst2")
         if self._attacker is None:
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
@@ -176,7 +176,7 @@ class Run:
         return {"draws": draws, "spans": found}
 
     def profile(self, row: Row, job: Job) -> dict[str, Any]:
-        """Measure how often releases identify their article or paragraph."""
+        """Measure how often outputs identify their article (in the role of an author) or their paragraph."""
         if self._paragraphs is None:
             articles = [a for name in corpora.FILES["wikitext"] for a in corpora.articles(self.data / name)]
             self._paragraphs = *profile_attacks.choose_paragraphs(articles), {}

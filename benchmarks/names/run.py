@@ -52,7 +52,7 @@ def measure_tool(tool: Tool, rows: list[Row]) -> Record:
 
 
 def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
-    """Measure the missing figures of a record, and yield after each so that the caller can write it."""
+    """Measure the missing figures of a record, and yield after each one, so that the caller can write the record."""
     tool: Tool | None = None
     for data_set in a.sets:
         described = DATA_SETS[data_set]
@@ -110,7 +110,7 @@ def table(folder: Path, names: list[str]) -> Iterator[str]:
 
 
 def cell(figure: Record) -> Any:
-    """Return a formatter for one measure of a figure."""
+    """Return a function that formats one measure of a figure as a table cell."""
 
     def format_measure(name: str) -> str:
         if (one := figure["measures"].get(name)) is None:

@@ -46,6 +46,6 @@ def read_prompts(path: Path) -> list[Prompt]:
 
 
 def is_measured(prompt: Prompt) -> bool:
-    """Check that a prompt is short enough, and that less than 2 % of its characters are letters of other scripts."""
+    """Return whether a prompt is short enough, with less than 2 % letters of other scripts."""
     other = sum(ord(character) > _LATIN_ENDS and character.isalpha() for character in prompt.text)
     return other < _MOST_OTHER_LETTERS * len(prompt.text) and len(prompt.text) < _MOST_CHARACTERS

@@ -27,7 +27,7 @@ _DASH = "-"
 
 @dataclass(frozen=True)
 class Frontier:
-    """The records of one run."""
+    """Records of one run of the benchmark."""
 
     records: list[dict[str, Any]]
 
@@ -84,7 +84,7 @@ def read_records(results: Path, name: str = NAME) -> Frontier:
 
 
 def with_attacks(results: Path) -> Frontier:
-    """Read the records, with the attacks on k-RR from english-v3.
+    """Read the records; those of attacks on k-RR (k-ary randomized response) come from the bundle english-v3.
 
     The outputs of k-RR depend only on the vocabulary and the lists, which are the same in both bundles.
     """
@@ -166,7 +166,10 @@ def score(found: Frontier, row: str, task: str) -> str:
 
 
 def leads(found: Frontier) -> str:
-    """Tabulate scores of the staircase where an attack recovers as many words as from k-RR at epsilon 10."""
+    """Tabulate the staircase's scores where attacks recover as many words as from k-RR at epsilon 10.
+
+    k-RR is k-ary randomized response.
+    """
     columns = ["task", "visible", "content words named", "k-RR at 10", "staircase", "lead"]
     body = []
     for (task, label), visible in product(ALL.items(), ("kinds", "seen", "every")):
@@ -285,7 +288,7 @@ def profile(found: Frontier) -> str:
 
 
 def floors(found: Frontier) -> str:
-    """Tabulate the required and the measured figures."""
+    """Tabulate the figures that were required before the measurement, and the measured figures."""
     body = [[*line[:3], "yes" if line[3] else "**no**"] for line in _floors(found)]
     return table(["what", "asked for", "found", "reached"], body)
 

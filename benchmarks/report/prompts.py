@@ -190,7 +190,7 @@ def _row_of_verdicts(called: str, reader: str, counts: Counts) -> list[str]:
 
 
 def find_points(results: Path) -> list[Point]:
-    """Return the tools that have measured private units and the verdicts of a reader whose run counts."""
+    """Return the tools with measured private units, and verdicts of a reader who agrees with known verdicts."""
     verdicts = json.loads((results / "prompts" / "verdicts.json").read_text("utf-8"))
     named = [(*_KNOWN[tool], counts) for tool, counts in verdicts["known"].items()]
     named += [

@@ -1,4 +1,4 @@
-"""Learn codebooks from unlabeled texts of the task, and decode cluster labels as a server does.
+"""Learn codebooks (clusters of texts) without labels, and decode cluster labels as a server does.
 
 - ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` in int8, without a teacher and with
   MiniLM as the teacher.
@@ -46,7 +46,7 @@ SETTINGS = {
 
 
 def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes | None:
-    """Learn a codebook and count texts by class and cluster label. Return None for too few texts.
+    """Learn a codebook, and count texts by class and cluster label; return ``None`` for too few texts.
 
     Args:
         extractors: The vectors.

@@ -35,7 +35,7 @@ PASSES = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}
 
 @dataclass(frozen=True)
 class Decided:
-    """Decisions on the calibration, test and training texts of a division."""
+    """Classes that a model assigns to the calibration, test and training texts."""
 
     calibration: Ids
     test: Ids
@@ -56,7 +56,7 @@ class Extractors:
         self.corpus = labeled.load(data, name)
 
     def task(self, seed: int) -> LabeledTexts:
-        """Divide the training rows."""
+        """Divide the training rows into training, calibration and test texts."""
         return labeled.task(self.data, self.name, seed)
 
     @cached_property

@@ -29,7 +29,7 @@ _SHARES = np.geomspace(1e-7, 0.5, 400)
 
 @dataclass(frozen=True)
 class Cap:
-    """``gamma``, the cap's share ``q`` of the sphere, and the probability of a release in the cap."""
+    """Cap of the sphere around the true vector: ``gamma``, its share ``q`` of the sphere, and its probability."""
 
     gamma: float
     share: float

@@ -26,7 +26,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Codes:
-    """Numbers of texts of each class and of each attribute, by label.
+    """Numbers of texts of each class and of each attribute, by class label or cluster label.
 
     Attributes:
         known: Counts of the texts that the server learns from, shape ``(classes, codes)``.

@@ -30,6 +30,7 @@ http://localhost:8080/{} https://e.example/{} <b>{}</b> <img|src='{}'> <{}> <p|x
 ⚠️{} {}~~ {}\\ {}<br|/>{} 「{}」，{} JavaScript:|{} onset=1|{} {{|{}|}} {{\n{}\n}}
 d'{} D’{} l'{} qu'{} dell'{} de|{} De|{} la|{} di|{} {}s {}es {}en {}' {}'|x '{}'|x
 (x|{}) x_{}_x {}-{} {}|{} {}\n{} {}>{} url({}) f(|{}|) curl|-d|{} see|//e.example|{} x\n\n{}
+[img]//e.example|{}|[/img] image:x|{}|[] ..|x::|{} &lt;x|a={}|&gt; :x:|{}
 {{{{\n\n{}\n}}}} #{{|{}}} [%|{}|%] {{%|{}|%}}""".split()
 #: Marks that open and close places, in any order.
 MARKS = [
@@ -46,6 +47,10 @@ MARKS = [
     "<https://e.example/[city 1]", "[person 99]", "[Person 98", "/b=", "\"/b=",
     "javascript: ", "onset=", "onclick=", "//", "www.", "{\n", "/>",
     "\u0416", "\u4e2d", ",\U00011f04,", "5", "a", "x" * 1030, "onload", "\t", "\r\n", "%", "。", "\u061f",
+    "&lt;", "&gt;", "&lt;b&gt;", "&#60", "%3C", "\\u003c", "=3c", "+ADw-", "\uff1c", "[img]", "[/img]", "[url=",
+    "[url]", "[/url]", "image:", "image::", "link:", "\n.. ", "\n.. image:: ", "\n__ ", "\n:x: ", "\n:x:\n ", "\n#+x ",
+    "\n#+begin_x\n", "\n#+end_x\n", "\nBEGIN:VCARD\n", "\nEND:VCARD\n", "\n@startuml\n", "\n@enduml\n", "\n!x",
+    "\n=for ", " +\n", "\n ",
 ]  # fmt: skip
 LINES = ["", "", "- ", "* ", "1. ", "> ", "> > ", "    ", "  ", "# ", "| ", "\t", "```\n", "- ```\n  ", "~~~\n", "<p>"]
 

@@ -74,6 +74,11 @@ const PIECES =
       "|",
       "é",
     );
+const DIRECTIVES =
+  "&lt; &gt; &lt;b&gt; %3C =3 c [img] [/img] [url= //|x ..| __| :x:| image: image:: #+ ! BEGIN:VCARD\n END:VCARD\n #+begin_x\n #+end_x\n \n| \uff1c"
+    .split(" ")
+    .map((piece) => piece.replaceAll("|", " "));
+const WITH_DIRECTIVES = [...PIECES, ...DIRECTIVES];
 const OPTIONS = [
   {},
   { restorePlaces: "all" },
@@ -91,7 +96,8 @@ test("no cut of any reply changes what is restored, skipped or left", () => {
   };
   let restored = 0;
   for (let round = 0; round < 4000; round++) {
-    const text = Array.from({ length: 1 + next(18) }, () => PIECES[next(PIECES.length)]).join("");
+    const pieces = round % 12 < OPTIONS.length ? PIECES : WITH_DIRECTIVES;
+    const text = Array.from({ length: 1 + next(18) }, () => pieces[next(pieces.length)]).join("");
     const options = OPTIONS[round % OPTIONS.length];
     const whole = { ...hidden.restore(text, options) };
     const cuts = [0, ...Array.from({ length: next(20) }, () => next(120)).sort((a, b) => a - b), text.length];

@@ -138,7 +138,7 @@ def _iterate_shard_steps(
 ) -> Iterator[RunStep]:
     with open_stream(source.path, source.name) as file:
         if get_file_version(file.opened_status) != version:
-            raise FileChanged(f"{source.name}: the file changed since the run began")
+            raise FileChanged(f"{source.name}: the file changed since the run began: start a new run")
         if selection.format == "parquet":
             with open(file.descriptor, "rb", closefd=False) as binary_file:
                 table = ParquetTable(binary_file, source.name, selection, range(shard.start, shard.stop))

@@ -1,9 +1,10 @@
-"""The check of lines for commands and addresses examines each character of a reply a limited number of times."""
+"""The check of lines for commands and directives examines each character of a reply a limited number of times."""
 
 from typing import Any
 
 import pytest
-from textveil.text import line_reader
+from textveil.text import directive_reader, line_reader
+from textveil.text.directive_reader import DirectiveReader
 from textveil.text.line_reader import LineReader
 
 #: Characters of a reply that may be examined or copied for each of its characters.
@@ -71,3 +72,13 @@ def test_quoted_addresses_take_linear_time(unit: str, monkeypatch: pytest.Monkey
         text, work.count = unit * repetitions, 0
         LineReader().read_text(CountedText.make(text, work))
         assert 0 < work.count <= MOST_PER_CHARACTER * len(text)
+
+
+@pytest.mark.parametrize("unit", ["&lt;b&gt; ", "&lt;", "[img]x ", "[img]", "[img] [a", "[url=//", "=3c", "a::", ":a"])
+def test_directives_take_linear_time(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = Work()
+    monkeypatch.setattr(directive_reader, "_ENCODED_TAG", CountedPattern(directive_reader._ENCODED_TAG, work))
+    for repetitions in (100, 3_000):
+        text, work.count = unit * repetitions, 0
+        DirectiveReader().read_text(CountedText.make(text, work))
+        assert 0 < work.count <= 3 * MOST_PER_CHARACTER * len(text)

@@ -289,7 +289,10 @@ PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
     "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n",
     "a", "Gomez", "Gomez", "[person 1]", "] (", "!!!", ":::",
     "\x02", "    >\n", "\n>\n", "\n> ", "![", '(u "', "<b ", "style='",
-    ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030]  # fmt: skip
+    ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030,
+    "&lt;", "&gt;", "&lt;b&gt;", "%3C", "\\u003c", "=3", "c", "[img]", "[/img]", "[url=", "//", ".. ", "__ ", ":x: ",
+    "image:", "image::", "#+", "#+begin_x\n", "#+end_x\n", "BEGIN:VCARD\n", "END:VCARD\n", "@startuml\n", "\n ", "!",
+    "\uff1c"]  # fmt: skip
 POLICIES = [
     PROSE_POLICY, EVERYWHERE_POLICY, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),
     RestorePolicy.parse(["code", "json", "math"], ["ok.example"]), RestorePolicy.parse((), ["ok.example"]),

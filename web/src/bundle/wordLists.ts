@@ -99,7 +99,7 @@ export function parseFlagged(
     flags.push(flagSet);
   });
   const empty = entries.indexOf("");
-  if (empty >= 0) throw makeLineError(name, empty, "is empty, or has a character that cannot be printed");
+  if (empty >= 0) throw makeLineError(name, empty, "is empty, has a blank at an end, or cannot be printed");
   if (new Set(entries).size < entries.length) throw new BundleDamaged(`${name}: an entry occurs twice`);
   return { entries, flags };
 }
@@ -128,14 +128,14 @@ export function checkFolded(name: string, entries: readonly string[]): void {
   const joined = entries.join("\n");
   const folded = isAscii(joined) ? joined : foldApostrophes(joined.normalize("NFKC"));
   const invalid = folded.toLowerCase() === joined ? -1 : entries.findIndex((entry) => !isFolded(entry));
-  if (invalid >= 0) throw makeLineError(name, invalid, "must be in lower case, with straight apostrophes and in NFC");
+  if (invalid >= 0) throw makeLineError(name, invalid, "must be in lower case, with straight apostrophes and in NFKC");
   checkTrimmed(name, entries);
 }
 
 /** Check that no entry is empty or has blanks at its ends. */
 export function checkTrimmed(name: string, entries: readonly string[]): void {
   const invalid = entries.findIndex((entry) => entry === "" || entry.startsWith(" ") || entry.endsWith(" "));
-  if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or has a character that cannot be printed");
+  if (invalid >= 0) throw makeLineError(name, invalid, "is empty, has a blank at an end, or cannot be printed");
 }
 
 const isFolded = (entry: string): boolean => foldWord(entry) === entry;

@@ -3,6 +3,7 @@
  * calls such as `search(NAME)`, addresses in quotation marks, and code with an indentation of four columns
  * (docs/restoring.md, line_reader.py).
  */
+import { DirectiveReader } from "./directiveReader.js";
 
 const CODE_INDENT = 4;
 const CODE_GAP = 5;
@@ -55,6 +56,12 @@ export class LineReader {
    * attribute its last character.
    */
   #attribute = "";
+  readonly #directives = new DirectiveReader();
+
+  /** Return whether a program may treat the next character as markup: an attribute, or a directive. */
+  isMarkup(beginsUnindentedLine: boolean): boolean {
+    return this.#directives.isOpen(beginsUnindentedLine) || this.hasAttribute || this.hasQuotedValue;
+  }
 
   /** Whether a program may treat text at this position as code. */
   get isCode(): boolean {
@@ -69,6 +76,7 @@ export class LineReader {
       this.#items.length = 0;
     }
     const at = column - (quotes > 0 ? 1 : 0);
+    this.#directives.beginLine(at);
     const mayBeCode = this.#isAfterBlankLine || this.isIndented;
     while (mayBeCode && at < (this.#items.at(-1) ?? at)) this.#items.pop();
     this.isIndented = mayBeCode && at >= CODE_INDENT + (this.#items.at(-1) ?? 0);
@@ -82,6 +90,7 @@ export class LineReader {
 
   /** Process the first character of a list item, which is at `column`. */
   beginItem(column: number): void {
+    this.#directives.beginItem();
     let at = column - (this.#quotes > 0 ? 1 : 0);
     if (at >= this.#markEnd + CODE_GAP) {
       this.isIndented = true;
@@ -91,9 +100,15 @@ export class LineReader {
     if (this.#items.length < MAX_ITEMS) this.#items.push(at);
   }
 
+  /** Process a character of a list mark such as `1.` or `:`. A directive may begin with the same character. */
+  readMark(character: string): void {
+    this.#directives.readText(character);
+  }
+
   /** Process running text of a line, without its indentation, list marks and line end. */
   readText(text: string): void {
     if (this.#isInSurrogate) return;
+    this.#directives.readText(text);
     if (!this.#isCommand && this.#head.length < HEAD_CHARACTERS) {
       this.#head = (this.#head + text).slice(0, HEAD_CHARACTERS);
       this.#isCommand = COMMAND_HEAD.test(this.#head);
@@ -120,8 +135,12 @@ export class LineReader {
     this.readOther();
   }
 
-  /** Process a character that is not running text, such as a mark of inline code; or a surrogate, as no character. */
-  readOther(character = ""): void {
+  /**
+   * Process a character that is not running text, such as a mark of inline code; or a surrogate, as no character. Code
+   * is not searched for directives.
+   */
+  readOther(character = "", isCode = false): void {
+    if (!(isCode || this.#isInSurrogate)) this.#directives.readText(character || "\0");
     this.#findAttribute(character);
     if (!this.#head.endsWith("\0")) this.#head = `${this.#head}\0`.slice(0, HEAD_CHARACTERS);
     this.#tail = "\0";
@@ -129,6 +148,7 @@ export class LineReader {
 
   /** Process a line end. */
   endLine(isEmpty: boolean): void {
+    this.#directives.endLine();
     const goesOn = this.#quotationMarks % 2 > 0 || /[\\^|&][ \t\r]*$/.test(this.#tail);
     this.#isCommand &&= goesOn && !isEmpty;
     this.#head = this.#tail = this.#attribute = "";

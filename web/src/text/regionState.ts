@@ -286,7 +286,7 @@ export class RegionState {
 
   /** Pass a character of a line to the line reader, after its indentation and list marks. */
   readInLine(character: string): void {
-    if (this.openRegions.length > 0 || this.region !== "prose") this.lines.readOther(character);
+    if (this.openRegions.length > 0 || this.region !== "prose") this.lines.readOther(character, this.region === "code");
     else this.lines.readText(character);
   }
 

@@ -45,7 +45,8 @@ export class RegionScanner extends RegionState {
     if (this.openBrackets > 0) return "link";
     if (this.classMarks >= FENCE_LENGTH) return "markup";
     if (this.openBraces > 0 && (this.templateBraces > 0 || this.inAttributes || !this.bracesSpanLines)) return "markup";
-    if (this.lines.hasAttribute || this.lines.hasQuotedValue) return "markup";
+    const beginsLine = this.phase === START && this.isEmptyLine && this.column <= (this.quotes > 0 ? 1 : 0);
+    if (this.lines.isMarkup(beginsLine)) return "markup";
     if (this.lines.isCode) return "code";
     const openRegion = this.topRegion;
     return openRegion?.kind === "inline" && openRegion.depth > 0 ? "link" : openRegion?.inner?.enclosure;
@@ -236,6 +237,7 @@ export class RegionScanner extends RegionState {
     this.bracketClosed = closed || (this.bracketClosed && (character === " " || character === "\t"));
     if (character === "\n") this.#endLine();
     else if (this.phase === BODY) this.readInLine(character);
+    else if (this.phase !== START) this.lines.readMark(character);
     // For a viewer that pairs that backtick, other text is code.
     if (this.hasStrayBacktick && this.openRegions.length === 0) this.giveUp("markup");
     if ((this.isTainted && this.openRegions.length === 0) || (this.template > 0 && this.region !== "code")) {

@@ -135,7 +135,7 @@ class VectorClassifier:
         folder, manifest = bundle.path, bundle.manifest
         entry = manifest["files"].get(layout.CLASSIFIER)
         if entry is None:
-            raise ReleaseError("the bundle has no classifier")
+            raise ReleaseError("the bundle has no classifier: build it again with textveil-export encoder")
         content = read_hashed_file(folder / layout.CLASSIFIER, entry["sha256"])
         tensors = parse_tensors(content, layout.CLASSIFIER, FLOAT_TYPES)
         labels = manifest.get("labels")
@@ -210,7 +210,10 @@ class VectorClassifier:
                 f"line {number}: was released with another bundle: pass the bundle of the devices with --bundle"
             )
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
-            raise ReleaseError(f"line {number}: was released at an epsilon that the bundle does not have")
+            raise ReleaseError(
+                f"line {number}: was released at an epsilon that the bundle does not have: "
+                "pass the bundle of the devices"
+            )
         dimension = self.bundle.default_level.dimension
         is_numeric = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
         # Python integers have no upper limit: compare before the conversion to float32 can overflow.

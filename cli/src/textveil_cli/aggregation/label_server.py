@@ -140,7 +140,7 @@ class LabelServer:
                 histogram_by_name[name] = each.staircase, np.zeros(each.staircase.label_count, dtype=np.int64)
             histogram_by_name[name][1][each.label_id] += 1
         if not histogram_by_name:
-            raise ReleaseError("there are no lines to count")
+            raise ReleaseError("there are no lines to count: pass the output of textveil encode")
         histograms = tuple(histogram_by_name.values())
         texts = sum(int(histogram.sum()) for _, histogram in histograms)
         return AggregateCounts(

@@ -44,6 +44,6 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
             with open_input(str(output), "--output") as (descriptor, _):
                 verified.check_output(iter(lambda: os.read(descriptor, _READ_BYTES), b""))
         except OSError as error:
-            raise ReceiptError("cannot read the output") from error
+            raise ReceiptError("--output: cannot read the file") from error
         lines.append("the receipt matches this output")
     return "\n".join(lines)

@@ -307,7 +307,7 @@ def _load_token(path: Path) -> str:
             raise ServeError("other users can read the token file: run chmod 600 on it")
         token = path.read_text("ascii").strip()
     except (OSError, ValueError):
-        raise ServeError("the token file cannot be read") from None
+        raise ServeError("the token file cannot be read: check its path and permissions") from None
     if len(token) < _TOKEN_CHARACTERS or not token.isprintable() or " " in token:
         raise ServeError(f"the token file must hold one token of at least {_TOKEN_CHARACTERS} characters")
     return token

@@ -68,7 +68,7 @@ class PairScores:
         return cls(metric=metric, scores=scores, max_score=largest)
 
     def score_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores between the given inputs and all words of the vocabulary, shape ``(n, symbols)``."""
+        """Return the scores (integer distances) between the given inputs and all words, shape ``(n, symbols)``."""
         return self.scores[inputs, :-1]
 
     def score_outputs(self, outputs: Ids) -> NDArray[np.uint16]:

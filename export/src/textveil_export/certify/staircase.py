@@ -87,5 +87,8 @@ def certify_rows(
             beyond = (budgets < 0) | (budgets > staircase.base[stored])
             unsound = beyond.any(axis=1) | (budgets.sum(axis=1) > staircase.budget)
             if unsound.any():
-                return f"row {start + int(np.argmax(unsound))}, level {level.name}: the budget exceeds its bound"
+                return (
+                    f"row {start + int(np.argmax(unsound))}, level {level.name}: the budget (sum of additional "
+                    "weights) exceeds its bound: build the bundle again"
+                )
     return None

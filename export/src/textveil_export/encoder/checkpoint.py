@@ -114,7 +114,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     """
     content = _read_json(folder, CHECKPOINT)
     if content.get("format") != FORMAT or content.get("format_version") != FORMAT_VERSION:
-        raise EncoderCheckpointError(f"{CHECKPOINT}: must be a {FORMAT} of version {FORMAT_VERSION}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: must be a {FORMAT} of version {FORMAT_VERSION}: train it again")
     if set(content) != _KEYS:
         raise EncoderCheckpointError(f"{CHECKPOINT}: unknown or missing keys: train with the same version of textveil")
     try:
@@ -217,7 +217,9 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
     for name, digest in files.items():
         parts = Path(name).parts
         if Path(name).is_absolute() or ".." in parts or name == CHECKPOINT:
-            raise EncoderCheckpointError(f"{CHECKPOINT}: lists a file outside the checkpoint")
+            raise EncoderCheckpointError(
+                f"{CHECKPOINT}: lists a file outside the checkpoint: copy the checkpoint again"
+            )
         try:
             with (folder / name).open("rb") as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
@@ -250,7 +252,9 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
         raise EncoderCheckpointError(f"{WEIGHTS}: an array is not float32, or has infinite or NaN values: train again")
     model.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()}, strict=False)
     if content["max_tokens"] > configuration.max_position_embeddings:
-        raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model")
+        raise EncoderCheckpointError(
+            f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model: train it again"
+        )
     return model.eval()
 
 
@@ -296,7 +300,7 @@ def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
         raise EncoderCheckpointError(f"{VOCABULARY}: must have {size} distinct pieces, one per row of the model")
     missing = [piece for piece in ("[UNK]", "[CLS]", "[SEP]") if piece not in pieces]
     if missing:
-        raise EncoderCheckpointError(f"{VOCABULARY}: has no {missing[0]}")
+        raise EncoderCheckpointError(f"{VOCABULARY}: has no {missing[0]}: copy the checkpoint again")
     return tuple(pieces)
 
 

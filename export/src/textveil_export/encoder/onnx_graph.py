@@ -253,7 +253,8 @@ def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) ->
         difference = float(np.abs(session(ids) - reference(ids)).max())
         if not difference <= tolerance:  # true for NaN too
             raise ParityError(
-                f"the graph differs from PyTorch by {difference:.2g} at {tokens} tokens (at most {tolerance:g})"
+                f"the graph differs from PyTorch by {difference:.2g} at {tokens} tokens (at most {tolerance:g}): "
+                "install another version of onnxruntime"
             )
         worst = max(worst, difference)
     return worst

@@ -115,7 +115,7 @@ def fits_integers(table: SanTextTable, setting: LevelSetting) -> bool:
 
 
 def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None) -> Decimal:
-    """Return the largest exponent whose weights fit integers, rounded down to four decimals.
+    """Return the largest exponent (factor of distances) whose weights fit into integers, to four decimals.
 
     Args:
         table: Similar words (neighbors) of each word, with their distances as integers (scores).

@@ -183,7 +183,7 @@ def build_staircase_bundle(
         ExportError: The recipe has no vectors, or does not fit the vocabulary.
     """
     if recipe.vectors is None:
-        raise ExportError("the recipe has no vectors for the staircase")
+        raise ExportError("the recipe has no vectors for the staircase: set recipe.vectors")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
     vectors = np.zeros((bundle.symbol_count, 1), dtype=np.float32)  # build_staircase uses recipe.vectors instead
     source = WordVectors(words=bundle.vocabulary, vectors=vectors, provenance={})

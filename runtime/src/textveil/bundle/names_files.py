@@ -366,7 +366,7 @@ def _iterate_checked_lines(content: bytes, name: str, *, tabs: int) -> Iterator[
         except UnicodeDecodeError as error:
             raise _make_line_error(name, number, "is not UTF-8") from error
         if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", tabs)):
-            raise _make_line_error(name, number, "is empty, or has a character that cannot be printed")
+            raise _make_line_error(name, number, "is empty, has a blank at an end, or cannot be printed")
         yield entry
 
 
@@ -378,7 +378,7 @@ def _check_order(name: str, number: int, previous: str, entry: str) -> None:
 def _check_folded(name: str, number: int, entry: str) -> None:
     """Raise an error unless an entry of a word list has the normalized spelling (``fold``) for lookups."""
     if fold(entry) != entry:
-        raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFC")
+        raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFKC")
 
 
 def _make_line_error(name: str, number: int, what: str) -> BundleDamaged:

@@ -175,7 +175,8 @@ class ConversationTextRewriter:
         kept, replaced, foreign = self._exchange.kept_words
         facts = self._shared.plan.facts
         if facts is not None and facts.strings.is_useful:
-            foreign += min(read.kept_count, count_foreign_words(written, facts.strings.is_foreign))
+            strings = facts.strings
+            foreign += min(read.kept_count, count_foreign_words(written, strings.is_foreign, strings.common.get))
         self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words, foreign)
 
     def note_foreign_words(self, before: KeptWords) -> None:

@@ -80,7 +80,10 @@ class Randomizer(ABC):
 
     @cached_property
     def output_ids(self) -> Ids:
-        """Ids of the words that the mechanism may return for some input, ascending."""
+        """Ids of the words that sampling may return for some input, ascending.
+
+        The other words that SanText+ may leave unchanged without sampling (``without_coin``) are not in the result.
+        """
         return np.flatnonzero(self.base)
 
     def compute_log_rows(self, inputs: Ids) -> Floats:

@@ -20,7 +20,8 @@ from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_b
 _MAX_BLANKS = 6
 BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
-_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
+#: A word, the letter of an escape such as ``\\n``, the word behind it, or a punctuation mark.
+_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))(?:(?<=\\)[nrt]|[^\W_]+)|[^\w\s]")
 _MARKS = frozenset("'\u2019\u2018\u201a\u201b")
 #: The form that was found (``None`` if it has several originals); the end of the text that the original replaces; and
 #: the pair if the reply repeats the text around the surrogate, else ``None``.
@@ -113,7 +114,7 @@ class FormIndex:
                     return index
             else:  # most positions
                 prefix = prefix.lower()
-                if prefix in prefixes or not short_joined.isdisjoint((prefix[:1], prefix[:2])):
+                if prefix in prefixes or (short_joined and not short_joined.isdisjoint((prefix[:1], prefix[:2]))):
                     return index
         return -1
 

@@ -95,6 +95,8 @@ def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_R
     """
     pair, notation = form
     output, original = pair.output[: pair.lead or None], pair.original
+    if not notation:  # most surrogates
+        return match_case(written, output, original)
     if notation.startswith(_INFLECTION):
         name = notation.removeprefix(_INFLECTION)
         return match_case(written, rules.inflect(output, name), rules.inflect(original, name))
@@ -113,7 +115,7 @@ def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_R
         return match_case(written, _make_plural(output), _make_plural(original))
     if notation == "number":
         return _match_number_notation(written, output, original)
-    date = _parse_date(original) if notation else None
+    date = _parse_date(original)
     return match_case(written, output, original) if date is None else _format_date(date).get(notation, original)
 
 

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 #: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
 _MIN_WORDS = 12
 _WORD = re.compile(r"[^\W\d_]+")
+_BATCH_WORDS = 1 << 10  #: words that are listed at a time, since a list takes 50 bytes a word
 
 
 class KeptWords(NamedTuple):
@@ -66,18 +69,24 @@ class KeptWords(NamedTuple):
         return f"{percent} % of the words {treated}{scope}: the text may not be {language}"
 
 
-def count_foreign_words(output: str, is_foreign: Callable[[str], bool]) -> int:
+def count_foreign_words(output: str, is_foreign: Callable[[str], bool], find_common: Callable[[str], Any]) -> int:
     """Count the words of a sanitized text that belong to other languages.
 
     Args:
         output: The sanitized text.
         is_foreign: Function that takes a word in lower case, and returns whether it is a word of another language that
             sanitizing leaves unchanged.
+        find_common: Function that takes a word in lower case, and returns ``None`` if the word is not a common word of
+            the lists' own language. A common word is not counted.
 
     Privacy:
         The result depends on the output alone, so it reveals nothing more.
 
-    >>> count_foreign_words("Ich rufe [person 1] an.", {"ich", "rufe"}.__contains__)
+    >>> count_foreign_words("Ich rufe [person 1] an.", {"ich", "rufe"}.__contains__, {"person": 0, "an": 0}.get)
     2
     """
-    return sum(is_foreign(word[0]) for word in _WORD.finditer(output.lower()))  # no list: a word takes 50 bytes
+    words, count = map(itemgetter(0), _WORD.finditer(output.lower())), 0
+    while batch := [*islice(words, _BATCH_WORDS)]:
+        marks = map(find_common, batch)  # no call of a Python function for a common word
+        count += sum(is_foreign(word) for word, mark in zip(batch, marks, strict=True) if mark is None)
+    return count

@@ -7,6 +7,8 @@ position depends only on the text before it, so the result does not depend on ho
 
 import re
 
+from textveil.text.directive_reader import DirectiveReader
+
 #: A line is code if it is indented by this many columns more than the list item around it. A list item is code if at
 #: least the second number of columns, all blank, follow its mark.
 _CODE_INDENT, _CODE_GAP = 4, 5
@@ -55,8 +57,9 @@ class LineReader:
     """
 
     __slots__ = (
-        "_address_mark", "_after_blank_line", "_attribute", "_calls", "_head", "_in_surrogate", "_items", "_mark_end",
-        "_quotation_marks", "_quotes", "_tail", "has_attribute", "has_quoted_value", "is_command", "is_indented",
+        "_address_mark", "_after_blank_line", "_attribute", "_calls", "_directives", "_head", "_in_surrogate", "_items",
+        "_mark_end", "_quotation_marks", "_quotes", "_tail", "has_attribute", "has_quoted_value", "is_command",
+        "is_indented",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -74,6 +77,21 @@ class LineReader:
         #: The end of the line from the last quotation mark on, or from a later slash on; empty without a mark. After an
         #: attribute its last character.
         self._attribute = ""
+        self._directives = DirectiveReader()
+
+    def is_markup(self, *, begins_unindented_line: bool) -> bool:
+        """Return whether a program may treat the next character as markup: an attribute, or a directive.
+
+        Args:
+            begins_unindented_line: Whether the character is the first one of a line without indentation.
+        """
+        is_directive = self._directives.is_open(begins_unindented_line=begins_unindented_line)
+        return is_directive or self.has_attribute or self.has_quoted_value
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether no directive so far, such as ``[img]`` of BBCode, has an effect on a later line or the next text."""
+        return self._directives.is_neutral
 
     @property
     def is_code(self) -> bool:
@@ -96,6 +114,7 @@ class LineReader:
             self._quotes = quotes
             self._items.clear()
         column -= quotes > 0
+        self._directives.begin_line(column)
         may_be_code = self._after_blank_line or self.is_indented
         while may_be_code and self._items and column < self._items[-1]:
             self._items.pop()
@@ -108,6 +127,7 @@ class LineReader:
 
     def begin_item(self, column: int) -> None:
         """Reset the state for the text of a list item, whose first character is at ``column``."""
+        self._directives.begin_item()
         column -= self._quotes > 0
         if column >= self._mark_end + _CODE_GAP:
             self.is_indented, column = True, self._mark_end + 1
@@ -116,10 +136,15 @@ class LineReader:
         if len(self._items) < _MAX_ITEMS:
             self._items.append(column)
 
+    def read_mark(self, character: str) -> None:
+        """Process a character of a list mark such as ``1.`` or ``:``; a directive may begin with the same character."""
+        self._directives.read_text(character)
+
     def read_text(self, text: str) -> None:
         """Process running text of a line, without its indentation, list marks and line end."""
         if self._in_surrogate:
             return
+        self._directives.read_text(text)
         head = self._head
         if not self.is_command and len(head) < _HEAD_CHARACTERS:
             self._head = head = (head + text)[:_HEAD_CHARACTERS]
@@ -145,12 +170,15 @@ class LineReader:
         self._in_surrogate = False
         self.read_other()
 
-    def read_other(self, character: str = "") -> None:
+    def read_other(self, character: str = "", *, is_code: bool = False) -> None:
         """Process a surrogate (replacement word), or a character that is not running text, such as a backtick.
 
         Args:
             character: The character; empty for a surrogate.
+            is_code: Whether the character is code. Code is not searched for directives such as ``.. image::``.
         """
+        if not is_code and not self._in_surrogate:
+            self._directives.read_text(character or "\0")
         self._find_attribute(character)
         self._head = (self._head + "\0")[:_HEAD_CHARACTERS] if self._head[-1:] != "\0" else self._head
         self._tail = "\0"
@@ -161,6 +189,7 @@ class LineReader:
         Args:
             is_empty: Whether the line has only blanks and quotation marks (``>``) of Markdown.
         """
+        self._directives.end_line()
         continues = self._quotation_marks % 2 or self._tail.rstrip(" \t\r")[-1:] in _CONTINUES
         self.is_command = self.is_command and bool(continues) and not is_empty
         self._head, self._tail = "", ""

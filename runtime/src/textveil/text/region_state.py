@@ -306,7 +306,7 @@ class RegionState:
     def read_in_line(self, character: str) -> None:
         """Pass a character, except indentation, to the line reader, which finds code that no marks enclose."""
         if self.frames or self.region is not Region.PROSE:
-            self.lines.read_other(character)
+            self.lines.read_other(character, is_code=self.region is Region.CODE)
         else:
             self.lines.read_text(character)
 

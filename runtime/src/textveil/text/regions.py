@@ -82,7 +82,8 @@ class RegionScanner(TagState):
             return Region.MARKUP
         if self.braces and (self.template_braces or self.in_attributes or not self.braces_went_on):
             return Region.MARKUP
-        if self.lines.has_attribute or self.lines.has_quoted_value:
+        begins_line = self.phase == START and self.empty and self.column <= (self.quotes > 0)
+        if self.lines.is_markup(begins_unindented_line=begins_line):
             return Region.MARKUP
         if self.lines.is_code:
             return Region.CODE
@@ -120,6 +121,7 @@ class RegionScanner(TagState):
         """Whether all programs that display Markdown treat the following text as if a new reply began here."""
         is_odd = self.tainted or self.html or self.line_label or self.odd or self.tag
         is_odd = is_odd or self.disputed or self.abbreviation or self.braces > 0 or self.stray
+        is_odd = is_odd or not self.lines.is_neutral
         return not is_odd and self.enclosure is None and self._find_skippable() is _PLAIN
 
     @property
@@ -225,6 +227,8 @@ class RegionScanner(TagState):
             self._end_line()
         elif self.phase == BODY:
             self.read_in_line(character)
+        elif self.phase != START:
+            self.lines.read_mark(character)
         if self.stray and not self.frames:  # for a viewer that pairs that backtick, other text is code
             self.give_up(Region.MARKUP)
         if (self.tainted and not self.frames) or (self.template and self.region is not Region.CODE):

@@ -37,13 +37,17 @@ class NumberFinder:
 
     def feed(self, text: str) -> None:
         """Add the next part of the reply. The part must contain no surrogate (replacement)."""
-        text = self._open + text
-        if len(text) > _MAX_RUN_CHARACTERS:
-            text = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), text)
-            text = _LONG_INDENT.sub("\n" + " " * (_MAX_RUN_CHARACTERS + 1), text)
-        cut = _find_open_end(text)
-        self._scan(text[:cut])
-        self._open = text[cut:]
+        self._open += text
+        if len(self._open) > _MAX_RUN_CHARACTERS:  # most texts between two surrogates are shorter
+            self._open = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), self._open)
+            self._open = _LONG_INDENT.sub("\n" + " " * (_MAX_RUN_CHARACTERS + 1), self._open)
+            self._scan_closed()
+
+    def _scan_closed(self) -> None:
+        """Collect the numbers that no later text can continue."""
+        cut = _find_open_end(self._open)
+        self._scan(self._open[:cut])
+        self._open = self._open[cut:]
 
     def end_text(self) -> None:
         """Collect the number at the end of the reply so far, which no further digit continues.
@@ -59,6 +63,7 @@ class NumberFinder:
 
     def find_unknown(self) -> tuple[str, ...]:
         """Return the numbers of the reply so far that the sent text does not contain, each once, in order."""
+        self._scan_closed()
         if not self._found:
             return ()
         known = frozenset(self._find_known())

@@ -174,7 +174,7 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
 
 
 def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Find the feature that distinguishes two inputs best, and return a score that is its presence in an output.
+    """Find the feature that distinguishes two inputs best; return a score: whether an output has the feature.
 
     Args:
         first: Outputs of the first input.

@@ -165,7 +165,7 @@ def detect_fork_repeats() -> bool:
 
 
 def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
-    """Sample outputs for one input word, and count how often each word is the output."""
+    """Sample outputs for one input (word or class label), and count how often each output occurs."""
     counts = np.zeros(len(staircase.base), dtype=np.int64)
     for start in range(0, draws, _BATCH):
         inputs = np.full(min(_BATCH, draws - start), input_id)

@@ -172,7 +172,9 @@ def audit(
     draws: Annotated[
         int | None,
         typer.Option(
-            "--draws", min=100, help=f"Draws of each of two inputs; default: {DRAWS:,}, of a bundle {SAMPLER_DRAWS:,}."
+            "--draws",
+            min=100,
+            help=f"Outputs of each of two inputs; default: {DRAWS:,}, for a bundle {SAMPLER_DRAWS:,}.",
         ),
     ] = None,
     confidence: Annotated[

@@ -60,7 +60,7 @@ class MaskedBatch:
 
 
 class Masker:
-    """Function object that creates masked batches.
+    """Function object that creates batches of texts in which random words are masked.
 
     Args:
         tokenizer: Tokenizer of the encoder, for special symbols and the maximum length.

@@ -108,7 +108,8 @@ class TemplateRule:
         """Return for each plain word whether it is unchanged, replaced or randomized (``TokenRule.classify_plain``).
 
         The decision is ``None`` for words of the option ``deny``, and for function words that do not stay unchanged in
-        lower case. For other plain words the decision does not depend on the position in the sentence.
+        lower case or are also on the list of an entity type. For other plain words the decision does not depend on the
+        position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
