@@ -11,12 +11,9 @@ const ENDS_IN_DIGITS = /^[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}$/;
 /** Return the words of an identifier, as written. */
 export const splitIdentifier = (identifier: string): string[] => identifier.match(WORD) ?? [];
 
-/**
- * Return whether a string has the form of an account name, such as `blue_rider84` or `SunnyDay77`: two words or more of
- * two letters or more, and two digits or more at the end.
- */
+/** Return whether a string has two words or more and ends in two digits, as account names do: `blue_rider84`. */
 export const isAccountName = (text: string): boolean =>
-  ENDS_IN_DIGITS.test(text) && splitIdentifier(text).filter((word) => /^[A-Za-z]{2,}$/.test(word)).length > 1;
+  ENDS_IN_DIGITS.test(text) && splitIdentifier(text).filter((word) => /[A-Za-z]{2}/.test(word)).length > 1;
 
 /** Return the first index of each word of an identifier, and the index after its last character. */
 export const iterateIdentifierWords = (identifier: string): [number, number][] =>

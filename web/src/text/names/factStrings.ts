@@ -425,7 +425,7 @@ export class FactStrings {
   /**
    * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
    * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate,
-   * may spell a number, or has the form of an account name (`blue_rider84`).
+   * or may spell a number, and for an account name.
    */
   isPlain(text: string): boolean {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text) || isAccountName(text)) return false;
