@@ -72,7 +72,8 @@ class Releases:
 
         A change of the lists of entity types does not affect rows without entity types. A change of neighbors or base
         weights does not affect rows that the staircase mechanism does not randomize: the mode ``names``, k-ary
-        randomized response, and words that are kept, deleted or replaced uniformly.
+        randomized response, and words that are kept, deleted or replaced uniformly. Rows without entity types need a
+        bundle with all neighbors: english-v4 leaves out those that are no output with entity types.
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)

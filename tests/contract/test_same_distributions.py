@@ -1,24 +1,29 @@
 """The shipped bundles keep their integers through every change of their format.
 
 The hashes are those of the bundles of format version 3, and cover every exact fraction. The built-in one was hashed
-anew when its rows and levels changed, and its lists when all modes began to read the same ones.
+anew when its rows and levels changed, and its lists when all modes began to read the same ones. Its hashes cover what
+outputs depend on: they are equal for a bundle with all neighbors and for one without those that are never used.
 """
 
 import hashlib
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from textveil.bundle import LabelBundle, StaticExtractorData, TextBundle, open_bundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
 from textveil.mechanisms.staircase import Staircase
+from textveil_export.text.unused_neighbors import find_randomizable_words
 
 ENGLISH = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
     "lists": "ccd5624c76d44f6f5443d46b3a442573d68b71362c41b35a6c1d06718938ac3e",
-    "staircase": "d088158891670f00531a446fb3a954222d61ae655de12da78e44e996f7d4079c",
+    "base": "eff20f7e53aaf74a38b78debec882feaf7e6454d2c9d1607ec4bfc445fd648f5",
     "roles": "fcbf710046d9e16f513b6ce3d9441790be007e28f20800aa97030359e947d04f",
-    "levels of the staircase": "7b981178033d996d68b7feab847524f78dd8da9bc9d1416b24e0941684dd69ae",
+    "levels of the staircase": "d773d1821624bba9e4855c0facf20934cb5f23923520f7f94ca90a4ec0e483c9",
+    "lists to randomize": "8a8af3b9533375a42b9481412c070219f3affb6f26f398acdd2a82392cd6aa9b",
 }
 SANTEXT = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
@@ -56,20 +61,28 @@ def of_staircase(bundle: TextBundle) -> dict[str, str]:
     table, lists = bundle.staircase_table, bundle.template
     assert table is not None
     assert lists is not None
-    everything = np.ones(table.symbol_count, dtype=bool)
     levels: list[Any] = []
-    for level in bundle.staircase_levels:
-        one = Staircase.from_table(table, level, everything)
-        # Format 3 had a cap of a word's own share: all of the budget.
-        levels += [level.name, one.base, one.unit, one.factor, one.budget, one.budget]
-        levels += one.distribute_budget(np.arange(table.symbol_count + 1))
+    for kept, lower, level in product((True, False), (False, True), bundle.staircase_levels):
+        outputs = table.get_output_mask(function_words_kept=kept, lower=lower)
+        one = Staircase.from_table(table, level, outputs)
+        levels += [level.name, one.base, one.unit, one.factor, one.budget]
+        levels += list_used(*one.distribute_budget(np.arange(table.symbol_count + 1)))
+    inputs, listed = find_randomizable_words(bundle)
+    on_list = listed[table.neighbors] & inputs[:, None]
     return {
         "vocabulary": of_vocabulary(bundle),
         "lists": digest(lists.function_words, [(kind.name, kind.shape, kind.utf_8) for kind in lists.entity_types]),
-        "staircase": digest(table.neighbors, table.base),
+        "base": digest(table.base),
         "roles": digest(table.roles),
         "levels of the staircase": digest(*levels),
+        "lists to randomize": digest(*list_used(table.neighbors.astype(np.int64), on_list.astype(np.int64))),
     }
+
+
+def list_used(ids: NDArray[np.int64], parts: NDArray[np.int64]) -> list[Any]:
+    """Return rows, ids and parts of all entries with a part, in their order."""
+    used = parts > 0
+    return [np.flatnonzero(used) // ids.shape[1], ids[used], parts[used]]
 
 
 def of_santext(bundle: TextBundle) -> dict[str, str]:

@@ -197,7 +197,9 @@ def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_sound_staircase_passes(tmp_path: Path) -> None:
     found = verify_text(open_bundle(small_staircase(tmp_path), TextBundle)).splitlines()[1]
-    assert found.startswith("staircase: 15 words, each with 4 neighbors; privacy loss per word at most 6, 8.5 at ")
+    assert found.startswith(
+        "staircase: 15 words, each with at most 4 neighbors; privacy loss per word at most 6, 8.5 at "
+    )
 
 
 @pytest.mark.parametrize(

@@ -296,8 +296,8 @@ def _verify_staircase(bundle: TextBundle) -> str:
     levels = ", ".join(format_epsilon(float(level.epsilon)) for level in bundle.staircase_levels)
     its_levels = format_count(len(bundle.staircase_levels), "level")
     return (
-        f"staircase: {rows:,} words, each with {format_count(k, 'neighbor')}; privacy loss per word at most {levels} "
-        f"at the {its_levels}, in both modes"
+        f"staircase: {rows:,} words, each with at most {format_count(k, 'neighbor')}; privacy loss per word at most "
+        f"{levels} at the {its_levels}, in both modes"
     )
 
 

@@ -197,7 +197,7 @@ def test_the_words_stay_and_the_lists_are_others(files: dict[str, Path], finishe
     assert bundle.staircase_table.neighbors.shape == (len(WORDS), 6)
     assert bundle.template is not None
     assert [kind.name for kind in bundle.template.entity_types][-2:] == ["name", "city"]
-    assert "6 stored\nneighbors per word" in (new / "README.md").read_text("utf-8")
+    assert "At most\n6 neighbors per word" in (new / "README.md").read_text("utf-8")
     verify_text(bundle)
 
 

@@ -37,7 +37,8 @@ const MAX_CONTENT_CHARACTERS = 256;
 const INLINE = /(?:image|icon|link|video|audio|include|xref|pass):{1,2}[^ \t\r\n:]|!(?:[a-z]{2,8}:)?\/\//i;
 /** An encoded `<` with the first character of the name of a tag, which may be encoded too. `=3cm` is a length. */
 const ENCODED_TAG = new RegExp(
-  "(?:(?:&(?:amp;){0,3}(?:lt|#0{0,6}60|#x0{0,5}3c);?|%(?:25){0,3}3c|\\\\x3c|\\\\u\\{?0{0,4}3c\\}?|\\\\0?74|\\+adw[-a])" +
+  "(?:(?:(?:&|%26|\\\\(?:u00|x)26)(?:(?:amp|#0{0,2}38|#x0{0,2}26);){0,3}(?:lt|#0{0,6}60|#x0{0,5}3c);?" +
+    "|(?:%(?:25){0,3}|\\\\x|[\\\\%]u\\{?0{0,6})3c\\}?|\\\\0?74|\\+adw[-a])" +
     "([a-z/!?&%\\\\+])|=3c([a-ln-z/!?&%\\\\]|m[a-z]|=[2-7])|<(&[#a-z]|%[0-9a-f]|\\\\[ux0-7])" +
     "|[\uff1c\ufe64]([^ \\t\\r\\n0-9=;<.,\\-\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]))",
   "gi",

@@ -95,8 +95,9 @@ def _format_staircase(definition: dict[str, Any], numbers: dict[str, Any]) -> st
     return f"""## The staircase
 
 Local differential privacy per randomized word between texts of the same template, against someone who knows every other
-word: any two words make any output likelier by a factor of at most exp(epsilon). {numbers["staircase_k"]} stored
-neighbors per word. The template is revealed: function words (unless `--protect all`), punctuation, case, and \
+word: any two words make any output likelier by a factor of at most exp(epsilon). At most
+{numbers["staircase_k"]} neighbors per word. \
+The template is revealed: function words (unless `--protect all`), punctuation, case, and \
 entity types:
 {kinds}. A name or number becomes a surrogate that is sampled independently of it: only its entity type is revealed.
 

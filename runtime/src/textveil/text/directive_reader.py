@@ -50,7 +50,8 @@ _INLINE = re.compile(
 #: Quoted-Printable or UTF-7, or replaces wide characters; and the first character of the name of a tag. That character
 #: may be encoded too. *=3cm* is a length.
 _ENCODED_TAG = re.compile(
-    r"(?:(?:&(?:amp;){0,3}(?:lt|\#0{0,6}60|\#x0{0,5}3c);?|%(?:25){0,3}3c|\\x3c|\\u\{?0{0,4}3c\}?|\\0?74|\+adw[-a])"
+    r"(?:(?:(?:&|%26|\\(?:u00|x)26)(?:(?:amp|\#0{0,2}38|\#x0{0,2}26);){0,3}(?:lt|\#0{0,6}60|\#x0{0,5}3c);?"
+    r"|(?:%(?:25){0,3}|\\x|[\\%]u\{?0{0,6})3c\}?|\\0?74|\+adw[-a])"
     r"([a-z/!?&%\\+])|=3c([a-ln-z/!?&%\\]|m[a-z]|=[2-7])|<(&[\#a-z]|%[0-9a-f]|\\[ux0-7])"
     r"|[\uff1c\ufe64]([^ \t\r\n0-9=;<.,\-\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]))",
     re.ASCII | re.IGNORECASE,
@@ -63,7 +64,7 @@ _BARE_TAG = re.compile(
 #: A character without which no text within a line begins a directive.
 _SIGN = re.compile("[][=:/&%<\\\\+\uff1c\ufe64]")
 #: End of a text that may be a part of an encoded ``<``.
-_OPEN_SIGN = re.compile(r"[&%\\=+<\uff1c\ufe64][^ \t\r\n]{0,16}\Z")
+_OPEN_SIGN = re.compile(r"[&%\\=+<\uff1c\ufe64][^ \t\r\n]{0,40}\Z")
 _MAX_ENCODED_TAG = MAX_TAG_LENGTH + 24
 
 

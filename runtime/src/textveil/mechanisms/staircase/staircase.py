@@ -64,7 +64,7 @@ class StaircaseTable:
 
     Attributes:
         neighbors: For each word, the id of the word itself, followed by the ids of its nearest words, nearest first;
-            shape ``(symbol_count, k)``.
+            shape ``(symbol_count, k)``. Rows with fewer neighbors end with ids of words that are never an output.
         base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
         roles: For every symbol, the sum of the bits (``compute_output_role``) of all settings in which it is a possible
             output, shape ``(symbol_count,)``. The privacy guarantee holds for any roles.

@@ -94,22 +94,31 @@ class WordListRandomizer:
         return [self.vocabulary[id] for id in self.staircase.draw_symbols(inputs, random_uint64)] if words else []
 
 
-def _check_entries(entries: Sequence[str], bundle: TextBundle) -> None:
+def find_unfit_entries(entries: Sequence[str], bundle: TextBundle) -> dict[str, list[bool]]:
+    """Return for each entry whether it cannot be on a list of the option ``randomize``, by the reason.
+
+    Args:
+        entries: The words of the list.
+        bundle: A bundle (opened folder of tables and settings) with the lists of the mode ``names``.
+    """
     lists = bundle.get_names_lists()
     clitics = lists.rules.clitics.pieces | {clitic[:-1] for clitic in lists.rules.clitics.before}
     common, names = lists.common_words, frozenset[str]().union(*(lists.members_by_type[kind] for kind in _NAME_LISTS))
     first = {word: number for number, word in reversed([*enumerate(entries)])}
-    unfit = {
+    return {
         "are not single words of two or more lower-case letters": [
             len(word) < 2 or not word.isalpha() or word != fold_word(word) for word in entries
         ],
         "repeat earlier entries: remove them": [first[word] < number for number, word in enumerate(entries)],
         "are function words or parts of HTML: remove them": [
-            word in _HTML_WORDS or word in clitics or common.get(word, 0) & FUNCTION for word in entries
+            word in _HTML_WORDS or word in clitics or common.get(word, 0) & FUNCTION > 0 for word in entries
         ],
         "are also names: use deny for them": [word in names and not common.get(word, 0) & STRICT for word in entries],
     }
-    for reason, is_unfit_by_entry in unfit.items():
+
+
+def _check_entries(entries: Sequence[str], bundle: TextBundle) -> None:
+    for reason, is_unfit_by_entry in find_unfit_entries(entries, bundle).items():
         numbers = [str(number) for number, is_unfit in enumerate(is_unfit_by_entry, 1) if is_unfit]
         if numbers:
             reported = numbers[:_MAX_REPORTED] + ["and more"] * (len(numbers) > _MAX_REPORTED)
