@@ -1,6 +1,6 @@
-"""Split identifiers of source code, such as ``customer_id`` and ``getUserName``, into words.
+"""Split identifiers of source code, such as ``customer_id`` and ``getUserName``, into words, and find account names.
 
-The rule is in docs/names-rule.md, "Identifiers".
+The rules are in docs/names-rule.md, "Identifiers" and "Plain identifiers".
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 # ``re`` takes long to compile a class that lists all characters beyond ASCII.
 _LOWER = r"[^\x00-`{-\x7f]"
 _WORD = re.compile(f"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?!{_LOWER})|[A-Z]?{_LOWER}+|[0-9]+")
+_ENDS_IN_DIGITS = re.compile("[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}")
 
 
 def split_identifier(identifier: str) -> list[str]:
@@ -34,3 +35,20 @@ def split_identifier(identifier: str) -> list[str]:
 def iterate_identifier_words(identifier: str) -> Iterator[tuple[int, int]]:
     """Yield the start and the end index of each word that ``split_identifier`` returns."""
     yield from (match.span() for match in _WORD.finditer(identifier))
+
+
+def is_account_name(string: str) -> bool:
+    """Return whether a string has the form of an account name: two words or more, and two digits or more at the end.
+
+    Marks ``_``, ``-`` and ``.`` or a change of case separate the words, each of which has two letters or more. The
+    result depends only on the lengths of the words, their case, the digits and the marks.
+
+    Example:
+        >>> is_account_name("blue_rider84"), is_account_name("SunnyDay77")
+        (True, True)
+        >>> is_account_name("customer_id"), is_account_name("line_2"), is_account_name("base64")
+        (False, False, False)
+    """
+    if _ENDS_IN_DIGITS.fullmatch(string) is None:
+        return False
+    return sum(word.isalpha() and len(word) > 1 for word in split_identifier(string)) > 1

@@ -4,7 +4,7 @@
  */
 
 import type { Rules } from "../../bundle/rules.js";
-import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
+import { isAccountName, iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
 import { findCasePattern, isUpper, LOWER } from "../segmentation/words.js";
 import { IDENTIFIER_PIECE } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
@@ -135,7 +135,8 @@ export class IdentifierRules {
   /** Return whether a string is source code, and not an address. */
   #isCode(masked: string): boolean {
     const words = splitIdentifier(masked);
-    if (!this.strings.hasPlainDigits(words) || this.strings.hasSpelledNumber(words)) return false;
+    if (!this.strings.hasPlainDigits(words) || this.strings.hasSpelledNumber(words) || isAccountName(masked))
+      return false;
     const letters = words.filter((word) => !beginsWithDigit(word)).map((word) => word.toLowerCase());
     if (!letters.some((word) => word !== "xxxx" && word.length > 1)) return false;
     if (letters.some((word) => this.#prefixes.has(word)) || !CODE_MARKS.test(masked)) return false;

@@ -3,7 +3,7 @@
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
-import { splitIdentifier } from "../identifiers.js";
+import { isAccountName, splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
 import { CAPITALIZED, MIN_SPELLED, type NamesToken } from "./tokens.js";
@@ -425,10 +425,10 @@ export class FactStrings {
   /**
    * Return whether all pieces of a string such as `customer_id` are public words. The string may have one group of
    * digits: one or two digits, or a round number. The result is false if the string may begin an IBAN or a number plate,
-   * or may spell a number.
+   * or may spell a number, and for an account name.
    */
   isPlain(text: string): boolean {
-    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
+    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text) || isAccountName(text)) return false;
     const pieces = splitIdentifier(text);
     if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());

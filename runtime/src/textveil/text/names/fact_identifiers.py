@@ -11,7 +11,7 @@ from functools import cached_property
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import LazyPattern
-from textveil.text.identifiers import iterate_identifier_words, split_identifier
+from textveil.text.identifiers import is_account_name, iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
@@ -175,11 +175,17 @@ class IdentifierRules:
     def _is_code(self, masked: str) -> bool:
         """Return whether a text with marks such as ``_`` or ``(`` is source code of words that are mostly public.
 
+        The result is false for a text with the form of an account name, such as ``SunnyDay77``.
+
         Args:
             masked: The string with ``xxxx`` in place of each word to replace.
         """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
-        if not _has_plain_digits(words) or may_spell_number(words, self._strings.lists.rules):
+        if (
+            not _has_plain_digits(words)
+            or may_spell_number(words, self._strings.lists.rules)
+            or is_account_name(masked)
+        ):
             return False
         letters = [word.lower() for word in words if not word[0].isdigit()]
         public = [word for word in letters if word != "xxxx" and len(word) > 1]

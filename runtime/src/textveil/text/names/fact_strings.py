@@ -10,7 +10,7 @@ from functools import cached_property
 
 from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.identifiers import split_identifier
+from textveil.text.identifiers import is_account_name, split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -414,12 +414,12 @@ class FactStrings:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
         The string may also have one number, which must be round or have one or two digits. The result is false for a
-        string that may begin an IBAN or a number plate, such as ``YA25``, and for a number in words.
+        string that may begin an IBAN or a number plate (``YA25``), an account name (``blue_rider84``) or number words.
         """
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
         pieces = split_identifier(string)
-        if _FIRST_GROUP.fullmatch(string) or may_spell_number(pieces, self.lists.rules):
+        if _FIRST_GROUP.fullmatch(string) or is_account_name(string) or may_spell_number(pieces, self.lists.rules):
             return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):
