@@ -138,7 +138,7 @@ class ColumnSelection:
 
     @property
     def max_row(self) -> int:
-        """Return the maximum bytes of a row."""
+        """Return the limit on the size of a row in bytes; a larger row is refused."""
         return 4 * self.max_field
 
     @property

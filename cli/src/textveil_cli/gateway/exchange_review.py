@@ -275,7 +275,10 @@ def _iterate_reply_texts(reply: Any) -> Iterator[tuple[str, str]]:
 
 
 def _iterate_deltas(data: Any) -> Iterator[tuple[str, str]]:
-    """Yield each part of a text in an event of a stream, as a pair of the path of the text and the part."""
+    """Yield each piece of text in an event of a streamed reply, as a pair.
+
+    The first entry names the text to which the piece belongs, such as ``choices.0.content``; the second is the piece.
+    """
     if not isinstance(data, Mapping):
         return
     delta = data.get("delta")

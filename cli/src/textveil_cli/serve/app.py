@@ -234,9 +234,10 @@ async def answer_busy(scope: Any, receive: Any, send: Any) -> None:
 
 
 def make_error_response(refusal: Refusal) -> Response:
-    """Return a ``Refusal`` as a JSON response, and close the connection after it.
+    """Return a JSON response with the error code and the message of a ``Refusal``.
 
-    The response is sent at once. The server discards the rest of the request body.
+    Its header ``connection: close`` makes the server close the connection after the response. So the server need not
+    read the rest of the request body, and discards it.
     """
     headers: Mapping[str, str] = {**RESPONSE_HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:

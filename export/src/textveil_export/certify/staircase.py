@@ -36,7 +36,7 @@ def certify_staircase(
         run: Function that applies another function to blocks of rows, such as in parallel processes.
 
     Raises:
-        CertificationError: A row or a level violates a condition of the theorem.
+        CertificationError: A row or a level violates a condition of the privacy theorem in docs/proofs/staircase.md.
     """
     neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
     spans = split_rows(len(base))

@@ -85,7 +85,10 @@ class FoundReply:
 
 
 class ReplyRecords:
-    """Replies of the model, each stored for its position in the conversation, to send them again as written.
+    """Replies of the model, each stored with its position in the conversation.
+
+    The client sends earlier replies again, with their originals. The record allows sending the model's own text in
+    place of such a reply, byte for byte.
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.

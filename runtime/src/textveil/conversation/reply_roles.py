@@ -100,8 +100,9 @@ class CallIds:
     def replace(self, call: Any) -> Any:
         """Return the identifier that the client receives in place of an identifier of the model's provider.
 
-        Two kinds of identifiers are returned unchanged: those that cannot be a guess of a hidden string, and those that
-        this object created.
+        A hostile model may choose as an identifier a string that it guesses to be a hidden name, and learn from the
+        next request whether the guess was right. So an identifier that may be such a guess is replaced. Random
+        identifiers of known providers, and those that this object created, are returned unchanged.
         """
         if call is None or isinstance(call, bool):
             return call

@@ -116,7 +116,8 @@ class TextLabelEncoder:
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "TextLabelEncoder":
         """Open a label bundle (folder with parameters), and check every file and every output distribution.
 
-        ``expect_id`` or ``signer`` is required for a bundle with a model, but not for a bundle with a static extractor.
+        ``expect_id`` or ``signer`` is required for a bundle with an ONNX model, but not for one with a static
+        extractor, which is a table of word vectors.
 
         Args:
             path: Folder of the bundle; by default the default encoder of the repository, with its content hash.

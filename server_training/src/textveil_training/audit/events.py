@@ -42,7 +42,8 @@ class Event:
         name: Name of the features on which the score depends, for the report.
         score: Function that computes the scores of outputs.
         threshold: The threshold.
-        of_first: Whether the event is likelier for the first input; it then contains scores of at least the threshold.
+        of_first: Whether the event is likelier for the first of the two inputs whose outputs the audit compares. It
+            then contains scores of at least the threshold, and otherwise scores below it.
     """
 
     name: str

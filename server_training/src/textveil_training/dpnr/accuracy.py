@@ -127,8 +127,9 @@ class ReleasedDecisions:
     """Classes that a model's classifier predicts from noisy vectors of a split's texts.
 
     Attributes:
-        decisions: Predicted class ids, int64 of shape ``(texts,)``, for each repetition of the noise; for a model
-            without noise, for each matrix of vectors.
+        decisions: Predicted class ids, one int64 array of shape ``(texts,)`` for each time that noise was drawn. A
+            model without noise has one array for each matrix of vectors: one matrix, or several with word dropout,
+            each computed from the texts without other words.
         without_noise: Predictions from the vectors before the noise, for each matrix of vectors; empty for a model
             without noise.
     """

@@ -33,8 +33,9 @@ class LevelParameters:
     Attributes:
         exponent: ``alpha`` per unit of scaled distance. Without rounding to integers, the privacy loss per unit is at
             most ``2 alpha``.
-        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``. Weights do not increase with
-            the score and are at least ``MIN_WEIGHT``. Larger scores have the last weight.
+        weights: ``weights[s]`` is the integer weight of an output whose distance from the input has the rounded value
+            (score) ``s``, shape ``(scores,)``. Weights do not increase with the score and are at least ``MIN_WEIGHT``.
+            Larger scores have the last weight.
         base: For each word of the vocabulary, a factor of its weight as an output, the same for all inputs, shape
             ``(symbols,)``; ``None`` if all factors are 1.
 

@@ -46,8 +46,10 @@ class EarlierDraws:
     """Random outputs in the earlier chunks of a long document whose equal words get equal outputs.
 
     Attributes:
-        counted: Number of tokens of the document so far that count toward the limit ``consistent_cap``.
-        values: Outputs so far, as a dictionary whose keys are the same for equal tokens. Private.
+        counted: Number of tokens of the document so far that count toward ``consistent_cap``, the limit on words with
+            equal outputs.
+        values: Outputs so far, as a dictionary whose keys are the same for equal tokens. The keys depend on
+            words of the user: do not store or send them.
     """
 
     counted: int = 0
