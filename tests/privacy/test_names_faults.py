@@ -52,8 +52,8 @@ READ_FAULTS: dict[str, Fault] = {
     ),
     "a hyphenated word ends what stands together": (
         SpanFinder,
-        "_is_joined_to_run",
-        ("self._find_member_end(index, end) == after", "index + 1 == after"),
+        "_hide_capitalized",
+        ("self._find_member_end(group[-1], end) != place or", "group[-1] + 1 != place or"),
     ),
     "a replaced string decides whether a line is a headline": (
         SpanFinder,
@@ -151,7 +151,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a word behind a name in lower case is told by the name": (
         SpanFinder,
         "_iterate_line_elements",
-        ("token.flags & LISTED_PERSON and", "token.flags & LISTED_PERSON and token.key < 'c' and"),
+        ("is_listed_name(token) and", "is_listed_name(token) and token.key < 'c' and"),
     ),
     "a full stop belongs to some forms": (
         SpanFinder,

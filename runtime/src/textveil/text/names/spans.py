@@ -38,8 +38,10 @@ from textveil.text.names.tokens import (
     KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
+    LISTED_PERSON,
     LONE_INITIAL,
     NAME_AFTER_TITLE,
+    NAME_ROLE,
     OUTWARD,
     RANDOMIZED,
     REPLACED,
@@ -145,8 +147,9 @@ class SpanFinder:
         if (dates := self._rules.dates).links or dates.day_stop:
             numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
-        for index in find_cued_names(words, gaps, special, self._rules.facts.name_leads, self._has_capitals):
-            self._hidden[index] = True
+        if any(words[at].flags & LISTED_PERSON or words[at].entity_type == NAME_ROLE for at in special):
+            for at in find_cued_names(words, gaps, special, self._rules.facts.name_leads, self._has_capitals):
+                self._hidden[at] = True
         line = (words[at] for at in range(start, end) if gaps[at] != "-")
         self._has_lower = not capitalized or any(map(self._is_lower, line))
         if capitalized:
@@ -203,10 +206,8 @@ class SpanFinder:
 
     def _take_kept(self, index: int) -> str:
         """Return and consume the unchanged text between the last replaced word and the word at ``index``."""
-        text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
-        if self._kept:
-            text = "".join((*self._kept, text))
-            self._kept.clear()
+        text = "".join((*self._kept, *self._spellings[2 * self._after_last_span : 2 * index + 1]))
+        self._kept.clear()
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
