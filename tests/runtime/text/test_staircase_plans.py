@@ -35,7 +35,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for wrong in (0, -1, 2.0, "5", True)
     ),
     ({"replacement_probability": 1}, "the staircase does not support replacement_probability: omit it"),
-    ({"deny": "doctor"}, "deny must be a collection of words"),
+    *(({name: "private"}, f'{name} must be a list of words, such as ["doctor"]') for name in ("deny", "allow")),
+    *(({name: "private"}, f'{name} must be a list, such as ["city"]') for name in ("keep", "tag", "drop")),
     ({"epsilon": "much"}, "epsilon must be a number, such as 10"),
 ]
 

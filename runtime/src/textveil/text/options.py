@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from numbers import Real
 from typing import TypedDict
 
@@ -129,8 +130,23 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     ),
     "sanitize_punctuation": (_is_flag, "{} must be true or false"),
     "patterns": (_are_patterns, "{} must be a mapping of names of types to patterns"),
-    **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} must be a collection of words")),
+    **dict.fromkeys(("deny", "allow", "randomize"), (_are_words, '{} must be a list of words, such as ["doctor"]')),
+    **dict.fromkeys(("keep", "tag", "drop"), (_are_words, '{} must be a list, such as ["city"]')),
+    "known": (_are_words, '{} must be a list, such as ["Daniel Keller, Dan"]'),
 }
+
+
+def refuse_unknown_options(options: Collection[str], choices: Collection[str]) -> None:
+    """Raise ``OptionError`` if the name of an option is not one of ``choices``.
+
+    The message suggests the most similar choice that the call does not use, or lists all choices if none is similar. It
+    does not repeat the unknown name.
+    """
+    for name in options:
+        if name not in choices:
+            similar_names = get_close_matches(name, [choice for choice in choices if choice not in options], 1)
+            hint = f"did you mean {similar_names[0]}?" if similar_names else f"choose among {', '.join(choices)}"
+            raise OptionError(f"unknown option: {hint}")
 
 
 def check_options(options: Mapping[str, object]) -> dict[str, object]:
@@ -140,8 +156,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
         OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices. The message
             does not repeat the value.
     """
-    if not set(options) <= set(Options.__annotations__):
-        raise OptionError(f"unknown option: choose among {', '.join(Options.__annotations__)}")
+    refuse_unknown_options(options, Options.__annotations__)
     checked = {name: value for name, value in options.items() if value is not None}
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):

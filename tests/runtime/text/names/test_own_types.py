@@ -138,7 +138,7 @@ def test_options_are_checked_and_other_modes_refuse_them(sanitizer: Sanitizer) -
         with pytest.raises(OptionError, match=r"^patterns must be a mapping of names of types to patterns$"):
             sanitizer.terms(protect="names", patterns=value)  # type: ignore[arg-type]
     for value in ("Anna", [5]):
-        with pytest.raises(OptionError, match=r"^known must be a collection of words$"):
+        with pytest.raises(OptionError, match=r"^known must be a list, such as \[\"Daniel Keller, Dan\"\]$"):
             sanitizer.terms(protect="names", known=value)  # type: ignore[arg-type]
 
 

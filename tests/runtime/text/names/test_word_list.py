@@ -80,7 +80,7 @@ def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="randomize: only the mode 'names' supports this"):
         ENGLISH.sanitize("he", protect="words", randomize=WORDS)
-    with pytest.raises(OptionError, match="randomize must be a collection of words"):
+    with pytest.raises(OptionError, match="randomize must be a list of words"):
         ENGLISH.sanitize("he", randomize="zorblax", **NAMES)  # type: ignore[arg-type]
     with pytest.raises(UnknownLevel):
         ENGLISH.sanitize("he", randomize=WORDS, epsilon=7, **NAMES)
