@@ -172,7 +172,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
             "option",
             "--replacement-probability and --deny work only with santext+",
         ),
-        (["--deny", "canary"], "input", "--deny: cannot read"),
+        (["--deny", "canary"], "input", "--deny: no such file"),
         (["--bundle", "a canary"], "bundle-not-found", "there is no folder of that name"),
         (["--bundle", "canary" * 1000], "bundle-not-found", "there is no folder of that name"),
     ],
@@ -224,3 +224,24 @@ def test_a_hint_for_tags_of_several_lines(command: Callable, here: Callable, tmp
         assert ran.code == 0
         assert "numbered" not in ran.message
     assert hint.format("cell", "row") in here(*both, tmp_path / "c.csv").message
+
+
+def test_a_key_makes_no_tags_equal(here: Callable, tmp_path: Path) -> None:
+    """The same name is [person 1] and [person 2] of two documents, so no message states that a key links them."""
+    lines, table, key = tmp_path / "calls.txt", tmp_path / "calls.csv", tmp_path / "c.key"
+    lines.write_text("Peter Schulz met Anna Novak.\nAnna Novak left.\n")
+    table.write_text("a\nPeter Schulz met Anna Novak.\nAnna Novak left.\n")
+    hint = (
+        "tags are numbered in each {0} anew, so [person 1] of two {0}s can be two persons: "
+        "--corpus-key makes equal names equal with --style surrogate alone (--document {0} hides this hint)\n"
+    )
+    keyed, linked = ("sanitize", "--corpus-key", key), "Documents under one key are linked."
+    for unit, inputs in (("line", (lines,)), ("cell", (table, "--column", "a"))):
+        ran = here(*keyed, "--style", "tag", *inputs)
+        assert ran.text.endswith("[person 1] met [person 2].\n[person 1] left.\n")
+        assert hint.format(unit) in ran.message
+        assert linked not in ran.message
+        assert "numbered" not in here(*keyed, "--style", "tag", "--document", unit, *inputs).message
+        surrogates = here(*keyed, *inputs).message
+        assert linked in surrogates
+        assert "numbered" not in surrogates

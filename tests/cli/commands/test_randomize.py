@@ -105,7 +105,7 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
 
 def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
     assert rewrite("--randomize", tmp_path / "zorblax", "--text", TEXT).message == (
-        "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
+        "textveil: input: --randomize: no such file\n"
     )
     assert here("sanitize", "--protect", "words", "--randomize", listed, "--text", TEXT).message == (
         "textveil: option: --randomize: only the mode 'names' supports this: use --protect names "

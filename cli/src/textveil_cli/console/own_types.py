@@ -6,6 +6,8 @@ from pathlib import Path
 
 from textveil.errors import InputError, OptionError
 
+from textveil_cli.console.text_io import refuse_missing_file
+
 #: Largest file of listed persons.
 MAX_KNOWN_BYTES = 1 << 24
 
@@ -38,9 +40,10 @@ def read_known_persons(path: Path, option: str = "--known") -> list[str]:
     Blank lines and comments are included, so that a later error can give the correct line number.
 
     Raises:
-        InputError: The file cannot be read, is too large, or names no person. The error has no content of the file, and
-            no cause, since a cause could contain content.
+        InputError: The file does not exist, cannot be read, is too large, or names no person. The error has no content
+            of the file, and no cause, since a cause could contain content.
     """
+    refuse_missing_file(path, option)
     content = None
     with suppress(OSError, UnicodeDecodeError):
         if path.stat().st_size > MAX_KNOWN_BYTES:

@@ -151,6 +151,13 @@ def iterate_lines(paths: Sequence[str]) -> Iterator[str]:
     return (line for found in read_inputs(paths) for lines, _, _ in found for line in lines)
 
 
+def refuse_missing_file(path: Path, option: str) -> None:
+    """Raise ``InputError`` if the file of an option does not exist. The error has no path that may be private text."""
+    if not os.path.exists(path):
+        name = get_safe_file_name(path)
+        raise InputError(f"{option}: no such file{f': {name}' if name else ''}")
+
+
 def read_word_list(path: Path | None, option: str) -> list[str]:
     """Return the words of a file that has one word per line; an empty list if ``path`` is ``None``.
 
@@ -161,10 +168,12 @@ def read_word_list(path: Path | None, option: str) -> list[str]:
         option: The option that names the file, for errors.
 
     Raises:
-        InputError: The file cannot be read. The error has no cause, since a cause could contain content of the file.
+        InputError: The file does not exist or cannot be read. The error has no cause, since a cause could contain
+            content of the file.
     """
     if path is None:
         return []
+    refuse_missing_file(path, option)
     with suppress(OSError, UnicodeDecodeError):
         return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     raise InputError(f"{option}: cannot read {get_safe_file_name(path) or 'the file'} as UTF-8 with one word per line")

@@ -62,16 +62,26 @@ class SanitizeArguments:
 
         The hint is empty if the user gave ``--document``.
 
-        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line.
+        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line. ``--corpus-key`` does not
+        change this, since the key selects surrogates alone.
         """
         has_selected = self.rows.document is not None or self.rows.document_key is not None
-        if self.text_options.protection.style != "tag" or not self.text_options.is_consistent or has_selected:
+        has_numbers = self.text_options.is_consistent or self.has_corpus_key
+        if self.text_options.protection.style != "tag" or not has_numbers or has_selected:
             return ""
         unit, whole, option = ("cell", "row", "row") if self.is_table else ("line", "file", "file")
+        remedy = f"--document {option} numbers them in the whole {whole}"
+        if self.has_corpus_key:
+            remedy = "--corpus-key makes equal names equal with --style surrogate alone"
         return (
             f"tags are numbered in each {unit} anew, so [person 1] of two {unit}s can be two persons: "
-            f"--document {option} numbers them in the whole {whole} (--document {unit} hides this hint)"
+            f"{remedy} (--document {unit} hides this hint)"
         )
+
+    @property
+    def has_corpus_key(self) -> bool:
+        """Return whether the user gave ``--corpus-key``, the key of equal surrogates in all documents."""
+        return self.text_options.sampling.corpus_key is not None
 
     @property
     def is_table(self) -> bool:
@@ -107,7 +117,7 @@ class SanitizeArguments:
         if self.rows.document not in choices:
             raise OptionError(f"--document must be '{choices[1]}' or '{choices[2]}'")
         if self.save_mapping is not None and not self.text_options.is_consistent:
-            conflicting = "--corpus-key" if self.text_options.sampling.corpus_key is not None else "--no-consistent"
+            conflicting = "--corpus-key" if self.has_corpus_key else "--no-consistent"
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:
                 raise OptionError(f"--save-mapping cannot be combined with {conflicting}")
             raise OptionError("--save-mapping needs --protect names or --consistent")

@@ -98,7 +98,9 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     else:
         print_unless_quiet(run.format_statement(result), quiet)
     _print_notes(sources, result, quiet)
-    has_several = result.counts.documents > (result.counts.rows if run.is_table else len(result.files))
+    # one cell per row: no option numbers the tags of several rows, but with a key the user expects equal tags
+    by_row = run.is_table and not arguments.has_corpus_key
+    has_several = result.counts.documents > (result.counts.rows if by_row else len(result.files))
     if has_several and (hint := arguments.describe_tag_numbers()):
         print_unless_quiet(hint, quiet)
     if not quiet:

@@ -53,7 +53,8 @@ class ReplacementStyle:
         drop: Entity types that are removed without a replacement.
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
-        linked: Whether equal entities in different documents get equal surrogates, if the secret key is the same.
+        linked: Whether equal entities in different documents get equal surrogates, if the secret key is the same. The
+            key selects no tags.
         value_tags: Entity types that become tags because the option ``facts`` leaves some of their values unchanged: a
             surrogate could be mistaken for such a value. Numbers with a layout (public form) in ``LONG_NUMBERS`` get
             surrogates nevertheless.
@@ -72,6 +73,11 @@ class ReplacementStyle:
     def effective_cap(self) -> int | None:
         """Largest number of distinct replaced strings of a document; ``None`` if there is no limit."""
         return self.cap if self.consistent and not (self.linked or self.tags) else None
+
+    @property
+    def links_documents(self) -> bool:
+        """Return whether outputs reveal equal entities of different documents: under a key, and not as tags alone."""
+        return self.linked and not self.tags
 
 
 @dataclass(frozen=True)
@@ -187,7 +193,7 @@ class NamesGuarantee:
             items.append(_TEXTS["not_protected_known"])
         if self.draw is not None:
             items.append(_TEXTS["not_protected_randomized"])
-        if self.style.linked:
+        if self.style.links_documents:
             items.append(_TEXTS["not_protected_linked"])
         elif self.style.consistent:
             items.append(_TEXTS["not_protected_equal"])
@@ -202,7 +208,7 @@ class NamesGuarantee:
                 types=", ".join(kept_types)
             )
         kept_phrase += _TEXTS["kept_allowed"] if self.allow else ""
-        linked_phrase = _TEXTS["linked"] if self.style.linked else ""
+        linked_phrase = _TEXTS["linked"] if self.style.links_documents else ""
         draw = self.draw
         randomized_phrase = ""
         if draw is not None:
