@@ -229,7 +229,7 @@ class RowOptions:
         Literal["line", "file", "cell", "row"] | None,
         typer.Option(
             help="Texts that form one document. Plain text: line (the default) or file; tables: cell (the default) or "
-            "row. Required with --consistent."
+            "row. Modes words and all: required with --consistent."
         ),
     ] = None
     document_key: Annotated[
