@@ -118,7 +118,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
     ):
         with pytest.raises(OptionError, match=r"^unknown option: choose among mechanism, .*, sanitize_punctuation$"):
             call(permit=["doctor"])
-        for name, suggested in (("stlye", "style"), ("Keep", "keep"), ("fact", "facts"), ("protec", "protect")):
+        for name, suggested in (("styles", "style"), ("Keep", "keep"), ("fact", "facts"), ("protec", "protect")):
             with pytest.raises(OptionError, match=rf"^unknown option: did you mean {suggested}\?$"):
                 call(**{name: "doctor"})
         with pytest.raises(OptionError, match=r"^unknown option: choose among "):
