@@ -203,8 +203,6 @@ def test_a_row_needs_consistent_replacement() -> None:
         sanitize(frame, "note", "reply", document="row", protect="words")
     done = sanitize(frame, "note", "reply", document="row", protect="words", consistent=True)
     assert done["stars"].tolist() == [3, 4, 5, 6]
-    with pytest.raises(OptionError, match=r"^unknown option: did you mean drop_column\?$"):
-        sanitize(frame, "note", drop_columns="stars")
     with pytest.raises(OptionError, match=r"^document must be 'cell' or 'row'$"):
         sanitize(frame, "note", document="file")
 

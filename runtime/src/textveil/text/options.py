@@ -136,7 +136,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
-def refuse_unknown_options(options: Collection[str], choices: Collection[str]) -> None:
+def _refuse_unknown(options: Collection[str], choices: Collection[str]) -> None:
     """Raise ``OptionError`` if the name of an option is not one of ``choices``.
 
     The message suggests the most similar choice that the call does not use, or lists all choices if none is similar. It
@@ -156,7 +156,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
         OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices. The message
             does not repeat the value.
     """
-    refuse_unknown_options(options, Options.__annotations__)
+    _refuse_unknown(options, Options.__annotations__)
     checked = {name: value for name, value in options.items() if value is not None}
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):
