@@ -133,6 +133,7 @@ def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
     up: Upstream, tmp_path: Path, path: str
 ) -> None:
     name = {ANTHROPIC: "system", RESPONSES: "instructions"}.get(path)
+    role = "system" if name else "developer"
 
     def ask(system: str) -> str:
         messages = [{"role": "user", "content": TEXT}]
@@ -151,9 +152,15 @@ def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
     lines = [line for line in server.said.splitlines() if "system prompt" in line]
     assert lines == [
         f"textveil: request {changed}: the system prompt changed in 2 places, which --dry-run prints; --pass-through "
-        "system sends it unchanged (reported once)"
+        f"{role} sends it unchanged (reported once)"
     ]
     assert SECRET not in server.said
+    again = tmp_path / "again"
+    again.mkdir()
+    with gateway(again, up.url, "--facts", "none", "--pass-through", role) as server:
+        ask(SYSTEM)
+        assert server.stop() == 0
+    assert "system prompt" not in server.said
 
 
 @pytest.mark.slow

@@ -32,6 +32,22 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
     return texts
 
 
+def list_system_roles(body: Mapping[str, Any]) -> list[str]:
+    """Return the roles with which ``--pass-through`` sends the system prompt of a request unchanged, in order.
+
+    The fields ``system`` and ``instructions`` count as messages with the role ``system``.
+
+    Args:
+        body: The body of a request, before names were replaced.
+    """
+    roles = ["system"] if body.get("system") or body.get("instructions") else []
+    for messages in (body.get("messages"), body.get("input")):
+        for message in messages if isinstance(messages, list) else ():
+            if isinstance(message, Mapping) and message.get("role") in _SYSTEM_ROLES:
+                roles.append(message["role"])
+    return list(dict.fromkeys(roles))
+
+
 def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Yield every value of a request, and every changed key, each with the value or key that is sent in its place.
 

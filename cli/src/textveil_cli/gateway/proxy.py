@@ -29,7 +29,7 @@ from textveil_cli.gateway.call_audit import CallAudit
 from textveil_cli.gateway.chat_replies import ChatReplyRestorer
 from textveil_cli.gateway.client_request import ClientRequest
 from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, StoredConversation
-from textveil_cli.gateway.differences import iterate_differences, list_system_texts
+from textveil_cli.gateway.differences import iterate_differences, list_system_roles, list_system_texts
 from textveil_cli.gateway.gateway_state import Gateway
 from textveil_cli.gateway.headers import (
     build_target,
@@ -322,9 +322,10 @@ class GatewayRequestHandler:
             return
         self._has_reported_system_prompt = True
         count = sum(map(self._gateway.count_replaced, texts))
+        roles = " --pass-through ".join(list_system_roles(original))
         self._gateway.report(
             f"request {request_id}: the system prompt changed in {format_count(count, 'place')}, which --dry-run "
-            "prints; --pass-through system sends it unchanged (reported once)"
+            f"prints; --pass-through {roles} sends it unchanged (reported once)"
         )
 
     def _report_language(self, call: ClientRequest) -> None:
