@@ -245,9 +245,9 @@ def test_long_rows_make_the_sample_smaller() -> None:
 def test_a_report_states_its_run_and_opens_rare_words(sanitize: Callable, tmp_path: Path) -> None:
     path, report, deny = tmp_path / "a.csv", tmp_path / "report.html", tmp_path / "words.txt"
     names = [f"Zorblax{'abcdefghijklmnopqrstuvwxyz'[number]}" for number in range(26)]
-    path.write_text("note\n" + "".join(f"We met {name} today\n" for name in names), "utf-8")
+    path.write_text("note,mail\n" + "".join(f"We met {name} today,x\n" for name in names), "utf-8")
     deny.write_text("quibble\n", "utf-8")
-    options = ("--column", "note", "--style", "tag", "--deny", deny, "--document", "row")
+    options = ("--column", "note", "--style", "tag", "--deny", deny, "--document", "row", "--drop-column", "mail")
     assert sanitize(path, *options, "--report", report, "-o", tmp_path / "sent.csv").code == 0
     page = report.read_text("utf-8")
     run = re.search(r"<p[^>]*>(\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d{4}, textveil [^<]+)</p>", page)
@@ -256,7 +256,7 @@ def test_a_report_states_its_run_and_opens_rare_words(sanitize: Callable, tmp_pa
         f", textveil {__version__}, bundle {DEFAULT_BUNDLE_ID[:12]}; output: sent.csv; options: protect names, "
         in run[1]
     )
-    for option in ("style tag", "facts plain", "deny (1 word)", "column note", "document row"):
+    for option in ("style tag", "facts plain", "deny (1 word)", "column note", "document row", "drop-column mail"):
         assert option in run[1]
     assert "quibble" not in page
     opened = re.search(r"<details><summary>11 more</summary>([^<]*)</details>", page)

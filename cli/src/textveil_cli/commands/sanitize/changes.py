@@ -37,7 +37,8 @@ def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, o
     shown |= options
     shown |= {"language": arguments.bundle.language, "bundle": arguments.bundle.bundle}
     shown |= {"column": arguments.table.columns, "document": arguments.documents.document}
-    shown |= {"document-key": arguments.documents.document_key}
+    shown |= {"document-key": arguments.documents.document_key, "drop-column": arguments.documents.drop_column}
+    shown |= {"drop-other-columns": arguments.documents.drop_other_columns}
     return format_options(shown)
 
 
