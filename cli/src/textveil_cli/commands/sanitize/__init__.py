@@ -173,10 +173,10 @@ def sanitize(arguments: SanitizeArguments) -> None:
     textveil sanitize tickets.csv --column note -o sent.csv
 
 
-    By default (--protect names), textveil keeps common words, terms and numbers with a unit, and replaces everything
-    else. textveil preview lists the kept words, and --diff shows the changes. Kept words can reveal whom a text is
-    about. With --protect words or all, textveil randomizes words under an epsilon; the new words are unrelated to the
-    originals.
+    By default (--protect names), textveil keeps common words, terms and most numbers with a unit, and replaces
+    everything else. textveil preview lists the kept words, and --diff shows the changes. Kept words can reveal whom a
+    text is about. With --protect words or all, textveil randomizes words under an epsilon; the new words are unrelated
+    to the originals.
 
     Each line of plain text is a document. For CSV, TSV, JSON lines and Parquet, select columns or keys; all others are
     copied. Inputs may be folders and compressed files (.gz, .zst).
