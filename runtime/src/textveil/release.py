@@ -198,7 +198,7 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """Return the privacy statement in one line, such as the epsilon and what it applies to (a text or a word)."""
+        """Return the privacy statement in one line: for example, the epsilon for a text or for each word."""
 
     def _list_details(self) -> tuple[str, ...]:
         """Return the lines of a printed privacy statement between its summary and the bundle's (data folder's) hash."""

@@ -76,7 +76,7 @@ class TokenRandomizer:
 
     @property
     def unknown_id(self) -> int:
-        """Return the input id of ``<unk>``, which stands for all unknown words; it is never an output."""
+        """Return the input id of ``<unk>``, the token of all unknown words. This id is never an output."""
         return self.bundle.symbol_count
 
     def tokenize(self, text: str) -> TokenizedText:

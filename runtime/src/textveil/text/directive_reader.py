@@ -161,7 +161,7 @@ class DirectiveReader:
         return len(text)
 
     def _read_codes(self, text: str, start: int) -> None:
-        """Process the tags of BBCode in ``text`` of which a part is after ``start``, and the text between them."""
+        """Process the tags of BBCode in ``text`` that end after ``start``, and the text between these tags."""
         for match in _CODE_TAG.finditer(text):
             if match.end() <= start:
                 continue

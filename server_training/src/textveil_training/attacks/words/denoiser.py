@@ -48,7 +48,7 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def make_word_vectors(words: WordIds, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
-    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row stands for every hidden word.
+    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is the vector of all hidden words.
 
     Args:
         words: Table of word ids; the vector of a word is in the row of its id.

@@ -119,7 +119,7 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Convert word ids to the ids that this model uses; an id below 0 stands for the start or end of a text."""
+        """Convert word ids to the ids that this model uses. An id below 0 means the start or the end of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
