@@ -1,5 +1,7 @@
 """The check of lines for commands and directives examines each character of a reply a limited number of times."""
 
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -64,21 +66,23 @@ class CountedPattern:
         return match
 
 
-@pytest.mark.parametrize("unit", ['"//" ', "'//' ", '"//', "\"//'//", '" ', "\"www.a' ", '"mailto: ', "a(b) '//"])
-def test_quoted_addresses_take_linear_time(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def assert_linear_time(
+    reader: Callable[[], Any], module: ModuleType, pattern: str, unit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that a reader copies and searches at most ``most`` characters for each character of a long text."""
     work = Work()
-    monkeypatch.setattr(line_reader, "_QUOTED_ADDRESS", CountedPattern(line_reader._QUOTED_ADDRESS, work))
+    monkeypatch.setattr(module, pattern, CountedPattern(getattr(module, pattern), work))
     for repetitions in (100, 3_000):
         text, work.count = unit * repetitions, 0
-        LineReader().read_text(CountedText.make(text, work))
-        assert 0 < work.count <= MOST_PER_CHARACTER * len(text)
+        reader().read_text(CountedText.make(text, work))
+        assert 0 < work.count <= most * len(text)
+
+
+@pytest.mark.parametrize("unit", ['"//" ', "'//' ", '"//', "\"//'//", '" ', "\"www.a' ", '"mailto: ', "a(b) '//"])
+def test_quoted_addresses_take_linear_time(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_linear_time(LineReader, line_reader, "_QUOTED_ADDRESS", unit, MOST_PER_CHARACTER, monkeypatch)
 
 
 @pytest.mark.parametrize("unit", ["&lt;b&gt; ", "&lt;", "[img]x ", "[img]", "[img] [a", "[url=//", "=3c", "a::", ":a"])
 def test_directives_take_linear_time(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = Work()
-    monkeypatch.setattr(directive_reader, "_ENCODED_TAG", CountedPattern(directive_reader._ENCODED_TAG, work))
-    for repetitions in (100, 3_000):
-        text, work.count = unit * repetitions, 0
-        DirectiveReader().read_text(CountedText.make(text, work))
-        assert 0 < work.count <= 3 * MOST_PER_CHARACTER * len(text)
+    assert_linear_time(DirectiveReader, directive_reader, "_ENCODED_TAG", unit, 3 * MOST_PER_CHARACTER, monkeypatch)
