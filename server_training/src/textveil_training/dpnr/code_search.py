@@ -71,7 +71,7 @@ class ClassCodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSearchSettings:
-    """Settings that determine the effort of a search for codes.
+    """Settings that determine the effort of a search for codes (one vector for each class).
 
     Attributes:
         restarts: Number of random starts, in addition to two starts at unit vectors and their negatives.
