@@ -230,7 +230,7 @@ class TrainingRun:
 
     @property
     def position(self) -> TrainingPosition:
-        """Current position of the training."""
+        """Current stage, epoch and batch of the training, with its metrics and time so far."""
         return self._loop.position
 
     def record_time(self, wall_s: float, cpu_s: float) -> None:

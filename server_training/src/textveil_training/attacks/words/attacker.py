@@ -331,7 +331,7 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Sanitize the attacked texts once, run all attacks on words on the output, and return their success rates.
+    """Sanitize the attacked texts once, run all word attacks on the output, and return the attacks' success rates.
 
     Args:
         release: The mechanism.
