@@ -155,7 +155,7 @@ class ReplyView:
     def mark_separated(self) -> None:
         """Declare that clients display a blank or a line end between the previous text and the next text.
 
-        Without this declaration, a word or a mark at the end of the previous text may continue in the next text.
+        Without this declaration, the texts count as joined: a word or a mark may continue from one to the other.
         """
         self.end_passed_text()
         self._is_separated = True

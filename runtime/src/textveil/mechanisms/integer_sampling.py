@@ -93,7 +93,7 @@ def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers
 
 
 def draw_from_rows(rows: WeightRows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
-    """For each entry of ``row_of``, sample one output from the row of weights with this index.
+    """Sample one output from each of the rows of weights that ``row_of`` selects.
 
     The samples are independent. The probability of an output is in proportion to its weight in the row.
 

@@ -100,8 +100,7 @@ class LineReader:
 
     @property
     def _is_at_value(self) -> bool:
-        """Whether the text read so far ends with a command option such as ``-o``. Its value may follow without a blank.
-        """
+        """Whether the text so far ends with a command option such as ``-o``, which a value may follow directly."""
         return _OPTION_BEFORE_VALUE.search(self._tail) is not None
 
     def begin_line(self, column: int, quotes: int) -> None:

@@ -288,7 +288,7 @@ def _continues_tag(frame: OpenRegion, character: str) -> bool:
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
-    """Process a character of a link definition (``[name]: address "title"``), and return whether it ended there.
+    """Process a character of a link definition (``[name]: address "title"``), and return whether it has ended.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.

@@ -83,8 +83,7 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for whole words as inputs. SanText+ leaves some of them unchanged at random.
-        """
+        """The exact output probabilities for whole words as inputs, which SanText+ may leave unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )
