@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return the content of a regular expression's ``[...]`` for all letters and digits of the Unicode tables."""
+    """Return the inside of a regular expression's ``[...]`` for all letters and digits of the Unicode tables here."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
