@@ -160,7 +160,7 @@ def build(
 
 
 def files() -> dict[str, bytes]:
-    """Return the name and content of both files, from the installed sources.
+    """Return the English word list and the table of its word frequencies, as content by file name.
 
     Raises:
         ValueError: A source is not the version that the list is built from.

@@ -65,7 +65,13 @@ def ppdb(text: str) -> Iterator[Pair]:
 
 
 def eacl(text: str) -> Iterator[Pair]:
-    """Yield the pairs that a tab-separated file marks as antonyms; its other pairs are synonyms."""
+    """Yield the pairs of antonyms in a file of the EACL word list; the last column of an antonym is ``1``.
+
+    The other lines of the file are synonyms.
+
+    Args:
+        text: Content of the file: lines with two words and the kind of the pair, separated by tabs.
+    """
     yield from ((one, other) for one, other, kind in (line.split("\t") for line in text.splitlines()) if kind == "1")
 
 

@@ -54,8 +54,8 @@ def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> 
     for the first and the second input.
 
     Args:
-        randomizer: The output distribution of a mechanism. For SanText+ use ``without_coin``: unchanged words are not
-            among the outputs that the function compares (``output_ids``).
+        randomizer: The output distribution of a mechanism. For SanText+ pass ``randomizer.without_coin``, because the
+            function compares only outputs that are sampled (``output_ids``), not words that stay unchanged.
         inputs: Ids of the inputs, shape ``(inputs,)``.
 
     Returns:

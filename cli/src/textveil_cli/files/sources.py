@@ -133,7 +133,7 @@ def get_manifest_path(folder: Path) -> Path:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is a pipe, a socket or a device, since reading one might never end."""
+    """Return whether a path is a pipe, a socket or a device. To read such a file might never end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 

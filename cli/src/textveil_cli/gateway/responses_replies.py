@@ -127,9 +127,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Store a value that is sent unchanged and that a client may display; ignore repetitions of earlier texts.
+        """Store a value that the client gets unchanged and may display; ignore repetitions of earlier texts.
 
-        If the value begins a link, no original word is put back inside that link.
+        If the value begins a link, the restorer puts no original word back inside that link.
         """
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:

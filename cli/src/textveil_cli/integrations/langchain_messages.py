@@ -132,11 +132,12 @@ def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
 
 
 class ChunkedReplyRestorer:
-    """Object that puts original words back into a reply that arrives in chunks.
+    """Object that puts original words back into a reply of a LangChain model that arrives in chunks.
 
-    Texts are returned immediately, and tool calls at the end. Other values that a client may display beside the texts,
-    such as reasoning or a part of an unknown type, stay unchanged. If such a value begins a link, no original word is
-    put back inside the link. A part without an index is a separate text. Clients do not display ``response_metadata``.
+    The restorer returns texts immediately, and tool calls at the end. Other values that a client may display beside the
+    texts, such as reasoning, stay unchanged. If such a value begins a link, the restorer puts no original word back
+    inside that link. Each part of the reply is a separate text if it has no index. The field ``response_metadata``
+    stays unchanged too; clients do not display it.
 
     Args:
         conversation: Object that replaced words in the messages to the model. Create the restorer after these messages

@@ -46,7 +46,14 @@ class LossEnvelope:
             self._values = np.maximum.accumulate(self._values)
 
     def __call__(self, steps: NDArray[Any]) -> Floats:
-        """Return ``E[n]`` for an array of score differences n of any shape; a negative difference counts as 0."""
+        """Return the largest change of a log weight between two scores that differ by at most n, for each given n.
+
+        Args:
+            steps: Score differences n, of any shape; a negative one counts as 0.
+
+        Returns:
+            ``E[n]``, as the class defines it, in the shape of ``steps``.
+        """
         steps = np.clip(steps, 0, len(self._values) - 1)
         self._compute_values(np.unique(steps[np.isnan(self._values[steps])]))
         return self._values[steps]

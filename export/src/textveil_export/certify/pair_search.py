@@ -85,10 +85,10 @@ class WorstPairs:
 
     @property
     def threshold(self) -> float:
-        """Ratio of privacy loss and distance that a pair of words must exceed to become a worst pair.
+        """Loss per unit of distance above which ``add_pairs`` stores a pair of words.
 
-        The threshold is the largest ratio over sensitive inputs, which is never above the largest ratio over all
-        inputs.
+        The threshold is the largest ratio so far over sensitive inputs. The largest ratio over all inputs is never
+        smaller, so that no pair below the threshold can change either result.
         """
         return max(self.among_sensitive.ratio, 1e-9)
 
@@ -320,10 +320,12 @@ class ScoreDifferences:
         return self._upper[position, seconds]
 
     def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return upper bounds of the score differences between one input and all inputs.
+        """Return upper bounds on the score differences between one input ``x`` and all inputs ``x'``.
 
-        The function compares the nearest outputs of the input exactly. All other outputs are farther, which gives one
-        bound for all of them.
+        A score is a distance as an integer. The difference is ``u(x', y) - u(x, y)``, at its largest over all outputs
+        ``y``. The function computes the difference exactly for the outputs nearest to ``x``. For all other outputs it
+        uses one bound: the largest score of ``x'`` minus the smallest score that remains for ``x``. The triangle
+        inequality gives a further bound.
 
         Args:
             scores: Scores between the input and all inputs.

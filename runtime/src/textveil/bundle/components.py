@@ -185,7 +185,7 @@ class StaircaseComponent:
 
 
 class SanTextLevel(NamedTuple):
-    """Name of one epsilon of SanText (random replacement of words), and the parameters of each mechanism for it."""
+    """Parameters of SanText and SanText+ (random replacement of words) at one epsilon, with the name of the epsilon."""
 
     name: str
     parameters: "dict[str, LevelParameters]"

@@ -278,8 +278,9 @@ class Restorer:
 def _is_context_entry(entry: Any) -> bool:
     """Return whether an entry of a mapping file is a list of four valid values.
 
-    The values are: surrogate (replacement), original, the number of characters that the original replaces, and the word
-    before the surrogate. They are ``output``, ``original``, ``lead`` and ``before`` of ``SurrogatePair``.
+    The values are the attributes ``output``, ``original``, ``lead`` and ``before`` of ``SurrogatePair``: a surrogate
+    (replacement), its original, the number of characters of the surrogate that the original replaces, and the word
+    before the surrogate.
     """
     if not isinstance(entry, list) or len(entry) != 4:
         return False
@@ -296,8 +297,9 @@ def _is_context_entry(entry: Any) -> bool:
 def _is_quotation_entry(entry: Any) -> bool:
     """Return whether an entry of a mapping file is a list of five valid values.
 
-    The values are: surrogate (replacement), original, whether the surrogate is short, and the texts before and after
-    the surrogate. They are ``output``, ``original``, ``weak``, ``before`` and ``after`` of ``SurrogatePair``.
+    The values are the attributes ``output``, ``original``, ``weak``, ``before`` and ``after`` of ``SurrogatePair``: a
+    surrogate (replacement), its original, whether the surrogate is so short that it may be a word of the reply, and the
+    texts before and after the surrogate.
     """
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""

@@ -34,7 +34,10 @@ class PrivacyGuarantee(Protocol):
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance."""
+        """Privacy loss per token. For metric differential privacy, the loss per unit of the distance of two words.
+
+        The distances are scaled so that their median over pairs of words is 1.
+        """
         ...
 
     @property
@@ -120,7 +123,10 @@ class PrivacyTerms:
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance."""
+        """Privacy loss per token. For metric differential privacy, the loss per unit of the distance of two words.
+
+        The distances are scaled so that their median over pairs of words is 1.
+        """
         return self.promise.epsilon
 
     @property

@@ -132,10 +132,14 @@ def check_settled_characters(classes: bytes) -> None:
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
-    """Yield characters that can replace a character with the classes ``wanted_classes``.
+    """Yield characters that can replace a character of the classes ``wanted_classes``, such as letters.
 
     Each yielded character has these classes both in the bundle (data folder) and in Python, has no case, and does not
     combine with others.
+
+    Args:
+        classes: Content of ``characters.json`` in the bundle.
+        wanted_classes: Names of the classes.
     """
     ranges = next(
         (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)
@@ -154,8 +158,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    The first ones are those for which ``is_word_character`` returns ``is_word``, as for the character to replace. The
-    reason: this function decides where a name of the option ``known`` may end in a text.
+    The first ones have the same result of ``is_word_character`` as the character to replace, which is ``is_word``.
+    Otherwise the end of a name of the option ``known`` could not be found in the text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)

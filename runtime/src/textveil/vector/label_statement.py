@@ -35,7 +35,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def sentence_description(self) -> str:
-        """Return an explanation for readers of a sentence that was sent in place of a class label."""
+        """Return a phrase for readers of the output: a public sentence was sent in place of the class label."""
         return _TEXTS["sentence"].format(sentences=self.sentences)
 
     @property

@@ -24,11 +24,10 @@ _WORD_OPTIONS = ("deny", "allow", "randomize", "known")
 
 
 def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, options: Options) -> str:
-    """Return the options of a run for its report, one line.
+    """Return the options of a run as one line for its report, such as ``protect names, style tag``.
 
-    >>> from textveil_cli.commands.sanitize.changes import format_options
-    >>> format_options({"style": "tag", "deny": ["zorbing"], "keep": ["city", "age"]})
-    'style tag, deny (1 word), keep city age'
+    The line has the options that the user gave and the most important defaults, but no secret key and no word of the
+    user's lists; see ``format_options``.
     """
     terms = sanitizer.terms(**options)
     shown: dict[str, Any] = {"protect": terms.mechanism if terms.mechanism == "names" else terms.protect}

@@ -159,10 +159,9 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` words before position ``index``, nearest first, with ``""`` in place of each entity.
+        """Return up to ``most`` words before position ``index`` in lower case, nearest first; ``""`` for an entity.
 
-        The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
-        is unknown.
+        The method ``follows`` compares the same words. The result is empty if the beginning of the line is unknown.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):
@@ -243,15 +242,15 @@ class LinePlaces:
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def has_letter(self, index: int) -> bool:
-        """Return whether one letter directly follows a number: a unit, or part of a house number (``27b``)."""
+        """Return whether one letter directly follows the number at ``index``: a unit, or ``b`` of the house ``27b``."""
         return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
 
     def is_hidden(self, index: int, gap: int) -> bool:
         """Return whether the position ``index`` of a line has a detected entity other than a number or a date.
 
         Args:
-            index: Index of a word or entity. Outside of the known lines, the result is true if the line continues
-                there.
+            index: Index of a word or entity. For an index outside of the known lines, the result is whether the text
+                continues there.
             gap: Index of the gap between this position and the word from which the caller searches. If this gap has a
                 line break, the result is false.
         """
@@ -279,10 +278,11 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the context of the number at ``index``, which has no unit, permits to leave it unchanged.
+        """Return whether the number at ``index``, which has no unit, may stay unchanged because of its context.
 
-        Unchanged words must be next to the number, except at the end of the text. The gap before the number must be a
-        blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
+        Unchanged words must be next to the number, except at the end of the text. The word before it must not be *at*.
+        The gap before it must be a blank, a mark of source code, a colon or the end of a sentence. The line must have
+        a word in lower case.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:

@@ -108,7 +108,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Words that may replace unlisted words, but neither names nor entities of another type."""
+        """Words that may replace unlisted words, and that replace no name and no entity of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -142,10 +142,10 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words that could replace unlisted words, and may stay unchanged if all entities become tags.
+        """Words that may replace unlisted words, and that may also stay unchanged if all entities become tags.
 
-        With tags such as ``[word 1]``, none of these words is in use as a replacement. The set is empty if entities get
-        other replacements than tags.
+        With tags such as ``[word 1]`` nobody can mistake an unchanged word for a replacement. With other replacements
+        somebody could, so the set is empty.
         """
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
@@ -265,8 +265,8 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        If other months replace months, a reader could mistake an unchanged *May* for a replacement. In this case the
-        result is false for values of the option ``facts`` below ``useful``.
+        *May* could also be a replacement, since months replace months. So the result is false for values of the option
+        ``facts`` below ``useful``, unless all entities become tags.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
@@ -286,7 +286,7 @@ class FactStrings:
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
     def is_noun(self, word: str) -> bool:
-        """Return whether a common word in lower case may be a noun: it is no function word."""
+        """Return whether a common word in lower case may be a noun: it is not a function word such as *the*."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & FUNCTION
 
@@ -318,7 +318,7 @@ class FactStrings:
     # --- runs of capitals
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether public lists contain all of some capitalized words, with the same spelling."""
+        """Return whether each of some capitalized words is, in the same spelling, on a public list."""
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
@@ -364,9 +364,9 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether capitalized words may be a heading, such as *Work Experience*.
 
-        All words must be common words or technical terms, and no names of persons or places. Several words must fulfill
-        three more conditions. One stays unchanged at the start of a sentence and is not rare. One is not a name in a
-        census: *Eve Good* is not a heading. The last one is no kind of institution, as in *Hillside Primary School*.
+        All words must be common words or technical terms, and no names. Of several words, one must be a word that stays
+        unchanged at the start of a sentence and is not rare, and one must be no name in a census (*Eve Good* is not a
+        heading). The last one must not be a kind of institution, as in *Hillside Primary School*.
         """
         for token in tokens:  # no generator, since most spans end the loop at their first word
             if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):

@@ -76,7 +76,11 @@ class ReplacementStyle:
 
     @property
     def links_documents(self) -> bool:
-        """Return whether outputs reveal equal entities of different documents: under a key, and not as tags alone."""
+        """Whether outputs reveal which entities of different documents are equal.
+
+        A secret key gives equal entities of all documents equal surrogates. But tags are numbered anew in each
+        document: the value is false if all entities become tags.
+        """
         return self.linked and not self.tags
 
 

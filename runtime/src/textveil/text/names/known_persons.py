@@ -250,7 +250,9 @@ class KnownPersons:
             name: First name and words of the family name, as ``_find_full_name`` returns them.
 
         Returns:
-            The form of the spelling, with one letter for each role in order; and for each role the range of its words.
+            One letter for each role in order, such as ``GF`` for a first name and a family name; and for each role, the
+            start and the end of the range of its words. An email address, an account name and joined initials have a
+            single role.
         """
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):

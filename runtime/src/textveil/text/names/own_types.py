@@ -81,7 +81,12 @@ class PlaceholderText:
         pieces.append(kept)
 
     def fill_chunk(self, chunk: str, tokens: ChunkTokens) -> ChunkTokens:
-        """Put the matches back in place of the placeholders, for the tokens of the next chunk (text between blanks)."""
+        """Put the matches back in place of the placeholders in the tokens of the next chunk (text between blanks).
+
+        Args:
+            chunk: The chunk with placeholders.
+            tokens: The tokens of the chunk.
+        """
         if PLACEHOLDER not in chunk:
             return tokens
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")

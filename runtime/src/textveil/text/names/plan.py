@@ -171,7 +171,9 @@ class NamesPlan:
         return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text, and also replace words that stay unchanged only in some contexts.
+        """Yield the parts of a text, and turn words that stay unchanged only in some contexts into entities.
+
+        So they are replaced too.
 
         Args:
             entries: Unchanged texts and detected entities, in order.

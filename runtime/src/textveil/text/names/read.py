@@ -115,9 +115,9 @@ class ReadingRules:
 
     Attributes:
         tokenizer: Tokenizer of chunks (texts between blanks).
-        classifier: Classifier of spans.
+        classifier: Object that assigns an entity type, such as ``city``, to the tokens of an entity.
         rules: Rules of the language, such as number words and date formats.
-        facts: Rules that leave public facts unchanged; ``None`` if there are none.
+        facts: Rules that leave public facts, such as weekdays, unchanged; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
     """
 
@@ -386,7 +386,7 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
     Args:
         words: Tokens of a text.
         spellings: The gap (blanks and marks) before each token, and the text of the token, in turn.
-        searched_to: Index up to which an earlier call has searched. The result is above it.
+        searched_to: Index up to which an earlier call has searched. The search covers only the tokens after it.
         rules: Rules of the language, such as number words and date formats.
     """
     for index in range(len(words) - 1, searched_to, -1):

@@ -224,10 +224,10 @@ class SpanFinder:
         return self._words[index].token_class == KEPT and self._is_kept(index, end)
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word that may be a title, an office or an ending is only a common word in its context.
+        """Return whether a possible title, office or clitic (an ending such as ``'s``) is only a common word here.
 
-        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. An
-        ending is a common word after an apostrophe and a stray blank (``it' s``).
+        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. A
+        clitic is a common word after an apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -331,7 +331,7 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], end: int) -> None:
-        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
+        """Mark the capitalized words of a line to replace, and the lower-case words that hyphens join to them."""
         words = self._words
         title_case_words = 1 if self._has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -372,7 +372,7 @@ class SpanFinder:
                 self._hidden[place] = True
 
     def _follows_particle_or_initials(self, index: int) -> bool:
-        """Return whether a word follows a particle (``van``) or initials, so that the word is a name in any line."""
+        """Return whether a particle (``van``) or initials precede a word, which make it a name even in a headline."""
         if index == 0:
             return False
         before, gap = self._words[index - 1], self._gaps[index]
@@ -386,7 +386,7 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark for replacement words among adjacent capitalized words, such as a full name, outside of headlines.
+        """Mark the words to replace in a group of adjacent capitalized words (a full name), outside of headlines.
 
         The marked words are replaced as one name, so the output does not reveal which of them are common words.
         """

@@ -150,7 +150,7 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(rest)]
 
     def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk (text between blanks) without HTML character references such as ``&amp;``.
+        """Return the tokens of a chunk (text between blanks) that has no HTML character references such as ``&amp;``.
 
         The punctuation marks at the ends of the chunk become tokens of gaps.
         """

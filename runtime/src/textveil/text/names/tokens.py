@@ -131,8 +131,8 @@ class EntitySpan(NamedTuple):
         layout: The form of a number, or the ending of a word, that the output reveals.
         tokens: Tokens of the span.
         text: The span as spelled.
-        preceding_word: For a run, the normalized spelling of an unchanged word directly before it, after which comes a
-            single blank; ``AFTER_TITLE`` after a title.
+        preceding_word: For a run, the normalized spelling of the word before it, if that word stays unchanged and only
+            a single blank is between the two; ``AFTER_TITLE`` after a title; otherwise empty.
         title_case_words: Number of words of a run in Title case. The output reveals this number, which is above 0 only
             in lines without a lower-case word.
         escaped_text: Original spelling, if JSON escapes make it differ from ``text``; otherwise empty.

@@ -218,7 +218,10 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the decision on a token as a row. A token without ``spelling`` equals no other (identity -1)."""
+        """Return the decision on a token as a row of the table (``TokenRow``).
+
+        A token without ``spelling`` gets the identity -1: it equals no other token, so it shares no random output.
+        """
         if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
@@ -330,8 +333,8 @@ class SegmentReader:
     def _join_chunks(self, chunks: Integers, chunks_before_join: Integers, ends: Integers) -> NumberedSegments:
         """Return the segment ids of all texts; a space separates two chunks of the same part of a text.
 
-        A part is a string (a token such as an email address), or the text between two strings. A chunk is a string, or
-        the text between two spaces.
+        A segment is a token or gap. A part is a string (a token such as an email address), or the text between two
+        strings. A chunk is a string, or the text between two spaces.
 
         Args:
             chunks: Ids of the chunks of all texts.
@@ -363,5 +366,5 @@ class SegmentReader:
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the normalized spelling of an unknown word, or the SHA-256 of this spelling if it is very long."""
+    """Return the normalized spelling of an unknown word, or to save memory its SHA-256 if the spelling is very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -153,10 +153,14 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return the tokens of special segments (those with several tokens or varying ones) in text order.
+        """Return the tokens of special segments in text order.
 
-        A segment is a token or gap of the split text. The result has two arrays of shape ``(tokens,)``: for each token,
-        the index of its segment, and the index of the decision on the token (row of ``SegmentTable``).
+        A segment is a token or gap of the split text. It is special if it has several tokens or none, or if its tokens
+        depend on whether it starts a sentence.
+
+        Returns:
+            Two arrays of shape ``(tokens,)``: for each token, the index of its segment, and the index of the decision
+            on the token (row of ``SegmentTable``).
         """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
@@ -169,10 +173,16 @@ class TokenArrays:
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
     def _find_sentence_starts(self, parts: Integers) -> NDArray[np.bool_]:
-        """Return for each special segment (one with several tokens or varying ones) whether it starts a sentence.
+        """Return whether each special segment starts a sentence.
+
+        A segment is a token or gap of the split text. It is special if it has several tokens or none, or if its tokens
+        depend on whether it starts a sentence.
 
         Args:
             parts: Indices of the special segments in ``segments``.
+
+        Returns:
+            Booleans, shape ``(parts,)``.
         """
         is_token = self._entries > SENTENCE_END_ENTRY
         is_token[parts] = ~np.array(self.segment_table.gaps, dtype=bool)[-1 - self._entries[parts]]
@@ -287,7 +297,7 @@ class DrawSlots(NamedTuple):
 
     Attributes:
         tokens: The tokens of the texts.
-        randomized: Indices of these draws among all new draws.
+        randomized: Indices of these draws among all new draws of the texts, which also choose surrogates.
         is_lower: Whether the output of each draw is always written in lower case. The values depend only on letter
             case, and on which tokens are equal.
     """

@@ -234,7 +234,7 @@ def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
 
 
 def join_long_text(parts: Iterable[str], blank: str = "") -> str:
-    """Concatenate the parts of a long text, with ``blank`` between them. Use little memory.
+    """Concatenate the parts of a long text, with ``blank`` between them, in little memory.
 
     ``str.join`` would hold all parts and the result in memory at once. Here the result grows while parts are freed.
     """

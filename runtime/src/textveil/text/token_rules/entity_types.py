@@ -164,7 +164,11 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
-    """Return the indices of entries that need a full check: all except lower-case words of letters only."""
+    """Return the indices of the entries of a word list that need a full check for validity.
+
+    Entries of letters need none if all entries are normalized (lower case, NFKC). If one is not, or is empty, all
+    entries need the check.
+    """
     together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))

@@ -107,9 +107,9 @@ class TemplateRule:
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return for each plain word whether it is unchanged, replaced or randomized (``TokenRule.classify_plain``).
 
-        The decision is ``None`` for words of the option ``deny``, and for function words that do not stay unchanged in
-        lower case or are also on the list of an entity type. For other plain words the decision does not depend on the
-        position in the sentence.
+        The decision is ``None`` (the caller must call ``classify_token``) for words of the option ``deny``, and for
+        function words that do not stay unchanged in lower case or are also on the list of an entity type. For other
+        plain words the decision does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -124,7 +124,10 @@ class TemplateRule:
         ]
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word with a capital, such as *The*, stays unchanged."""
+        """Return whether a function word with a capital, such as *The*, stays unchanged.
+
+        *I* always stays. Any other one stays at the start of a sentence, unless it may also be a name, such as *Will*.
+        """
         return key == "i" or (starts_sentence and not self.function_words[key])
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
