@@ -8,7 +8,6 @@ vocabulary, the staircase and the lists of the mode ``names`` are parsed at thei
 quickly.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
@@ -20,75 +19,25 @@ from textveil.bundle.layout import (
     ENTITY_LIST,
     FACT_LIST,
     KEPT_CAPITALS,
+    MAX_ENTITY_TYPES,
     MECHANISM_FILE,
     RULES,
     SURROGATE_POOL,
     SYMBOLS,
     VOCABULARY,
 )
-from textveil.bundle.parsers import parse_array, parse_choice, parse_object, parse_record, parse_text
+from textveil.bundle.parsers import TYPE_NAME, parse_array, parse_object, parse_record, parse_text
 from textveil.errors import BundleDamaged
 
 if TYPE_CHECKING:
     from textveil.bundle.names_files import NamesLists
-    from textveil.bundle.staircase_files import StaircaseData
+    from textveil.bundle.staircase_files import StaircaseData, TemplateFiles
     from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
     from textveil.mechanisms.metric import WordMetric
     from textveil.mechanisms.staircase.staircase import StaircaseLevel, StaircaseTable
 
-#: Maximum number of symbols (words of the vocabulary) of a bundle, of levels (epsilons) of a mechanism, and of entity
-#: types of a template.
-MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
 #: Keys of ``names`` in ``mechanism.json``; ``facts`` is optional.
 _NAMES_KEYS = ("entity_types", "surrogate_pools", "facts")
-#: Form of the name of an entity type.
-TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
-
-
-class EntityTypeFile(NamedTuple):
-    """One entity type, such as ``city``, with the lists of the words that belong to this type.
-
-    Attributes:
-        name: Name of the entity type.
-        shape: Name of the pattern that strings of the type match, such as ``email`` or ``date``. ``None`` if the type
-            consists of listed words.
-        files: Content of each list by file name.
-
-    Example:
-        >>> files = {"entity.city.txt": b"leeds\\n", "entity.state.txt": b"ohio\\n"}
-        >>> EntityTypeFile("city", None, files).utf_8.split()
-        [b'leeds', b'ohio']
-    """
-
-    name: str
-    shape: str | None
-    files: Mapping[str, bytes]
-
-    @property
-    def utf_8(self) -> bytes:
-        """The bytes of all word lists of the entity type, joined in order. Each list ends with a line feed."""
-        return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
-
-
-class TemplateFiles(NamedTuple):
-    """Public word lists: words that stay unchanged in a text, and words that are replaced by others of their type.
-
-    ``textveil.text.token_rules`` applies the lists.
-
-    Attributes:
-        function_words: Text of the list of function words, one per line.
-        entity_types: Entity types in the order of ``mechanism.json``. If several types list a word, the first one
-            applies.
-
-    Example:
-        >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
-        >>> template = open_bundle(DEFAULT_BUNDLE).template
-        >>> [entity_type.name for entity_type in template.entity_types][:2]
-        ['email', 'url']
-    """
-
-    function_words: str
-    entity_types: tuple[EntityTypeFile, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +118,7 @@ class StaircaseComponent:
         return () if self.staircase_files is None else self.staircase_files.parsed.levels
 
     @property
-    def template(self) -> TemplateFiles | None:
+    def template(self) -> "TemplateFiles | None":
         """Public lists of the words that stay unchanged, and of the words that are replaced by others of their type."""
         return None if self.staircase_files is None else self.staircase_files.parsed.template
 
@@ -270,21 +219,6 @@ def list_template_files(template: object) -> list[str]:
             raise BundleDamaged(f"{MECHANISM_FILE}: an entity type has no file")
         names += files
     return [parse_text(name, MECHANISM_FILE) for name in names]
-
-
-def check_levels(names: list[str], default_name: object) -> str:
-    """Check the names of a mechanism's levels (sets of parameters, one per epsilon), and return the default's name.
-
-    Args:
-        names: Names of all levels of the mechanism.
-        default_name: Parsed JSON with the name of the default level.
-
-    Raises:
-        BundleDamaged: Two levels have the same name, or the default is not the name of a level.
-    """
-    if len(set(names)) != len(names):
-        raise BundleDamaged(f"{MECHANISM_FILE}: a level occurs twice")
-    return parse_choice(default_name, names, MECHANISM_FILE)
 
 
 def list_names_files(entry: object) -> list[str]:

@@ -5,18 +5,71 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from textveil.bundle.components import MAX_LEVELS, TYPE_NAME, EntityTypeFile, TemplateFiles, check_levels
-from textveil.bundle.layout import MECHANISM_FILE, STAIRCASE, STAIRCASE_MODES
-from textveil.bundle.parsers import parse_array, parse_choice, parse_record, parse_tensors, parse_text
+from textveil.bundle.layout import MAX_LEVELS, MECHANISM_FILE, STAIRCASE, STAIRCASE_MODES
+from textveil.bundle.parsers import (
+    TYPE_NAME,
+    check_levels,
+    parse_array,
+    parse_choice,
+    parse_record,
+    parse_tensors,
+    parse_text,
+)
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
+
+
+class EntityTypeFile(NamedTuple):
+    """One entity type, such as ``city``, with the lists of the words that belong to this type.
+
+    Attributes:
+        name: Name of the entity type.
+        shape: Name of the pattern that strings of the type match, such as ``email`` or ``date``. ``None`` if the type
+            consists of listed words.
+        files: Content of each list by file name.
+
+    Example:
+        >>> files = {"entity.city.txt": b"leeds\\n", "entity.state.txt": b"ohio\\n"}
+        >>> EntityTypeFile("city", None, files).utf_8.split()
+        [b'leeds', b'ohio']
+    """
+
+    name: str
+    shape: str | None
+    files: Mapping[str, bytes]
+
+    @property
+    def utf_8(self) -> bytes:
+        """The bytes of all word lists of the entity type, joined in order. Each list ends with a line feed."""
+        return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
+
+
+class TemplateFiles(NamedTuple):
+    """Public word lists: words that stay unchanged in a text, and words that are replaced by others of their type.
+
+    ``textveil.text.token_rules`` applies the lists.
+
+    Attributes:
+        function_words: Text of the list of function words, one per line.
+        entity_types: Entity types in the order of ``mechanism.json``. If several types list a word, the first one
+            applies.
+
+    Example:
+        >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
+        >>> template = open_bundle(DEFAULT_BUNDLE).template
+        >>> [entity_type.name for entity_type in template.entity_types][:2]
+        ['email', 'url']
+    """
+
+    function_words: str
+    entity_types: tuple[EntityTypeFile, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textveil.bundle.components import (
-    MAX_SYMBOLS,
     NamesComponent,
     SanTextComponent,
     SanTextLevel,
@@ -32,6 +31,7 @@ from textveil.bundle.layout import (
     CHARACTERS,
     EMBEDDINGS,
     MANIFEST,
+    MAX_SYMBOLS,
     MECHANISM_FILE,
     MEDIAN_DISTANCE,
     NAMES_MODE,
