@@ -288,10 +288,10 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Return the number of consecutive model messages, with no message of the user or of a tool in between.
+    """Count the model's messages in each sequence without a message of the user or of a tool.
 
     Returns:
-        For each message, the number of messages of the sequence that it begins; 0 for all other messages.
+        For the first message of each sequence, the number of its messages; 0 for all other messages.
     """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):

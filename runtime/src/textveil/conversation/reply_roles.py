@@ -42,6 +42,8 @@ def claim_reply(
 ) -> Any:
     """Return a copy of a reply, or of one event of a streamed reply, in which all roles are ``assistant``.
 
+    Otherwise the model's provider could return messages that look like messages of the user.
+
     Args:
         value: The reply or the event.
         refuse_result: Function to call with the identifier of each tool call whose result the reply contains. The model

@@ -73,8 +73,9 @@ class Event:
 def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha: float, delta: float = 0.0) -> Event:
     """Learn the event (set of outputs) that distinguishes the outputs of two inputs best.
 
-    Half of the draws fit several scores, and the other half selects the best one. Then all draws fit this score and
-    choose its threshold.
+    The event contains the outputs with a high, or with a low, value of a score, which is a function of an output. Half
+    of the draws fit several scores, and the other half selects the best one. Then all draws fit this score and choose
+    its threshold.
 
     Args:
         first: Outputs of the first input, in random order.

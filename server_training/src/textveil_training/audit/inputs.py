@@ -69,7 +69,7 @@ class InputSet:
 
 
 def list_sample_texts() -> list[str]:
-    """Return public texts as inputs: more than 1,000 invented sentences, each with one or two rare words.
+    """Return public texts as inputs of an audit: more than 1,000 invented sentences, each with one or two rare words.
 
     Example:
         >>> list_sample_texts()[0]

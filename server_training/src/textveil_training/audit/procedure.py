@@ -94,17 +94,17 @@ class TestResult:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditReport:
-    """Report of an audit: a lower bound on epsilon, and the power of the tests.
+    """Report of an audit (statistical test of a claimed epsilon): a lower bound on epsilon, and the power of the tests.
 
     Attributes:
-        claim: The claim.
-        freshness: Whether repeated outputs for one input are independent.
-        tests: Results of the tests. If repeated outputs depend on each other or are all equal, there is at most one
-            test: identification with one draw of each input.
+        claim: The claimed epsilon and delta.
+        freshness: Result of a check whether the mechanism draws a new output each time it gets the same input.
+        tests: Results of the tests. If the mechanism repeats its outputs, there is at most one test: identification
+            (guessing the input of an output) with one draw of each input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
-        total_draws: Number of all samples of outputs, including those that selected the pair and the set of inputs.
-        settings: The settings.
+        total_draws: Number of all sampled outputs, including those that served to choose the inputs of the tests.
+        settings: Settings of the audit.
     """
 
     claim: Claim
@@ -403,16 +403,16 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Test the claim by betting against it (``betting``), sample after sample.
+        """Test the claim by betting against it, batch after batch of sampled outputs.
 
-        Bets against a grid of other epsilons give the bound on epsilon.
+        Bets against a grid of other epsilons give the lower bound on epsilon.
 
         The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its number of
         samples is used up.
 
         Args:
             pair: Pair of inputs for bets on an event.
-            chosen: Set of inputs for bets on guesses; ``None`` to bet on the event only.
+            chosen: Set of inputs for bets on guesses of the input; ``None`` to bet on the event only.
             alpha: Probability that a true claim is refuted.
         """
         assert self._settings.until is not None

@@ -118,11 +118,11 @@ def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta:
 
 @lru_cache
 def find_half_power(outputs: int, draws: int, alpha: float, *, identification: bool) -> float | None:
-    """Find the smallest epsilon at which a test of k-ary randomized response reports at least half of epsilon.
+    """Find the smallest epsilon for which a test of k-ary randomized response likely reports at least epsilon / 2.
 
     k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)``, and otherwise
-    returns one of the other outputs. The power is exact if the event is known: the output equals the input. An audit
-    first has to learn an event, and needs a slightly larger epsilon.
+    returns one of the other outputs. The calculation assumes that the test counts the best event: the output equals the
+    input. A real audit has to learn its event from outputs first, and needs a slightly larger epsilon.
 
     Args:
         outputs: Number of outputs, and of inputs in the identification test.

@@ -128,8 +128,8 @@ class ReleasedDecisions:
 
     Attributes:
         decisions: Predicted class ids, one int64 array of shape ``(texts,)`` for each time that noise was drawn. A
-            model without noise has one array for each matrix of vectors: one matrix, or several with word dropout,
-            each computed from the texts without other words.
+            model without noise has one array for each matrix of vectors: one matrix, or several with word dropout, each
+            computed from the texts with other words removed.
         without_noise: Predictions from the vectors before the noise, for each matrix of vectors; empty for a model
             without noise.
     """

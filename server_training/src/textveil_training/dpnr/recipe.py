@@ -118,7 +118,8 @@ class RepresentationRecipe:
 
     Attributes:
         name: Name of the recipe, printable.
-        kind: ``clean``, ``adversarial`` or ``dpnr``.
+        kind: ``clean`` (training without noise), ``adversarial`` (against a simulated attacker) or ``dpnr`` (with
+            noise).
         note: One sentence about the purpose of the recipe.
         sha256: SHA-256 of the recipe's file.
     """

@@ -63,9 +63,10 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
 
 
 def compute_sensitivity(mode: str, dimension: int) -> float:
-    """Return the largest distance that two vectors within the limit of a mode can have.
+    """Return the largest distance of two bounded vectors (``bound_vectors``), which the noise must hide.
 
-    For ``l1`` it is the L1 distance 2, for ``box`` the L1 distance k, and for ``l2`` the L2 distance 2.
+    Modes ``l1`` and ``l2`` bound the norm of a vector by 1, so the distance is 2 in that norm. Mode ``box`` limits each
+    of the ``dimension`` coordinates to 0 to 1, so the L1 distance is ``dimension``.
     """
     return float(dimension) if mode == "box" else 2.0
 
@@ -91,10 +92,10 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Compute the largest ``rho`` of zero-concentrated privacy for epsilon and delta, in floating point.
+    """Compute the largest ``rho`` (parameter of zero-concentrated differential privacy) that implies epsilon and delta.
 
-    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. Training calls this approximation
-    often, and it takes a thirtieth of the time.
+    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. This floating-point approximation
+    takes a thirtieth of the time, and training calls it often.
     """
 
     def log_delta(rho: float) -> float:

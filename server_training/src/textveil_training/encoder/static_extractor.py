@@ -33,14 +33,14 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
-    """Settings for training a static extractor (linear text classifier).
+    """Settings for training a static extractor (linear text classifier with a row of numbers for each word).
 
     Attributes:
-        dimension: Largest number of coordinates of a word's or pair's row. With more classes than this, rows are
-            projected onto this number of main directions.
+        dimension: Largest number of coordinates of a row, of a word or of a pair of words. With more classes than this,
+            rows are projected onto this number of principal components.
         pairs: Number of buckets to which pairs of words are hashed: a power of two, or 0 for no pairs.
-        min_texts: Smallest number of training texts with a word or a bucket. A rarer word has only its public vector,
-            without a trained part; a rarer bucket is ignored. So no row depends on a single text.
+        min_texts: Smallest number of training texts with a word or a bucket. The row of a rarer word is its public
+            vector alone, without a trained part; a rarer bucket is ignored. So no row depends on a single text.
         strength: Inverse weight ``C`` of the penalty on large rows: larger values fit the texts more closely.
         max_iterations: Largest number of steps of the optimizer.
         max_characters: Number of characters to which longer texts are cut.

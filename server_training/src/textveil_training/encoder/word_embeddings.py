@@ -188,7 +188,7 @@ def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int
 
 
 def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
-    """Compute the share of each row among a text's words, as a sparse matrix ``(texts, rows)``.
+    """Compute what fraction of a text's words has each row of an embedding table, as a sparse matrix ``(texts, rows)``.
 
     Args:
         ids: Row index of each word of each text.
@@ -203,10 +203,10 @@ def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
 
 
 def count_texts(found: csr_array, rows: int) -> Ids:
-    """Count the texts that contain each row (document frequency).
+    """Count for each word, or bucket of word pairs, the texts that contain it (document frequency).
 
     Args:
-        found: Result of ``compute_word_shares``.
+        found: Result of ``compute_word_shares``: one row for each text, one column for each row of the embedding table.
         rows: Number of rows of the embedding table.
     """
     return np.bincount(np.asarray(found.indices), minlength=rows)

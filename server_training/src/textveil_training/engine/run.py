@@ -36,7 +36,8 @@ class RunRecord:
 
     Args:
         path: JSON file of the record; ``None`` to write no file.
-        subject: Entries about the recipe, the data and the start of this run. All records have further entries.
+        subject: Entries about the recipe, the data and the start of this run. The record adds entries such as the time,
+            the software and the results.
         device: Device on which the run computes.
     """
 

@@ -79,7 +79,7 @@ class FinetuningRecipe:
         name: Name of the recipe, printable.
         kind: ``finetune``.
         note: Sentence about the purpose of the recipe.
-        training: Settings of the first run.
+        training: Settings of the training.
     """
 
     name: str

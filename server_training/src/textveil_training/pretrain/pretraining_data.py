@@ -198,11 +198,11 @@ def split_pretraining_texts(
 def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
     """Compute the log frequency of each WordPiece in the words of a corpus, shape ``(vocabulary,)``.
 
-    The function adds one to each count.
+    The function adds one to each count, so that no logarithm is infinite.
 
     Args:
         corpus: The corpus.
-        strings: Table of the WordPieces of all items.
+        strings: Table of the WordPieces of all items (words and punctuation strings).
         vocabulary: Number of WordPieces.
     """
     flat, begins = strings.flat_pieces

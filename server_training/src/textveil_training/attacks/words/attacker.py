@@ -135,13 +135,13 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that each randomize one batch of texts, as training data of the attacker's network.
+    """Return functions that each sanitize one batch of texts anew, as training data of the attacker's network.
 
-    The functions of one pass randomize each text once.
+    The functions of one pass together sanitize each text once.
 
     Args:
-        releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds
-            the possible originals of an output.
+        releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds the
+            possible originals of an output.
         rows: Number of rows in the table of word vectors.
         passes: Number of passes over the texts.
     """
@@ -186,7 +186,7 @@ def _draw_candidates(
 
 
 def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Return the score arrays that the combined attack adds; the last one is the context-free score.
+    """Return the arrays of scores that the attack ``sum`` adds: one of each attack, and last the one without context.
 
     Args:
         scores: Log probabilities of the possible originals, by name of the attack that computed them.
@@ -285,7 +285,10 @@ class WordTargets:
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Return three boolean arrays with one entry per segment: ``words``, ``content`` and ``known``."""
+        """Return for each group of words a boolean for each segment: whether the segment belongs to the group.
+
+        The groups are ``words``, ``content`` and ``known``; see the attributes.
+        """
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
@@ -324,7 +327,7 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Sanitize the attacked texts once, run all attacks of the package on the output, and return their success rates.
+    """Sanitize the attacked texts once, run all attacks on words on the output, and return their success rates.
 
     Args:
         release: The mechanism.

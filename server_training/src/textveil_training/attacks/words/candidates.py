@@ -154,7 +154,7 @@ class CandidateFinder:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Compute how often an attacker without context guesses a randomized lower-case content word right, exactly.
+        """Compute the exact rate at which an attacker without context guesses randomized content words in lower case.
 
         For each output y let x(y) be the most probable original. The result is the sum of ``prior(x(y)) Pr[y | x(y)]``
         over the outputs whose x(y) is a content word, divided by the prior of all content words.
