@@ -100,7 +100,7 @@ class RegionScanner(TagState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether every program that displays CommonMark sees the last character inside a fenced block of code."""
+        """Whether every program that displays standard Markdown sees the last character inside a fenced code block."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 

@@ -83,7 +83,7 @@ class StaircasePlanFactory:
         return self._table.get_output_mask(function_words_kept=protect == "words", lower=lower)
 
     def make_staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
-        """Create the staircase mechanism of a level (an epsilon), and check the certificate of this epsilon.
+        """Create the staircase mechanism of a level (an epsilon), and check the epsilon's certificate (proven bound).
 
         Args:
             level: A level of the bundle.

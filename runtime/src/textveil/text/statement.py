@@ -51,7 +51,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the privacy loss of an output with this many tokens, to record in the privacy ledger."""
+        """Return the privacy loss of an output with this many tokens, to record in the privacy ledger (a file)."""
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
@@ -321,7 +321,7 @@ class Result:
     def spans(self) -> tuple[ReplacedSpan, ...] | None:
         """The replaced parts of the output, in the mode ``names``; ``None`` in modes that do not record them.
 
-        Each span has its original text if the result has a ``mapping``. After unpickling, no span has its original.
+        Each part has its original text if the result has a ``mapping``. After unpickling, no part has its original.
         """
         return None if self.outline is None else self.outline.list_spans()
 

@@ -108,7 +108,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Words that may replace unlisted words, and that replace no name and no entity of another type."""
+        """Words that may replace words on no list, and that replace no name and no entity of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -142,7 +142,7 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words that may replace unlisted words, and that may also stay unchanged if all entities become tags.
+        """Words that may replace words on no list, and that may also stay unchanged if all entities become tags.
 
         With tags such as ``[word 1]`` nobody can mistake an unchanged word for a replacement. With other replacements
         somebody could, so the set is empty.
@@ -203,7 +203,7 @@ class FactStrings:
         return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
-        """Return whether a word is a function word of another language and also a person's name, such as *una*."""
+        """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
@@ -349,7 +349,7 @@ class FactStrings:
     def is_sentence(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` are a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
 
-        There must be several words. All must be common words that are no names, and at least one a function word.
+        There must be several words. All must be common words that are no names. One must be a function word (*THIS*).
         """
         marks = [self.common.get(token.key, 0) for token in tokens if token.case == UPPER]
         if len(tokens) < 2 or len(marks) < len(tokens) or not any(mark & FUNCTION for mark in marks):
@@ -407,7 +407,7 @@ class FactStrings:
     # --- identifiers
 
     def is_camel(self, text: str) -> bool:
-        """Return whether a word such as ``getValue`` or ``HttpClient`` is an identifier of public words only."""
+        """Return whether a word such as ``getValue`` is an identifier (name in source code) of public words only."""
         return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
 
     def is_plain(self, string: str) -> bool:
@@ -433,7 +433,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens are an identifier such as ``HttpClient``, and otherwise common words and terms."""
+        """Return whether one of the tokens is an identifier such as ``HttpClient``, and the others may be a heading."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -448,7 +448,7 @@ class FactStrings:
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
 
-        The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
+        The sum is 0 for an entity that is neither a lower-case word nor a group of capitalized words.
         """
         span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:

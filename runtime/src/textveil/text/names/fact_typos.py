@@ -30,7 +30,7 @@ class TypingErrors:
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:
-        """Return the common word from which an unlisted word differs by one typing error.
+        """Return the common word from which a word on no list differs by one typing error.
 
         A typing error swaps two letters inside the word, omits a letter inside it, or doubles a letter. The result is
         empty if there is no such common word, or if there are several.

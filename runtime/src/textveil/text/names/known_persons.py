@@ -203,7 +203,7 @@ class KnownPersons:
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
-        """Return the first name and the words of the family name of one listed person, as normalized words.
+        """Return the first name and the words of the family name of one listed person, in lower case.
 
         Example: the spellings ``D. Keller`` and ``Daniel Keller`` give ``daniel`` and ``keller``. A name that no
         spelling has is empty in the result.

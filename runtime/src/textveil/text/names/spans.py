@@ -77,7 +77,7 @@ _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, ""
 
 
 class SpanFinder:
-    """Finds the names, numbers and other spans to replace in one text. It reads a few lines at a time.
+    """Finds the names, numbers and other spans (tokens of one entity) to replace in one text, a few lines at a time.
 
     Args:
         windows: Tokens of the text, a few lines at a time.
@@ -304,7 +304,7 @@ class SpanFinder:
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
-        The class of these particles becomes ``CAPITALIZED``; all other particles become unlisted words.
+        The class of these particles becomes ``CAPITALIZED``; all other particles are replaced like words on no list.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -416,7 +416,7 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _joins_run(self, first: int, after: int) -> bool:
-        """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
+        """Return whether the gap (blanks and marks) before the word at ``after`` joins it to the name from ``first``.
 
         Blanks and hyphens join all words. Other marks join only initials, some short forms (``St. Louis``) and legal
         forms.
@@ -436,7 +436,7 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the name that begins at ``start`` to ``elements`` as a span, and return the index after the name."""
+        """Append the name that begins at ``start`` to ``elements`` as one span (entity); return the index after it."""
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -474,7 +474,7 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the number at ``index`` to ``elements`` as a span, and return the index after the number."""
+        """Append the number at ``index`` to ``elements`` as one span (entity); return the index after the number."""
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)

@@ -314,7 +314,10 @@ class SegmentReader:
         return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
     def _split_new_chunks(self) -> None:
-        """Split the chunks (texts between blanks) that are new since the last call, and store their segment ids."""
+        """Split the chunks (texts between blanks) that are new since the last call, and store the ids of their parts.
+
+        The parts are the segments: tokens and gaps.
+        """
         find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._chunk_segments, self._chunk_starts
         for piece in islice(self._chunk_numbers, len(starts) - 1, None):

@@ -279,7 +279,7 @@ def _find_last_before(parts: Integers, places: Integers) -> Integers:
 def read_segments(
     plan: SanitizingPlan, segments: Iterable[str], carried: CarriedState = NO_CARRIED_STATE
 ) -> TokenArrays:
-    """Classify the tokens of a text, or of a chunk of a text, that was split into segments (tokens and gaps).
+    """Classify the tokens of a text, or of a chunk (part) of a text, that was split into segments (tokens and gaps).
 
     Args:
         plan: The checked options of the call.
@@ -365,7 +365,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
 
 class RewrittenTexts(NamedTuple):
-    """Result of sanitizing: the texts of several documents, or of one chunk of a long document.
+    """Result of sanitizing: the texts of several documents, or of one chunk (part) of a long document.
 
     ``tokens`` and ``pairs`` have one entry per document.
 

@@ -230,8 +230,8 @@ class TemplateRule:
     def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
-        The rule must randomize the word in every case pattern in which it can be printed. So if the output is sanitized
-        again, the same tokens are randomized.
+        The rule must randomize the word in every case pattern (such as Title case) in which it can be printed. So if
+        the output is sanitized again, the same tokens are randomized.
 
         Args:
             symbol: The word, in lower case.
