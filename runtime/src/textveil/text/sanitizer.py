@@ -368,7 +368,7 @@ class PlanFactory:
             from textveil.text.unicode_compat import check_settled_characters
 
             check_settled_characters(bundle.characters_json)
-        if bundle.staircase_table is not None and not bundle.is_builtin:  # check the lists of a foreign bundle at once
+        if not bundle.is_builtin and bundle.staircase_table is not None:  # check the lists of a foreign bundle at once
             _ = self.staircase_plans
 
     @cached_property
