@@ -139,9 +139,10 @@ def verify_encoder(bundle: VectorBundle) -> str:
 def verify_labels(bundle: LabelBundle) -> str:
     """Check an opened label bundle (data folder for noisy class labels of texts), and return a report of the checks.
 
-    Opening the bundle has already checked the randomizers. This function computes the output distribution of every
-    class label in exact rational numbers. For any two labels, the probabilities of an output must not differ by more
-    than the factor ``exp(epsilon)``. If the manifest has a certificate, its integers must equal those of the bundle.
+    Opening the bundle has already checked the randomizers (rules that replace a label at random). This function
+    computes the output distribution of every class label in exact rational numbers. For any two labels, the
+    probabilities of an output must not differ by more than the factor ``exp(epsilon)``. If the manifest has a
+    certificate, its integers must equal those of the bundle.
 
     Raises:
         BundleDamaged: The privacy loss of a randomizer exceeds its epsilon, or the certificate belongs to another

@@ -59,7 +59,11 @@ class LossEnvelope:
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
-        """Compute and store ``E[n]`` for the given score differences n."""
+        """Compute and store the largest change ``E[n]`` of a log weight between scores that differ by at most n.
+
+        Args:
+            steps: The score differences n.
+        """
         count = len(self._log_weights)
         for n in steps:
             self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()

@@ -130,8 +130,8 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
-    A Markdown viewer (a program that displays the reply) that does not treat the region as code would act on this
-    content. So if viewers disagree about the region, all text from the start of the content counts as markup or as a
+    A Markdown viewer is a program that displays the reply. If a viewer does not treat the region as code, it acts on
+    such content. So if viewers may disagree about the region, all text from the content on counts as markup or as a
     link.
 
     Args:

@@ -440,11 +440,11 @@ def _may_have_tag(frame: OpenRegion) -> bool:
 def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
     """Process a character of an address in angle brackets that contains a tag: ``<https://example.org/[city 1]>``.
 
-    Programs that display Markdown (*viewers*) disagree on such an address. Because of the blank in the tag, some
-    viewers see no address. The others end the address at its ``>``, which also ends an HTML tag. There are two
+    Programs that display Markdown (*viewers*) disagree on such an address. Some see no address, because the tag has a
+    blank. The others end the address at its ``>``. After this ``>``, all of them treat the text alike, with two
     exceptions. If ``>`` follows ``]``, the text up to the end of the paragraph counts as markup, because the library
-    markdown2 continues the tag. If a character of the address would begin code, a link or math for viewers that see no
-    address, all later text counts as markup.
+    markdown2 continues an HTML tag. If a character of the address would begin code, a link or math for viewers that see
+    no address, all later text counts as markup.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.

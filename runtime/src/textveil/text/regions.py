@@ -100,7 +100,7 @@ class RegionScanner(TagState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether every program that displays CommonMark sees the last character inside a fenced block of code."""
+        """Whether every program that displays standard Markdown sees the last character inside a fenced code block."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 
@@ -108,8 +108,8 @@ class RegionScanner(TagState):
     def is_sealed(self) -> bool:
         """Whether no original word may be put back at this position of the reply, under any options.
 
-        The value is true on the opening line of a fenced block, in a block that Markdown viewers (programs that display
-        the reply) show as a picture, and wherever viewers disagree.
+        The value is true on the opening line of a fenced code block, and in a block that Markdown viewers (programs
+        that display the reply) show as a picture. It is also true wherever viewers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:

@@ -139,7 +139,7 @@ class StreamRestorer(ReportProperties):
         return self._active.detected
 
     def stop_restoring(self, reason: SkipReason) -> None:
-        """Restore no further surrogate (replacement) of this stream, and report ``reason`` for each."""
+        """Restore no further surrogate (replacement) in the rest of this reply, and report ``reason`` for each."""
         self._closed_reason = reason
 
     def spoil_chunk(self) -> None:

@@ -73,7 +73,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the epsilon of the class label for the whole text, as the privacy ledger records it."""
+        """Return the epsilon of the label for the whole text, to record in the privacy ledger (a file of sums)."""
         return Spend.from_loss(self.whole_text)
 
     @property

@@ -66,8 +66,8 @@ class SanTextPlus:
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Sample one output word for each input word (``Mechanism.draw_symbols``).
 
-        The coin leaves only whole words unchanged. If the tokenizer splits a secret into frequent parts, unchanged
-        parts could reveal the secret.
+        A random decision (the coin) leaves some common words unchanged. It applies to whole words only: if the
+        tokenizer splits a secret into frequent parts, unchanged parts could reveal the secret.
 
         Privacy:
             The coin uses the first random words, one for every word that it may leave unchanged. SanText uses the next
@@ -83,7 +83,7 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for inputs that are whole words. The coin may leave such words unchanged."""
+        """The exact output probabilities for whole words as inputs, which SanText+ may leave unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )

@@ -123,7 +123,7 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
 
 def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
-    """Return whether a position of a line has, or may have, a single letter, a number or a replaced entity.
+    """Return whether a single letter, a number or a replaced entity is, or may be, at a position of a line.
 
     Args:
         place: The words and entities of some lines.

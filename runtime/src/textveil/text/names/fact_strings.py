@@ -108,7 +108,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Words that may replace unlisted words, and that replace no name and no entity of another type."""
+        """Words that may replace words on no list, and that replace no name and no entity of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -142,7 +142,7 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words that may replace unlisted words, and that may also stay unchanged if all entities become tags.
+        """Words that may replace words on no list, and that may also stay unchanged if all entities become tags.
 
         With tags such as ``[word 1]`` nobody can mistake an unchanged word for a replacement. With other replacements
         somebody could, so the set is empty.
@@ -193,7 +193,7 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word belongs to another language than the word lists, and is no common word of theirs."""
+        """Return whether a word is of another language than the word lists, which do not have it as a common word."""
         return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
@@ -203,11 +203,11 @@ class FactStrings:
         return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
-        """Return whether a word is a function word of another language and also a person's name, such as *una*."""
+        """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a text is a listed company or product, and the option ``facts`` replaces companies."""
+        """Return whether a text is a listed company or product, and the option ``facts`` has companies replaced."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
@@ -246,7 +246,7 @@ class FactStrings:
         return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
 
     def begins_as_group(self, text: str) -> bool:
-        """Return whether the name of a party, faith or people may be a common word at a sentence start, such as *Left*.
+        """Return whether the name of a party, faith or people may also be a common word at a sentence start, as *Left*.
 
         The result is false unless the name is in Title case.
         """
@@ -349,7 +349,7 @@ class FactStrings:
     def is_sentence(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` are a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
 
-        There must be several words. All must be common words that are no names, and at least one a function word.
+        There must be several words. All must be common words that are no names. One must be a function word (*THIS*).
         """
         marks = [self.common.get(token.key, 0) for token in tokens if token.case == UPPER]
         if len(tokens) < 2 or len(marks) < len(tokens) or not any(mark & FUNCTION for mark in marks):
@@ -364,9 +364,9 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether capitalized words may be a heading, such as *Work Experience*.
 
-        All words must be common words or technical terms, and no names. Of several words, one must be a word that stays
-        unchanged at the start of a sentence and is not rare, and one must be no name in a census (*Eve Good* is not a
-        heading). The last one must not be a kind of institution, as in *Hillside Primary School*.
+        All words must be common words or technical terms, and no names. For several words there are three conditions.
+        One stays unchanged at the start of a sentence, and is not rare. One is no name in a census (*Eve Good* is not a
+        heading). The last one is no kind of institution, as in *Hillside Primary School*.
         """
         for token in tokens:  # no generator, since most spans end the loop at their first word
             if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
@@ -385,7 +385,7 @@ class FactStrings:
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def is_plain_word(self, word: str) -> bool:
-        """Return whether a common word of four letters or more is no name of a person or place, even a rare one."""
+        """Return whether a word of four or more letters is common, and not even a rare name of a person or place."""
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
@@ -407,7 +407,7 @@ class FactStrings:
     # --- identifiers
 
     def is_camel(self, text: str) -> bool:
-        """Return whether a word such as ``getValue`` or ``HttpClient`` is an identifier of public words only."""
+        """Return whether a word such as ``getValue`` is an identifier (name in source code) of public words only."""
         return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
 
     def is_plain(self, string: str) -> bool:
@@ -433,7 +433,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens are an identifier such as ``HttpClient``, and otherwise common words and terms."""
+        """Return whether one of the tokens is an identifier such as ``HttpClient``, and the others may be a heading."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -448,7 +448,7 @@ class FactStrings:
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
 
-        The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
+        The sum is 0 for an entity that is neither a lower-case word nor a group of capitalized words.
         """
         span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:

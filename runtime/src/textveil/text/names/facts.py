@@ -133,7 +133,7 @@ class FactRules:
         return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and a span of the other words.
+        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and a span with the other words.
 
         A greeting may precede the roles, as in *Hi Anna* and *Kind Regards Anna*.
 

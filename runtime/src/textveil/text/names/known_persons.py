@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return the content of a regular expression's ``[...]`` for all letters and digits of the Unicode tables."""
+    """Return the inside of a regular expression's ``[...]`` for all letters and digits of the Unicode tables here."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
@@ -203,7 +203,7 @@ class KnownPersons:
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
-        """Return the first name and the words of the family name of one listed person, as normalized words.
+        """Return the first name and the words of the family name of one listed person, in lower case.
 
         Example: the spellings ``D. Keller`` and ``Daniel Keller`` give ``daniel`` and ``keller``. A name that no
         spelling has is empty in the result.

@@ -17,7 +17,7 @@ def is_listed_name(token: NamesToken) -> bool:
 def find_cued_names(
     words: Sequence[NamesToken], gaps: Sequence[str], special: Sequence[int], leads: Collection[str], has_capitals: bool
 ) -> list[int]:
-    """Return the indices of common words that are names after a cue, as in *my name is hope price*.
+    """Return the indices of common words that are names because of a phrase before them: *my name is hope price*.
 
     A name may have several words: after a replaced word the next word is read as a part of the name.
 

@@ -263,10 +263,10 @@ def mark_digits_beside_months(
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
-    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number.
+    """Return the gap (blanks and marks) before digits, without a plus sign or bracket that belongs to the number.
 
     Args:
-        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        gaps: The gap before each word, and the gap at the end.
         index: Index of the digits.
     """
     return gaps[index].rstrip("+(")

@@ -34,13 +34,13 @@ from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import NamesToken
-from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS, PLAIN_FACTS
 from textveil.text.statement import PrivacyTerms
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
     from textveil.text.names.own_types import OwnTypes
+    from textveil.text.names.word_list import WordListRandomizer
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -79,7 +79,7 @@ class NamesPlan:
     denied: frozenset[str] = field(repr=False)
     detector: SpanDetector | None
     key: bytes | None = field(repr=False)
-    randomizer: WordListRandomizer | None = None
+    randomizer: "WordListRandomizer | None" = None
     own_types: "OwnTypes | None" = field(default=None, repr=False)
     split: bool = False
 
@@ -259,7 +259,8 @@ class NamesPlanFactory:
         facts_level = self._choose_facts(options)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
-            from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
+            from textveil.text.names.word_list import WordListRandomizer  # lazy: surrogates need no staircase
+            from textveil.text.staircase_plans import find_staircase_level
 
             self._bundle.check_mechanism("staircase")
             level = find_staircase_level(self._bundle, options.get("epsilon"))

@@ -184,7 +184,7 @@ class NamesReader:
     def _classify_elements(
         self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False, is_json: bool = False
     ) -> Iterator[str | EntityMention]:
-        """Yield the unchanged texts and the entities that a finder of spans detects, in turn.
+        """Yield the unchanged parts and the detected entities of a text, in turn.
 
         The option ``facts`` leaves public facts, such as weekdays, unchanged, unless the text is a secret
         (``is_secret``).

@@ -77,7 +77,7 @@ _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, ""
 
 
 class SpanFinder:
-    """Finds the names, numbers and other spans to replace in one text. It reads a few lines at a time.
+    """Finds the names, numbers and other spans (tokens of one entity) to replace in one text, a few lines at a time.
 
     Args:
         windows: Tokens of the text, a few lines at a time.
@@ -211,7 +211,7 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether a word without a capital stays unchanged in its context, the line that ends before ``end``."""
+        """Return whether a word without a capital stays unchanged in its line, which ends before the index ``end``."""
         token = self._words[index]
         if token.token_class == KEPT:
             return not self._hidden[index] and self._find_address_end(index, end) == index
@@ -238,7 +238,7 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the end of a place or address that begins at ``index`` with a common word; ``index`` if there is none.
+        """Return the index after the words of a place or address that begins at ``index``; ``index`` if none begins.
 
         Example: *suite* in ``suite 7``. In a document without capital letters, also ``new york`` and ``port said``.
         """
@@ -304,7 +304,7 @@ class SpanFinder:
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
-        The class of these particles becomes ``CAPITALIZED``; all other particles become unlisted words.
+        The class of these particles becomes ``CAPITALIZED``; all other particles are replaced like words on no list.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -322,7 +322,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after a legal form (``Inc.``) to the token of this word, unless it ends a sentence."""
+        """Add the full stop after a legal form (``Inc.``) to the token of the legal form, unless it ends a sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -416,7 +416,7 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _joins_run(self, first: int, after: int) -> bool:
-        """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
+        """Return whether the gap (blanks and marks) before the word at ``after`` joins it to the name from ``first``.
 
         Blanks and hyphens join all words. Other marks join only initials, some short forms (``St. Louis``) and legal
         forms.
@@ -436,7 +436,7 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the name that begins at ``start`` to ``elements`` as a span, and return the index after the name."""
+        """Append the name that begins at ``start`` to ``elements`` as one span (entity); return the index after it."""
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -474,7 +474,7 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the number at ``index`` to ``elements`` as a span, and return the index after the number."""
+        """Append the number at ``index`` to ``elements`` as one span (entity); return the index after the number."""
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)

@@ -53,12 +53,12 @@ class WordListRandomizer:
     def from_bundle(
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "WordListRandomizer":
-        """Restrict the staircase mechanism of a bundle to the words of a list, without those of the option ``deny``.
+        """Restrict the staircase mechanism (random replacement) of a bundle to the words of a list.
 
         Args:
             bundle: A bundle (opened folder of tables and settings) with a staircase mechanism.
             entries: The words of the list.
-            denied: Words of the option ``deny``, normalized.
+            denied: Words of the option ``deny``, normalized. They do not count as words of the list.
             level: The epsilon per word, as the bundle names it.
 
         Raises:

@@ -272,8 +272,8 @@ class NumberedSegments(NamedTuple):
 class SegmentReader:
     """Splits texts into segments (tokens and gaps), and returns the ids of the segments.
 
-    To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
-    as an email address), or the text between two spaces outside of strings. The segments are those of
+    To be fast, it splits each distinct *chunk* only once. There are two kinds of chunks: strings (tokens such as email
+    addresses, no plain words), and in all other text the parts between two spaces. The segments are those of
     ``segmentation.split_text``, except that a gap may become several segments. No word contains a space, so the words
     are the same.
 
@@ -314,7 +314,10 @@ class SegmentReader:
         return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
     def _split_new_chunks(self) -> None:
-        """Split the chunks (texts between blanks) that are new since the last call, and store their segment ids."""
+        """Split the chunks (texts between blanks) that are new since the last call, and store the ids of their parts.
+
+        The parts are the segments: tokens and gaps.
+        """
         find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._chunk_segments, self._chunk_starts
         for piece in islice(self._chunk_numbers, len(starts) - 1, None):

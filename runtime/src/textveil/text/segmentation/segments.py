@@ -392,7 +392,7 @@ def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
 class NumberGroup:
     """A group of numbers with only blanks and brackets between them, such as ``+49 (30) 1234``.
 
-    The class decides which of the numbers together form one token (string).
+    The class decides which of the numbers together form one token.
 
     Args:
         text: The whole text.

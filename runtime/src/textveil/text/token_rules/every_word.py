@@ -27,7 +27,7 @@ from textveil.text.token_rules.rule import RANDOMIZED_BY_KEY, ClassifiedToken, C
 
 @dataclass(frozen=True)
 class EveryWordRule:
-    """Rule that randomizes every word. The input of the randomizing mechanism is the word's id in the vocabulary.
+    """Rule that randomizes every word: the word's id is the input of a mechanism (random function to words).
 
     Attributes:
         ids: Id of each word of the vocabulary, by its spelling.
