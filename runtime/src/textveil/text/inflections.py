@@ -155,7 +155,7 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
     """Yield each spelling of a surrogate that a reply may use, with the name of this form, such as ``plural``.
 
     A surrogate is the replacement of a hidden word. The spellings are case folded (see ``fold_text``). The first form
-    is the surrogate itself, with an empty name.
+    is the surrogate itself, with an empty name. A pair with ``lead`` or ``weak`` has only this form.
 
     Args:
         pair: The surrogate, with its original.

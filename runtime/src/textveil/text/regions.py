@@ -171,7 +171,7 @@ class RegionScanner(TagState):
         return True
 
     def _read_skippable(self, text: str) -> None:
-        """Read characters that cannot change the state (those that the pattern of ``_find_skippable`` matches)."""
+        """Read characters at which no code, link or markup begins or ends (those that ``_find_skippable`` permits)."""
         if self.frames:
             self.region = self.frames[-1].region
         else:

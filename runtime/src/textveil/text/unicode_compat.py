@@ -84,7 +84,7 @@ class CharacterSwap:
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` if none.
+    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` without any.
 
     Args:
         classes: Content of ``characters.json`` in the bundle (folder of word lists and settings).

@@ -127,7 +127,7 @@ class LinePlaces:
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the preliminary type of the entity at position ``index``; an empty string for an unchanged word."""
+        """Return the preliminary type (the same for all names) of the entity at ``index``; ``""`` for other words."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -161,7 +161,8 @@ class LinePlaces:
     def list_words_before(self, index: int, most: int) -> list[str]:
         """Return up to ``most`` words before position ``index`` in lower case, nearest first; ``""`` for an entity.
 
-        The method ``follows`` compares the same words. The result is empty if the beginning of the line is unknown.
+        The method ``follows`` compares the same words. If the search reaches the start of a line that began in earlier
+        text, the result is empty.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):

@@ -101,7 +101,7 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All possible surrogates (replacements), in lower case. No rule of ``facts`` leaves them unchanged."""
+        """Surrogates (replacements) that outputs may have, in lower case. No rule of ``facts`` keeps them unchanged."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
@@ -135,7 +135,7 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Listed companies, products and other capitalized terms. The set has them in lower case."""
+        """Companies, products and other capitalized terms, in lower case. Empty unless ``facts`` is ``public``."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
@@ -155,7 +155,7 @@ class FactStrings:
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
-        """Function words of other languages that are also names of persons."""
+        """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
         return words - self.surrogates - self.denied
 
@@ -308,7 +308,7 @@ class FactStrings:
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
+        """Return whether ``facts`` leaves a lower-case word unchanged as a company, product or capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:

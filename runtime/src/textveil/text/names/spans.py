@@ -495,6 +495,6 @@ class SpanFinder:
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return ``UPPER`` if all words of a name except initials and particles are in capitals, otherwise ``TITLE``."""
+    """Return ``UPPER`` if all words of a name except initials and particles (*de*) are in capitals; else ``TITLE``."""
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER

@@ -45,8 +45,7 @@ class SurrogatePools:
     """Holds the possible surrogates (replacements) of each entity type, and writes a chosen one as text.
 
     Args:
-        pools: For each pool its surrogates, as a dictionary from the name of the pool to their texts as they are
-            written.
+        pools: Dictionary from the name of each pool (list of surrogates) to the surrogates, as spelled.
         rules: Rules of the language, such as number words and date formats.
 
     Attributes:
