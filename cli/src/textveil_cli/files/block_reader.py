@@ -111,13 +111,13 @@ def _split_last_document(
 ) -> tuple[list[TableRow], list[TableRow]]:
     """Split off the rows of the last document, since the next lines of the file may continue it.
 
-    All rows of a document, which have the same document key, must be adjacent. A row is rejected if earlier rows have
-    its key, but rows of other documents are between.
+    All rows of a document, which have the same document key, must be adjacent. If rows of another document separate a
+    row from earlier rows with its key, the function rejects the row.
 
     Args:
         rows: Rows of the file, in order.
         rejected: List to which rejected rows are added.
-        earlier_keys: Hashes of the document keys of completed documents; this function adds further hashes.
+        earlier_keys: Hashes of the keys of completed documents; the function adds further hashes.
         separator: Bytes between the parts of a row.
         last: Whether these are the last rows of the file, so that the last document is complete.
 

@@ -170,7 +170,7 @@ class RowLayout(Protocol):
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set how many rows and lines precede the first one to read, for a shard in the middle of a file."""
+        """Set how many rows and lines precede the first one to read, for a shard (part of a file) in the middle."""
         ...
 
 
@@ -261,7 +261,7 @@ class TextBlock:
         return output if has_long_text else [b"".join(output)]
 
     def _reject_withheld_rows(self, texts: Sequence[str | WithheldDocument]) -> list[str]:
-        """Move the rows with a ``WithheldDocument`` to ``rejected``, and return the texts of the other rows."""
+        """Move rows with a ``WithheldDocument`` (text not to be written) to ``rejected``; return the other texts."""
         remaining, released, released_rows = iter(texts), list[str](), list[TableRow]()
         for row in self.rows:
             row_texts = [*islice(remaining, len(row.text_positions))]

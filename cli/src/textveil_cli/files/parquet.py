@@ -83,7 +83,7 @@ class ParquetBlock:
         return batch if self.output_columns is None else batch.select(self.output_columns).replace_schema_metadata()
 
     def _reject_withheld_rows(self, rows: list[list[Any]]) -> list[list[Any]]:
-        """Move the rows with a ``WithheldDocument`` to ``rejected``, and return the texts of the other rows."""
+        """Move rows with a ``WithheldDocument`` (text not to be written) to ``rejected``; return the other rows."""
         is_released: list[bool] = []
         for number, row in enumerate(rows):
             withheld = next((text for text in row if isinstance(text, WithheldDocument)), None)

@@ -66,8 +66,9 @@ class SanitizeArguments:
 
         The hint is empty if the user gave ``--document``.
 
-        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line. ``--corpus-key`` does not
-        change this, since the key selects surrogates alone.
+        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line. Also with
+        ``--corpus-key`` the numbers restart: the key determines surrogates (invented replacements), but not the numbers
+        of tags.
         """
         has_selected = self.rows.document is not None or self.rows.document_key is not None
         has_numbers = self.text_options.is_consistent or self.has_corpus_key

@@ -147,10 +147,11 @@ def _skip_warning(lines: list[str]) -> None:
 
 
 def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[LineCheck, KeptWordsTally]":
-    """Return two objects that warn if texts may be in another language than the word lists.
+    """Return two objects that detect texts in another language than the word lists.
 
-    The caller calls the first object with the texts before they are sanitized: it warns about unknown words. The caller
-    prints the second object after the run: it warns about many replaced words.
+    The first object is a function. The caller passes texts to it before they are sanitized, and it warns about unknown
+    words. The second object counts replaced words. After the run the caller prints its warning about many replaced
+    words.
     """
     from textveil_cli.console import KeptWordsTally, UnknownWordsWarning
 

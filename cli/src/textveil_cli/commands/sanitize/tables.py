@@ -340,7 +340,10 @@ class _TableRun:
 
 
 def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
-    """Print notes for the owner of this device, such as the number of ignored files. The notes are not published."""
+    """Print notes for the owner of this device, such as the number of ignored files.
+
+    The notes depend on private input, so they are no part of the privacy statement.
+    """
     remarks: list[str] = []
     if result.finished_before:
         remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")
