@@ -51,7 +51,8 @@ class LineReader:
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
         is_command: Whether the part of this line that was read so far is a command with arguments.
-        has_attribute: Whether this line has a quotation mark and then an attribute such as ``/name=value``.
+        has_attribute: Whether this line has a quotation mark and, after it, the start of an HTML attribute such as
+            ``/name=``.
         has_quoted_value: Whether this line or an earlier one has such an attribute, and after it a value in quotation
             marks.
     """

@@ -155,8 +155,9 @@ def audit_mechanism(
     Args:
         mechanism: The mechanism.
         claim: Its claim.
-        pairs: Candidate pairs of neighbors under the claim.
-        sets: Candidate sets for the identification test, which guesses the input of an output; any two inputs of a set
+        pairs: Pairs of inputs that are neighbors: their outputs must be hard to distinguish if the claim is true. The
+            audit chooses one of them.
+        sets: Sets of inputs for the identification test, which guesses the input of an output; any two inputs of a set
             are neighbors.
         settings: Size and confidence; ``None`` for the defaults.
         progress: Called with a stage, its finished draws and their total.

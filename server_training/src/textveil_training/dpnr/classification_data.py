@@ -70,7 +70,10 @@ SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 def override_format(data: DataSection, format_name: str | None) -> DataSection:
-    """Return a copy of a recipe's section about data with another file format; ``None`` changes nothing."""
+    """Return a copy of a recipe's data section with another format and the splits train, dev and test.
+
+    If ``format_name`` is ``None``, return the section unchanged.
+    """
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)

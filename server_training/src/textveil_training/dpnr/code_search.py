@@ -71,7 +71,7 @@ class ClassCodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSearchSettings:
-    """Settings that determine the effort of a search for codes.
+    """Settings that determine the effort of a search for codes (one vector for each class).
 
     Attributes:
         restarts: Number of random starts, in addition to two starts at unit vectors and their negatives.
@@ -345,7 +345,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Shrink vectors slightly, so that they stay within the limit of the mode after rounding to six decimals."""
+    """Shrink vectors slightly, so that rounding to six decimals leaves the norm at most 1; keep ``box`` vectors."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 

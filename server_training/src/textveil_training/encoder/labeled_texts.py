@@ -161,7 +161,7 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
 
 
 def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
-    """Return the indices of the texts in each part, by name of the part.
+    """Return the indices of the texts in each part (training, calibration and test), by name of the part.
 
     Args:
         groups: Groups of similar texts, which get into the same part.

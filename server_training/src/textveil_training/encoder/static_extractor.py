@@ -143,7 +143,7 @@ def train_static(
     settings: StaticSettings,
     report: ProgressCallback,
 ) -> StaticWeights:
-    """Train a static extractor on labeled texts.
+    """Train a static extractor (linear text classifier) on labeled texts.
 
     On one machine and one thread, equal texts and settings give equal weights.
 

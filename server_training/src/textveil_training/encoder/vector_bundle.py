@@ -409,7 +409,7 @@ def _export(
     """Quantize the trained networks to int8, check their accuracy on the test texts, and write the bundle.
 
     Args:
-        task: Divided texts as data of a recipe.
+        task: The texts, divided into train, dev and test.
         settings: Settings of the bundle.
         folder: Folder of the finished parts.
         output: Folder of the new bundle.

@@ -36,7 +36,7 @@ class LabelStaircase(Staircase):
     """The staircase mechanism for class labels at one epsilon: it replaces a label by a random label.
 
     Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input
-    ``<unk>``. Its output distribution is in proportion to the base weights.
+    ``<unk>``. For this input, the probabilities of the outputs are in proportion to their base weights.
 
     Attributes:
         budget_matrix: For each input (row) and output (column), the part ``a`` of the budget that the output gets;

@@ -71,7 +71,7 @@ class MentionPart(NamedTuple):
 
     Attributes:
         entity_type: Type of the part, such as ``given`` for a first name.
-        layout: The part of its form that the output reveals, such as the number of digits.
+        layout: Public form of the text, which the output reveals, such as the number of digits.
         folded: The text, normalized. Parts with equal values get equal surrogates.
         text: The part as spelled.
     """

@@ -42,7 +42,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Return a copy with only the ``count`` most probable originals of each hidden word."""
+        """Return a copy with only the ``count`` most probable originals of each hidden (replaced) word."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -55,7 +55,7 @@ class Candidates:
         """Guess each replaced or randomized word by Bayes' rule, without context.
 
         Returns:
-            Word ids of the guesses, one for each element of ``places``.
+            Word ids of the guesses, one for each hidden word.
         """
         return self.words[:, 0]
 
