@@ -328,7 +328,7 @@ class Conversation(SavedConversation, AsyncMethods):
             _ = self._exchange.get_restorer(self._shared).index
 
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
-        """Return a reply of the model in which the original strings are in the places of their surrogates again.
+        """Return a reply of the model in which original strings replace their surrogates (replacements) again.
 
         Args:
             reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.

@@ -57,7 +57,7 @@ class ConversationTextRewriter:
     def make_linked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter that replaces equal strings by equal surrogates in all messages of the conversation.
+        """Create a rewriter that gives equal strings equal replacements in all messages of the conversation.
 
         Args:
             reader: Finder of the words to hide in texts.

@@ -81,7 +81,9 @@ class LineReader:
         self._directives = DirectiveReader()
 
     def is_markup(self, *, begins_unindented_line: bool) -> bool:
-        """Return whether a program may treat the next character as markup: an attribute, or a directive.
+        """Return whether a program may treat the next character as markup.
+
+        Markup is here an HTML attribute, or a directive such as ``.. image::``.
 
         Args:
             begins_unindented_line: Whether the character is the first one of a line without indentation.

@@ -191,9 +191,10 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the cube of mode ``box`` as codes, if a search for better codes would take minutes.
+    """Return random vectors of zeros and ones as codes (one vector for each class) of mode ``box``.
 
-    Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
+    This takes the place of a search for better codes where a search would take minutes. Any two codes differ in about
+    half of the coordinates. The function does not measure accuracies; they are NaN.
 
     Args:
         classes: Number of classes.
@@ -314,7 +315,7 @@ def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSet
     Args:
         classes: Number of classes.
         dimension: Number of coordinates of a code.
-        mode: ``l1``, ``l2`` or ``box``, which determines the limit of vectors.
+        mode: ``l1``, ``l2`` or ``box``, which determines how vectors are bounded.
         search: Settings of the search.
     """
     generator = np.random.default_rng([search.seed, dimension])

@@ -215,9 +215,8 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
 def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int) -> RepresentationRecipe:
     """Return the recipe (training settings) for the layers after the encoder, which are trained with noise.
 
-    They are the head, which computes the vector of a text, and the classifier of noisy vectors.
-
-    The noisy vector has one coordinate for every two labels.
+    These layers are the head, which computes the vector of a text, and the classifier of noisy vectors. The noisy
+    vector has one coordinate for every two labels.
 
     Args:
         settings: Settings of the bundle.

@@ -178,9 +178,9 @@ class CandidateFinder:
 def _list_possible_outputs(randomizer: Randomizer) -> Ints:
     """Return the ids of vocabulary entries that can be outputs.
 
-    They include the common words that SanText+ leaves unchanged at random. All outputs must also be possible originals,
-    even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under every
-    original, and the weights of the attack ``sum`` could not be fitted.
+    The ids include the common words that SanText+ leaves unchanged at random. All outputs must also be possible
+    originals, even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under
+    every original, and the weights of the attack ``sum`` could not be fitted.
     """
     kept = (
         np.flatnonzero(randomizer.keep_probabilities[: randomizer.symbol_count])
