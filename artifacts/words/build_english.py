@@ -61,7 +61,10 @@ _ABBREVIATION_PER_BILLION, _TWO_LETTERS_PER_BILLION, _FOREIGN_FACTOR = 3_000, 10
 
 
 def list_keys(token: str) -> list[str]:
-    """Return the lookup keys as which a token of wordfreq counts: the token, or a word and its clitic."""
+    """Return the lookup keys (list entries) to which the frequency of a wordfreq token counts.
+
+    A clitic (an ending such as *'s* that is a token of its own) counts separately: *dog's* becomes *dog* and *'s*.
+    """
     key = unicodedata.normalize("NFKC", token).lower().replace("\u2019", "'")
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic)), "")
     if key in CONTRACTIONS or not clitic:
@@ -112,7 +115,7 @@ def rejection(word: str, count: int, known: bool, with_apostrophe: int, abroad: 
 def build(
     english: Sequence[Iterable[str]], others: Iterable[Sequence[Iterable[str]]], vocabulary: Iterable[str], size: int
 ) -> list[tuple[str, int]]:
-    """Build the list by the rules in the module's docstring.
+    """Return the entries of the English word list, chosen by the rules in the module's docstring.
 
     Args:
         english: wordfreq's English list, as `wordfreq.get_frequency_list` gives it.

@@ -79,7 +79,11 @@ class Forms:
         return self.words & {form for word in words for form in ({word} | self.inflected.get((word, part), set()))}
 
     def pair(self, one: str, other: str) -> Iterator[Line]:
-        """Yield two opposite words as a line, then a line of inflected forms for each part of speech of both words."""
+        """Yield a line for two opposite words, then a line for each part of speech of both, with the inflected forms.
+
+        For *hot* and *cold* the lines are *hot* | *cold* and *hot hotter hottest* | *cold colder coldest*, if the word
+        list has all these forms.
+        """
         yield self.of([one], ""), self.of([other], "")
         for part in sorted(set(PARTS.values())):
             if (one, part) in self.inflected and (other, part) in self.inflected:
@@ -133,7 +137,7 @@ class WordNet:
         return {word for at in synsets for word in self.words[at] if self._numbers.get((word, at), USUAL + 1) <= USUAL}
 
     def under(self, top: Synset) -> Iterator[Synset]:
-        """Yield a synset and its hyponyms at any depth."""
+        """Yield a synset (set of synonyms) and all synsets with a more special meaning, at any depth below it."""
         yield top
         for one in self.below[top]:
             yield from self.under(one)

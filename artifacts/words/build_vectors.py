@@ -141,7 +141,13 @@ def fill_missing_vectors(
 def round_vectors(
     glove: NDArray[np.float64], forms: NDArray[np.float64], valence: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the three parts side by side as integers, in units of the quantization step."""
+    """Join the three parts of each word's vector, and round the result to integers.
+
+    Args:
+        glove: GloVe vectors, shape `(words, 50)`.
+        forms: Rows of `mark_inflections`, shape `(words, 15)`.
+        valence: Rating of each word from -1 (bad) to 1 (good), shape `(words,)`.
+    """
     parts = [unit(glove), FORMS * forms, VALENCE * valence[:, None]]
     return np.rint(STEPS * np.concatenate(parts, axis=1)).astype(np.int64)
 

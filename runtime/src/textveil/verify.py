@@ -181,7 +181,7 @@ def verify_labels(bundle: LabelBundle) -> str:
 
 
 def exceeds_epsilon(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
-    """Return whether for any two inputs, the probabilities of an output differ by more than a factor ``exp(epsilon)``.
+    """Return whether two inputs have probabilities of an output that differ by more than a factor ``exp(epsilon)``.
 
     The comparison uses exact rational numbers.
 

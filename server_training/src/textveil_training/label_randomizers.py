@@ -116,7 +116,7 @@ def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> 
 
 
 def compute_joint_shares(confusion: ArrayLike) -> Floats:
-    """Compute the joint shares of decision (row) and true class (column) of a confusion matrix.
+    """Convert a confusion matrix to joint shares of decision (row) and true class (column).
 
     The given matrix has a row for each true class. The result is its transpose, scaled to the sum 1.
 

@@ -89,9 +89,10 @@ class ApiReplyRestorer:
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent.
+        """Yield the rest of a reply at the end of a stream.
 
-        The text is yielded even if the upstream (language model server) sent no end event.
+        The rest is text that the restorer has held back, because the text may be the beginning of a surrogate
+        (replacement). The restorer yields the rest even if the upstream (language model server) sent no end event.
         """
         yield from ()
 

@@ -430,7 +430,7 @@ class ConversationStore:
     def delete_expired_mappings(self) -> None:
         """Delete all conversations of the database that were idle too long.
 
-        Any thread may call this method, since it changes no state besides the database.
+        Any thread may call this method: it changes nothing in memory.
         """
         if self._database is not None:
             with contextlib.suppress(TextveilError):  # a failure must not prevent later deletions

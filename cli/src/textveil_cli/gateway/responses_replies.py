@@ -244,7 +244,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent."""
+        """Yield the rest of a reply at the end of a stream: text held back as the possible beginning of a surrogate."""
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:

@@ -115,7 +115,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
     """Record whether a reply of the model contains results of tool calls.
 
     The model wrote these results itself. In later requests, names in these results get new surrogates (replacements),
-    so that the model cannot test guesses.
+    so that the model cannot test guesses of hidden names.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)
@@ -245,9 +245,10 @@ class ChunkedReplyRestorer:
         self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
     def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Store a value that is returned unchanged and that a client may display.
+        """Store a value that the client gets unchanged and may display.
 
-        If the value begins a link, no original word is put back inside that link.
+        If the value begins a link, the restorer puts no original word back inside that link: a client that opens the
+        link would send the word to its host.
         """
         for name, entry in value.items():
             for text in find_displayed_texts({name: entry}, is_part=True):

@@ -144,7 +144,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         All mechanisms except ``staircase`` use the data of SanText.
 
         Raises:
-            UnknownMechanism: The bundle lacks the data. The message names a bundle that has them.
+            UnknownMechanism: The bundle lacks the data. The message states which bundle has them.
         """
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if self.language not in (None, "en") and not self.mechanisms:

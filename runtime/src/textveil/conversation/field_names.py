@@ -24,7 +24,7 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 def load_field_words() -> frozenset[str]:
     """Return the words of published APIs that may be in the public name of a JSON field, besides common words.
 
-    Such a word is not a common word, such as ``sha256``, or is also the name of a person, such as ``max``.
+    For example, ``sha256`` is not a common word, and ``max`` is also the name of a person.
     """
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 

@@ -116,7 +116,7 @@ class CallIds:
         return replacement
 
     def put_back(self, call: Any) -> Any:
-        """Return the provider's identifier for an identifier that this object created; otherwise the argument."""
+        """Return the provider's identifier for an identifier that this object created; any other value unchanged."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class ReplyView:
         """Prepare a stream for the next text of the reply. Call this before the first part of the text.
 
         Args:
-            stream: Object that replaces surrogates by originals in the text.
+            stream: Object that replaces surrogates (replacements) by originals in the text.
         """
         self.end_passed_text()
         if self._is_off:

@@ -143,7 +143,7 @@ class ToolGuesses:
         return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
     def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
-        """Return the surrogates that were replaced by originals in the arguments of calls, with the originals."""
+        """Return the surrogates (replacements) that were restored in the arguments of calls, each with its original."""
         return [pair for call in calls for pair in self._pairs_by_call.get(call, ())]
 
     @property

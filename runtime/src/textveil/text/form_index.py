@@ -243,7 +243,7 @@ def _precedes_word(text: str, index: int, end: int) -> bool:
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether a pair replaces a text with digits by a number or a numbered tag such as ``[date 1]``.
+    """Return whether the original has digits, and its replacement is a number or a numbered tag such as ``[date 1]``.
 
     Only ASCII digits count: they are the same in all versions of Unicode.
     """

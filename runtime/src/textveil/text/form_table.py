@@ -225,7 +225,7 @@ class FormTable:
         return [text for text in texts if self.is_prefix(text) and text in self.forms]
 
     def may_begin_tag(self, prefix: str) -> bool:
-        """Return whether a numbered tag such as ``[city 1]``, without a stored form, may begin with ``prefix``."""
+        """Return whether ``prefix`` may begin a numbered tag, such as ``[city 1]``, that is not stored in ``forms``."""
         return prefix in self._tag_prefixes
 
     def find_tag(self, text: str) -> SurrogateForm | None:

@@ -51,7 +51,8 @@ class LineReader:
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
         is_command: Whether the part of this line that was read so far is a command with arguments.
-        has_attribute: Whether this line has a quotation mark and then an attribute such as ``/name=value``.
+        has_attribute: Whether this line has a quotation mark and, after it, the start of an HTML attribute such as
+            ``/name=``.
         has_quoted_value: Whether this line or an earlier one has such an attribute, and after it a value in quotation
             marks.
     """
@@ -80,7 +81,9 @@ class LineReader:
         self._directives = DirectiveReader()
 
     def is_markup(self, *, begins_unindented_line: bool) -> bool:
-        """Return whether a program may treat the next character as markup: an attribute, or a directive.
+        """Return whether a program may treat the next character as markup.
+
+        Markup is here an HTML attribute, or a directive such as ``.. image::``.
 
         Args:
             begins_unindented_line: Whether the character is the first one of a line without indentation.

@@ -130,7 +130,7 @@ class QuotationIndex:
         return output in self.outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the surrogate (replacement) and original for which the reply best repeats the text around it.
+        """Return the pair of surrogate (replacement) and original whose stored surroundings the reply repeats best.
 
         If ``weak`` of the pair is true (see ``SurrogatePair``), the text on one side of the surrogate is enough. If
         ``weak`` is false, or if the surrogate is a part of a longer word, the reply must repeat text on both sides.

@@ -237,8 +237,8 @@ class RegionState:
         """Process a character of a template tag, which begins with ``<%`` and ends with ``%>``.
 
         Programs that fill in templates run the content of such a tag, and Markdown viewers treat the tag in different
-        ways. So no later text counts as prose if a tag outside code begins inside a link, math or markup, or contains a
-        character that may begin one of these.
+        ways. So all later text counts as markup in two cases: a tag outside code begins inside a link, math or markup,
+        or the tag contains a character that may begin one of these.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``

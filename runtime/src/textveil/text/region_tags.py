@@ -59,8 +59,7 @@ class TagState(RegionState):
         """Record that the text so far ends with a tag such as ``[person 1]``, which may be replaced by its original.
 
         Until ``settle_tag``, ``[person 1]: `` and ``[person 1](`` begin no link. The caller must call ``settle_tag`` at
-        the end of the chunk (the text up to the next blank), or as soon as the caller has decided to restore nothing in
-        this chunk.
+        the end of the chunk (the text up to the next blank), or earlier if nothing in this chunk can be restored.
         """
         self.tag, self.bracket_closed = True, False
 

@@ -108,8 +108,8 @@ class RegionScanner(TagState):
     def is_sealed(self) -> bool:
         """Whether no original word may be put back at this position of the reply, under any options.
 
-        The value is true on the opening line of a fenced block, in a block that Markdown viewers (programs that display
-        the reply) show as a picture, and wherever viewers disagree.
+        The value is true on the opening line of a fenced code block, and in a block that Markdown viewers (programs
+        that display the reply) show as a picture. It is also true wherever viewers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:
@@ -171,7 +171,7 @@ class RegionScanner(TagState):
         return True
 
     def _read_skippable(self, text: str) -> None:
-        """Read characters that cannot change the state (those that the pattern of ``_find_skippable`` matches)."""
+        """Read characters at which no code, link or markup begins or ends (those that ``_find_skippable`` permits)."""
         if self.frames:
             self.region = self.frames[-1].region
         else:

@@ -130,7 +130,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether text directly after this closed stream cannot turn its last word into an address."""
+        """Whether the last word of this closed stream cannot become an address, whatever text comes right after it."""
         return self._last_chunk.is_separable
 
     @property

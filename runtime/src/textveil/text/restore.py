@@ -143,10 +143,10 @@ class Restorer:
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
         """Put the original words back into a reply, in place of their surrogates (replacements).
 
-        The search finds a surrogate as it was sent, and also in the plural, in another case, with endings such as
-        ``'s``, with grouped digits, as a date in another notation, and across line ends. The search finds no surrogate
-        inside a longer word or number. The original gets the same form. A name in lower case counts as a word of the
-        reply itself, and is not restored. Surrogates outside the regions of ``policy`` are not restored
+        The search finds a surrogate as it was sent, also across line ends. It finds other forms too: the plural,
+        another case, an ending such as ``'s``, grouped digits, and a date in another notation. The original gets the
+        same form. The search finds no surrogate inside a longer word or number. A name in lower case counts as a word
+        of the reply itself, and is not restored. Surrogates outside the regions of ``policy`` are not restored
         (docs/restoring.md).
 
         Args:

@@ -103,7 +103,7 @@ class StaircasePlanFactory:
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
         """Create the plan (options with the lists and tables they select) for options that were checked.
 
-        The function ``options.check_options`` checks options.
+        The caller must have checked them with ``options.check_options``.
 
         Raises:
             UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option. The message

@@ -30,7 +30,7 @@ TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TE
 
 
 class PrivacyGuarantee(Protocol):
-    """Interface of a mechanism's privacy guarantee: its privacy losses, and the texts of privacy statements."""
+    """Interface for the privacy guarantee of a mechanism (random function): privacy losses, and texts of statements."""
 
     @property
     def epsilon(self) -> Decimal | float:
@@ -233,7 +233,7 @@ class PrivacyStatement(ReleaseStatement):
         """Bound of the privacy loss of the document: ``epsilon`` times ``tokens``.
 
         The bound applies to two texts that differ in all counted tokens. For metric differential privacy the bound is
-        this value times the scaled distance of the words.
+        this value times the distance of the words, in units of the median distance.
         """
         return self.tokens * self.terms.epsilon
 
@@ -253,7 +253,7 @@ class PrivacyStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the guarantee in full, as an English paragraph. ``d`` in it is the scaled distance of two words."""
+        """Return the guarantee in full, as an English paragraph. There, ``d`` is the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
@@ -454,9 +454,23 @@ class SanitizedDocument:
     texts: list[str]
     tokens: int
     _: KW_ONLY
+    get_mapping: "Callable[[], Restorer] | None" = field(default=None, repr=False, compare=False)
     randomized_words: int = 0
     replaced_words: int = 0
     foreign_words: int = 0
+
+    @property
+    def mapping(self) -> "Restorer | None":
+        """The object that restores the original words in replies about the document; see ``Result.mapping``."""
+        return None if self.get_mapping is None else self.get_mapping()
+
+    def __reduce__(self) -> Any:
+        counts = {
+            "randomized_words": self.randomized_words,
+            "replaced_words": self.replaced_words,
+            "foreign_words": self.foreign_words,
+        }
+        return partial(type(self), self.texts, self.tokens, **counts), ()  # the mapping stays in this process
 
 
 class RewrittenDocument(NamedTuple):

@@ -37,10 +37,10 @@ _MAX_SIMILAR = 2_000
 
 
 class CharacterSwap:
-    """Replaces characters that this Python version does not support, and puts them back into the results.
+    """Replaces characters that Python and the bundle (data folder) classify differently; restores them in the results.
 
     Args:
-        replacements: Dictionary from each of these characters in the texts and options of a call to its replacement.
+        replacements: For each such character in the texts and options of a call, the character that replaces it.
     """
 
     def __init__(self, replacements: Mapping[str, str]) -> None:
@@ -67,7 +67,7 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_documents(self, documents: "Iterable[RewrittenDocument]") -> "Iterator[RewrittenDocument]":
-        """Put characters back that were replaced because versions of Unicode differ, and yield the documents.
+        """Yield documents with their original characters in place of those that ``replace_characters`` inserted.
 
         Words that were hidden stay hidden. The characters change in the texts, and in the data with which replies are
         restored. Each replacement is one character, so positions stay the same.
@@ -84,7 +84,7 @@ class CharacterSwap:
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` if none.
+    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` without any.
 
     Args:
         classes: Content of ``characters.json`` in the bundle (folder of word lists and settings).
@@ -183,7 +183,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python's own ones differ."""
+    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python itself has other ones."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

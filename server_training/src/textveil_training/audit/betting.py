@@ -89,7 +89,7 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet against each claim on an event (a set of outputs) of two inputs, and update the wealth of each claim.
+        """Bet on an event (a set of outputs) of two inputs, once against each claim, and update each claim's wealth.
 
         Args:
             a: Whether the event happened in each draw of the first input.

@@ -42,8 +42,8 @@ class Event:
         name: Name of the features on which the score depends, for the report.
         score: Function that computes the scores of outputs.
         threshold: The threshold.
-        of_first: Whether the event is likelier for the first of the two inputs whose outputs the audit compares. It
-            then contains scores of at least the threshold, and otherwise scores below it.
+        of_first: If true, the event contains the outputs with a score of at least the threshold; they are likelier for
+            the first of two compared inputs. If false, it contains the others, which are likelier for the second.
     """
 
     name: str

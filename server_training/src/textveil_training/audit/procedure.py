@@ -74,9 +74,9 @@ class TestResult:
         bound: Lower bound on epsilon, or on epsilon per unit of distance.
         refutes: Whether the bound refutes the claim.
         ceiling: Largest bound that this test could report with its number of draws; ``None`` without a limit.
-        half_power: Power of the test, as a dictionary from a number of outputs ``k`` to an epsilon, in the unit of
-            ``bound``. Applied to k-ary randomized response with this epsilon, the test reports at least ``epsilon / 2``
-            with probability 90 %. The smallest such epsilon is given; ``None`` if there is none.
+        half_power: Power of the test, as a dictionary from a number of outputs ``k`` to an epsilon. It is the smallest
+            epsilon of k-ary randomized response for which the test reports at least half of this epsilon with
+            probability 90 %, in the unit of ``bound``; ``None`` if there is none.
         draws: Number of draws that entered the bound.
         description: The inputs, their distance and the event (set of outputs) of the test, without any text.
     """
@@ -155,8 +155,9 @@ def audit_mechanism(
     Args:
         mechanism: The mechanism.
         claim: Its claim.
-        pairs: Candidate pairs of neighbors under the claim.
-        sets: Candidate sets for the identification test, which guesses the input of an output; any two inputs of a set
+        pairs: Pairs of inputs that are neighbors: their outputs must be hard to distinguish if the claim is true. The
+            audit chooses one of them.
+        sets: Sets of inputs for the identification test, which guesses the input of an output; any two inputs of a set
             are neighbors.
         settings: Size and confidence; ``None`` for the defaults.
         progress: Called with a stage, its finished draws and their total.
@@ -405,10 +406,8 @@ class _Audit:
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
         """Test the claim by betting against it, batch after batch of sampled outputs.
 
-        Bets against a grid of other epsilons give the lower bound on epsilon.
-
-        The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its number of
-        samples is used up.
+        Bets against a grid of other epsilons give the lower bound on epsilon. The test ends when the bets refute the
+        claim with error probability ``alpha``, or when its time or its number of samples is used up.
 
         Args:
             pair: Pair of inputs for bets on an event.

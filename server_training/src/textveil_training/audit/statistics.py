@@ -48,7 +48,8 @@ def bound_above(count: ArrayLike, draws: int, alpha: float) -> Floats:
 def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: float, delta: float = 0.0) -> Floats:
     """Compute a lower bound on epsilon from counts of one event in outputs of two neighboring inputs.
 
-    The bound is ``ln((p - delta) / q)`` with p bounded from below and q from above, each at confidence 1 - alpha / 2.
+    The bound is ``ln((p - delta) / q)``. Here p is a lower confidence bound on the probability of the event for the
+    first input, and q an upper one for the second input, each at confidence 1 - alpha / 2.
 
     Args:
         first: Number of the first input's outputs in the event.
@@ -74,8 +75,8 @@ def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: floa
     """Compute a lower bound on epsilon from the number of right guesses of the input of an output.
 
     In each draw, one of ``inputs`` pairwise neighboring inputs is chosen uniformly, and the guess names one of them.
-    For the probability s of a right guess, ``epsilon >= ln((s - delta) (inputs - 1) / (1 - s))``, with s bounded from
-    below.
+    The bound is ``ln((s - delta) (inputs - 1) / (1 - s))``, at least 0, where s is a lower confidence bound on the
+    probability of a right guess.
 
     Args:
         hits: Number of right guesses.

@@ -71,7 +71,7 @@ class ClassCodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSearchSettings:
-    """Settings that determine the effort of a search for codes.
+    """Settings that determine the effort of a search for codes (one vector for each class).
 
     Attributes:
         restarts: Number of random starts, in addition to two starts at unit vectors and their negatives.
@@ -191,9 +191,10 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the cube of mode ``box`` as codes, if a search for better codes would take minutes.
+    """Return random vectors of zeros and ones as codes (one vector for each class) of mode ``box``.
 
-    Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
+    This takes the place of a search for better codes where a search would take minutes. Any two codes differ in about
+    half of the coordinates. The function does not measure accuracies; they are NaN.
 
     Args:
         classes: Number of classes.
@@ -314,7 +315,7 @@ def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSet
     Args:
         classes: Number of classes.
         dimension: Number of coordinates of a code.
-        mode: ``l1``, ``l2`` or ``box``, which determines the limit of vectors.
+        mode: ``l1``, ``l2`` or ``box``, which determines how vectors are bounded.
         search: Settings of the search.
     """
     generator = np.random.default_rng([search.seed, dimension])
@@ -345,7 +346,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Shrink vectors slightly, so that they stay within the limit of the mode after rounding to six decimals."""
+    """Shrink vectors slightly, so that rounding to six decimals leaves the norm at most 1; keep ``box`` vectors."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 

@@ -117,7 +117,7 @@ class StoredFeatures:
         task: Data with texts and labels.
         cache: Folder for the files.
         features: Folder with stored vectors of this encoder, ``features-SPLIT.safetensors``; ``None`` if there is none.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
@@ -146,7 +146,7 @@ class StoredFeatures:
 
     @property
     def clean_classifier(self) -> RepresentationClassifier:
-        """Return the classifier of the checkpoint, which must have been trained without noise.
+        """Return the classifier of the start checkpoint (trained model), which must have been trained without noise.
 
         Raises:
             CheckpointError: The checkpoint was trained with noise.

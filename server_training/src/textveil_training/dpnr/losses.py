@@ -105,7 +105,7 @@ class AttributeAdversary(nn.Module):
         )
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Compute logits of shape ``(n, attributes)`` from pooled vectors of shape ``(n, width)``."""
+        """Compute logits of shape ``(n, attributes)`` from the encoder's mean outputs of shape ``(n, width)``."""
         return self.layers(pooled)
 
 
@@ -171,7 +171,7 @@ class StageBuilder:
         Args:
             train: Training split.
             dev: Split whose accuracy selects the best epoch.
-            clean: Classifier that decides ``yhat`` from the same pooled vectors, without noise.
+            clean: Classifier that decides ``yhat`` from the same encoder outputs, without noise.
             codes: Codes of the classes, shape ``(classes, k)``.
             num_epochs: Number of epochs.
         """
@@ -284,7 +284,7 @@ class StageBuilder:
         )
 
     def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
-        """Measure the accuracy with simulated noise at each epsilon of the recipe.
+        """Measure the accuracy with simulated noise at each of the model's epsilons.
 
         Args:
             data: Split to measure.

@@ -29,7 +29,7 @@ class TrainedHead:
     Attributes:
         model: Head and classifier of the best epoch, in evaluation mode, without an encoder.
         description: Content of ``checkpoint.json`` for these networks.
-        dev: Mean accuracy of that epoch on dev over the levels, under the noise of training.
+        dev: Mean accuracy of that epoch on dev over the epsilons, under the noise of training.
         wall_s: Duration of the training in seconds.
     """
 

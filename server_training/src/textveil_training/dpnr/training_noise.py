@@ -74,9 +74,9 @@ def compute_sensitivity(mode: str, dimension: int) -> float:
 def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
     """Compute the noise scale of a coordinate for an epsilon per text.
 
-    ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
-    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 -
-    1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
+    For ``l1`` it is the Laplace scale ``2 / epsilon``, and for ``box`` the Laplace scale ``dimension / epsilon``. For
+    ``l2`` it is the standard deviation ``sigma`` of a Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1
+    of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
 
     Raises:
         InvalidRandomizer: Epsilon is not a positive number, ``l2`` has no delta between 0 and 1, or another mode has a

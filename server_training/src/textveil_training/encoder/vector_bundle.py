@@ -134,7 +134,7 @@ def train_vector_bundle(
         force: Whether to replace a bundle, and an unfinished run.
         device: ``cpu`` or a CUDA device.
         reproduce: Command that builds the bundle, for the model card.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         RecipeError: The settings are out of range.
@@ -215,9 +215,8 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
 def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int) -> RepresentationRecipe:
     """Return the recipe (training settings) for the layers after the encoder, which are trained with noise.
 
-    They are the head, which computes the vector of a text, and the classifier of noisy vectors.
-
-    The noisy vector has one coordinate for every two labels.
+    These layers are the head, which computes the vector of a text, and the classifier of noisy vectors. The noisy
+    vector has one coordinate for every two labels.
 
     Args:
         settings: Settings of the bundle.
@@ -409,13 +408,13 @@ def _export(
     """Quantize the trained networks to int8, check their accuracy on the test texts, and write the bundle.
 
     Args:
-        task: Divided texts as data of a recipe.
+        task: The texts, divided into train, dev and test.
         settings: Settings of the bundle.
         folder: Folder of the finished parts.
         output: Folder of the new bundle.
         reproduce: Command that builds the bundle, for the model card.
         force: Whether to replace an existing bundle.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 

@@ -181,7 +181,7 @@ class TrainingRun:
         The record's file is written after the first epoch.
 
         Args:
-            subject: Entries of the record about the recipe, the data and the start of this run.
+            subject: Entries of the record about the settings, the data and the start of this run.
 
         Raises:
             CheckpointError: The folder cannot be made.
@@ -230,7 +230,7 @@ class TrainingRun:
 
     @property
     def position(self) -> TrainingPosition:
-        """Current position of the training."""
+        """Current stage, epoch and batch of the training, with its metrics and time so far."""
         return self._loop.position
 
     def record_time(self, wall_s: float, cpu_s: float) -> None:
@@ -245,7 +245,7 @@ class TrainingRun:
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
         """Store the result in the record, remove the state file and return the record.
 
-        If several processes train together, only rank 0 writes, and only its record has the result.
+        If several processes train together, only the first one (rank 0) writes, and only its record has the result.
         """
         if self._main:
             self._record.finish(result)

@@ -73,7 +73,7 @@ class FinetuningSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetuningRecipe:
-    """Recipe with the fine-tuning settings of a published result.
+    """Recipe (file of settings) with the fine-tuning settings of a published result.
 
     Attributes:
         name: Name of the recipe, printable.

@@ -82,7 +82,7 @@ class StringPieces:
         it.
 
         Args:
-            items: String ids of one or several texts, one text after the other.
+            items: Ids of the words and punctuation strings of one or several texts, one text after the other.
             attached: Whether an item is a word that directly follows another word, without a gap.
             randomized: Whether the words are outputs of a mechanism. Then *n't* after a word that is not an auxiliary
                 verb is written as *not*.
@@ -204,9 +204,9 @@ class AlignedCorpus:
         """Sanitize some texts with new randomness, and return the ids of the resulting words and punctuation strings.
 
         Args:
-            places: Positions of the texts' items, from ``locate_items``.
-            agreed: Function that receives the random outputs of this process, and returns those of the process with
-                rank 0, so that all processes use the same outputs.
+            places: Positions of the words and strings, from ``locate_items``.
+            agreed: Function that receives the random outputs of this process, and returns those of the first process,
+                so that all processes use the same outputs.
 
         Privacy:
             Each call samples new outputs of these texts, with the operating system's entropy.
@@ -254,7 +254,7 @@ class AlignedPairs(AlignedCorpus):
 
     Args:
         texts: The original texts; a text is omitted if it or its sanitized form has no word.
-        strings: Table of the ids and WordPieces of all items.
+        strings: Table of the ids and WordPieces of all words and punctuation strings.
         mode: Sanitizer in a protection mode.
     """
 

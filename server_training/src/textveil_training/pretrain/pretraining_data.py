@@ -95,7 +95,7 @@ def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) ->
 def restore_wikitext(text: str) -> str:
     """Undo WikiText's tokenization: ``@-@`` becomes a hyphen, and ``<unk>`` is removed.
 
-    One word in twenty of WikiText is ``<unk>``. A model trained on it would mainly learn to predict ``<unk>``.
+    One word in twenty of WikiText is ``<unk>``. A model trained on such text would mainly learn to predict ``<unk>``.
     """
     for mark in "-,.":
         text = text.replace(f" @{mark}@ ", mark)

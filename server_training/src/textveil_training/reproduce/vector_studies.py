@@ -263,7 +263,7 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Measure how often the noise of the paper's own code can be removed by subtracting the smallest coordinate.
+    """Measure how often one can remove the noise in the DPNR authors' code by subtracting the smallest coordinate.
 
     That code adds the same random number to all coordinates.
 

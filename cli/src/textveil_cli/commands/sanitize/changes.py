@@ -83,7 +83,11 @@ class ChangeViews:
         self._has_begun = False
 
     def begin_input(self, name: str) -> None:
-        """Start the changes of another file of plain text; ``name`` is the file's name in the report."""
+        """Begin to collect the changes of the next file of plain text.
+
+        Args:
+            name: Name of the file in the report.
+        """
         self._name, self._row = name, 0
 
     def add_results(self, texts: Sequence[str], results: Sequence[Result]) -> None:

@@ -23,9 +23,8 @@ from textveil.mechanisms.randomizer import ScoreRandomizer
 def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
     """Return the epsilon that SanText+ adds because it leaves some words unchanged: ``epsilon_0 = ln(1/p)``.
 
-    The equation is Theorem 2 of Yue et al. 2021.
-
-    ``p`` is the exact probability with which the coin replaces a word. The result is rounded up to six decimals.
+    Here ``p`` is the exact probability with which the coin (random decision) replaces a common word. The equation is
+    Theorem 2 of Yue et al. 2021. The result is rounded up to six decimals.
 
     Example:
         >>> compute_mixture_epsilon(ReplacementCoin.from_probability(1))

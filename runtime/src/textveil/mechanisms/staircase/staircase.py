@@ -281,7 +281,7 @@ class Staircase:
     def check_conditions(self) -> None:
         """Check the conditions of the privacy theorem on the integers used for sampling.
 
-        ``StaircaseTable.from_tensors`` has checked the table of neighbors.
+        ``StaircaseTable.from_tensors`` has checked the table of neighbors (nearest words).
 
         Raises:
             BundleDamaged: A condition does not hold.

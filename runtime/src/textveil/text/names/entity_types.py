@@ -71,7 +71,7 @@ class MentionPart(NamedTuple):
 
     Attributes:
         entity_type: Type of the part, such as ``given`` for a first name.
-        layout: The part of its form that the output reveals, such as the number of digits.
+        layout: Public form of the text, which the output reveals, such as the number of digits.
         folded: The text, normalized. Parts with equal values get equal surrogates.
         text: The part as spelled.
     """
@@ -297,8 +297,8 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
-        An entity of a type of the option ``keep`` becomes unchanged text. Exception: a word beside a name may be a part
-        of the name, so it stays an entity.
+        An entity that the option ``keep`` leaves unchanged becomes text, unless it is a word beside a name: such a word
+        may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.

@@ -131,7 +131,7 @@ class LabelFacts:
         return after.startswith(":") and f"{key}:" in phrases
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether an answer such as *B. Late hour* begins its line, or follows an answer *A.* in its line."""
+        """Return whether an answer such as *B. Late hour* begins its line, or follows the answer *A.* of its line."""
         after = place.get_word(index + 1)
         if not (self._strings.is_useful or (place.gaps[index + 1] == " " and after.islower())):
             return False

@@ -127,7 +127,7 @@ class LinePlaces:
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the preliminary type of the entity at position ``index``; an empty string for an unchanged word."""
+        """Return the preliminary type (the same for all names) of the entity at ``index``; ``""`` for other words."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -161,7 +161,8 @@ class LinePlaces:
     def list_words_before(self, index: int, most: int) -> list[str]:
         """Return up to ``most`` words before position ``index`` in lower case, nearest first; ``""`` for an entity.
 
-        The method ``follows`` compares the same words. The result is empty if the beginning of the line is unknown.
+        The method ``follows`` compares the same words. If the search reaches the start of a line that began in earlier
+        text, the result is empty.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):
@@ -329,9 +330,9 @@ class LinePlaces:
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether the capitalized words at ``index`` may be a heading.
 
-        A word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word is
-        directly before them, and no other entity of capitalized words is next to them, unless a list mark (such as a
-        comma) separates the two entities.
+        A word of ``leads`` must precede them, or they must be isolated: no lower-case word is directly before them, and
+        no other entity of capitalized words is next to them. Entities beyond a list mark (such as a comma) do not
+        count.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
@@ -344,7 +345,7 @@ class LinePlaces:
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether the entity at ``index`` begins a sentence before a comma or a word of ``followers``."""
+        """Return whether the entity at ``index`` begins a sentence, and a comma or a word of ``followers`` is next."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
@@ -458,8 +459,8 @@ class LinePlaces:
     def is_noun_place(self, index: int) -> bool:
         """Return whether a determiner such as *the* shows that a common noun is at ``index``: ``the white van``.
 
-        At most two unchanged words in lower case may be between the determiner and ``index``. No entity may directly
-        follow after a blank.
+        At most two unchanged words in lower case may be between the determiner and ``index``. The result is false if an
+        entity comes next, after a blank.
         """
         if self.gaps[index + 1] == " " and self.get_class(index + 1):
             return False

@@ -101,7 +101,7 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All possible surrogates (replacements), in lower case. No rule of ``facts`` leaves them unchanged."""
+        """Surrogates (replacements) that outputs may have, in lower case. No rule of ``facts`` keeps them unchanged."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
@@ -135,7 +135,7 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Listed companies, products and other capitalized terms. The set has them in lower case."""
+        """Companies, products and other capitalized terms, in lower case. Empty unless ``facts`` is ``public``."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
@@ -155,7 +155,7 @@ class FactStrings:
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
-        """Function words of other languages that are also names of persons."""
+        """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
         return words - self.surrogates - self.denied
 
@@ -193,7 +193,7 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word belongs to another language than the word lists, and is no common word of theirs."""
+        """Return whether a word is of another language than the word lists, which do not have it as a common word."""
         return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
@@ -207,7 +207,7 @@ class FactStrings:
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a text is a listed company or product, and the option ``facts`` replaces companies."""
+        """Return whether a text is a listed company or product, and the option ``facts`` has companies replaced."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
@@ -246,7 +246,7 @@ class FactStrings:
         return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
 
     def begins_as_group(self, text: str) -> bool:
-        """Return whether the name of a party, faith or people may be a common word at a sentence start, such as *Left*.
+        """Return whether the name of a party, faith or people may also be a common word at a sentence start, as *Left*.
 
         The result is false unless the name is in Title case.
         """
@@ -308,7 +308,7 @@ class FactStrings:
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
+        """Return whether ``facts`` leaves a lower-case word unchanged as a company, product or capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
@@ -364,9 +364,9 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether capitalized words may be a heading, such as *Work Experience*.
 
-        All words must be common words or technical terms, and no names. Of several words, one must be a word that stays
-        unchanged at the start of a sentence and is not rare, and one must be no name in a census (*Eve Good* is not a
-        heading). The last one must not be a kind of institution, as in *Hillside Primary School*.
+        All words must be common words or technical terms, and no names. For several words there are three conditions.
+        One stays unchanged at the start of a sentence, and is not rare. One is no name in a census (*Eve Good* is not a
+        heading). The last one is no kind of institution, as in *Hillside Primary School*.
         """
         for token in tokens:  # no generator, since most spans end the loop at their first word
             if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
@@ -385,7 +385,7 @@ class FactStrings:
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def is_plain_word(self, word: str) -> bool:
-        """Return whether a common word of four letters or more is no name of a person or place, even a rare one."""
+        """Return whether a word of four or more letters is common, and not even a rare name of a person or place."""
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
 
     def _is_institution(self, keys: Sequence[str]) -> bool:

@@ -51,7 +51,7 @@ class TypingErrors:
 
 
 def _list_neighbors(word: str) -> set[str]:
-    """Return all strings from which ``word`` differs by one typing error. Most of these strings are not words."""
+    """Return all strings that one typing error could turn into ``word``. Most of these strings are not words."""
     length = len(word)
     swapped = {
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"

@@ -138,7 +138,7 @@ class NamesGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Text that stands in privacy statements in place of a definition of epsilon: ``none for kept words``."""
+        """Text that replaces a definition of epsilon in privacy statements of this mode: ``none for kept words``."""
         return _TEXTS["epsilon_kind"]
 
     @property

@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return the content of a regular expression's ``[...]`` for all letters and digits of the Unicode tables."""
+    """Return the content of a regular expression's ``[...]`` that matches all letters and digits (``BOUNDARIES``)."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
@@ -149,7 +149,7 @@ class KnownPersons:
 
     @property
     def single_words(self) -> frozenset[str]:
-        """All spellings that consist of a single word, normalized (lower case, NFKC)."""
+        """All spellings of listed persons that are a single word, normalized (lower case, NFKC)."""
         return frozenset(self._single_words)
 
     def _add_person(self, line: str, number: int) -> None:

@@ -336,7 +336,7 @@ class Lexicon:
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a lower-case word that is replaced, except for a public ending such as ``-tion``.
+        """Create the token of a lower-case word that is replaced. A public ending such as ``-tion`` may remain.
 
         Args:
             word: The word.

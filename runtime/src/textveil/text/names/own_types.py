@@ -262,8 +262,8 @@ class OwnEntityClassifier(EntityClassifier):
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        The result is false for listed persons, for longer tokens (such as email addresses) that contain a match of a
-        user's pattern, and for matches with a word of the option ``deny``.
+        The result is false for listed persons, for matches with a word of the option ``deny``, and for longer tokens
+        (such as email addresses) in which a pattern of the user matches a part.
         """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)

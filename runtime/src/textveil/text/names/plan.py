@@ -131,7 +131,7 @@ class NamesPlan:
 
     @property
     def known_words(self) -> frozenset[str]:
-        """All spellings in the option ``known`` that consist of a single word, normalized (lower case, NFKC)."""
+        """All spellings of the option ``known`` that are a single word, normalized (lower case, NFKC)."""
         persons = None if self.own_types is None else self.own_types.persons
         return frozenset() if persons is None else persons.single_words
 
@@ -185,7 +185,7 @@ class NamesPlan:
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
-        """Yield each part of a text with its treatment and its entity (``None`` for unchanged words and gaps)."""
+        """Yield each part of a text with its treatment (such as ``kept``) and its entity (``None`` if it has none)."""
         reader = NamesReader(replace(self.reading_rules, facts=self._preview_facts))
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):

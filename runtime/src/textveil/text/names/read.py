@@ -359,7 +359,7 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
 
 
 def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
-    """Yield the texts between single blanks in a text, in lists of some thousands.
+    """Yield the parts of a text between single blanks, in lists of some thousands.
 
     To split the whole text at once would need much memory.
     """

@@ -211,7 +211,7 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether a word without a capital stays unchanged in its context, the line that ends before ``end``."""
+        """Return whether a word without a capital stays unchanged in its line, which ends before the index ``end``."""
         token = self._words[index]
         if token.token_class == KEPT:
             return not self._hidden[index] and self._find_address_end(index, end) == index
@@ -238,7 +238,7 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the end of a place or address that begins at ``index`` with a common word; ``index`` if there is none.
+        """Return the index after the words of a place or address that begins at ``index``; ``index`` if none begins.
 
         Example: *suite* in ``suite 7``. In a document without capital letters, also ``new york`` and ``port said``.
         """
@@ -322,7 +322,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after a legal form (``Inc.``) to the token of this word, unless it ends a sentence."""
+        """Add the full stop after a legal form (``Inc.``) to the token of the legal form, unless it ends a sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -495,6 +495,6 @@ class SpanFinder:
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return ``UPPER`` if all words of a name except initials and particles are in capitals, otherwise ``TITLE``."""
+    """Return ``UPPER`` if all words of a name except initials and particles (*de*) are in capitals; else ``TITLE``."""
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER

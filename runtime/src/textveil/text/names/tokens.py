@@ -196,8 +196,8 @@ def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list
     """Return which capitalized words of a headline must be replaced, including family names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
-    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it
-    follows a replaced word and ends the sequence of joined words.
+    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in two cases: it is between two replaced words,
+    or it follows a replaced word and is the last of several joined words.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.

@@ -272,8 +272,8 @@ class NumberedSegments(NamedTuple):
 class SegmentReader:
     """Splits texts into segments (tokens and gaps), and returns the ids of the segments.
 
-    To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
-    as an email address), or the text between two spaces outside of strings. The segments are those of
+    To be fast, it splits each distinct *chunk* only once. There are two kinds of chunks: strings (tokens such as email
+    addresses, no plain words), and in all other text the parts between two spaces. The segments are those of
     ``segmentation.split_text``, except that a gap may become several segments. No word contains a space, so the words
     are the same.
 

@@ -60,13 +60,13 @@ class EarlierDraws:
 class CarriedState:
     """State of a long document after a chunk, which the next chunk needs: for example the outputs of equal words.
 
-    A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
-    state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
+    A long document is sanitized in chunks (parts). The positions at which it is divided depend on private words. With
+    this state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
     nothing.
 
     Attributes:
         before: Gap (blanks and punctuation) before the first segment; ``None`` at the start of a text.
-        earlier: Outputs of equal tokens in earlier chunks.
+        earlier: Outputs of the tokens in earlier chunks, which equal tokens in later chunks get too.
     """
 
     before: str | None = None
@@ -355,7 +355,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
     Args:
         cases: Case of the output of each token, shape ``(n,)``.
-        copies: Index of the draw of each token, from 0 without gaps, shape ``(n,)``.
+        copies: Index of the draw of each token, shape ``(n,)``. Each index from 0 to the largest one occurs.
 
     Returns:
         For each draw, whether its output is in lower case only; shape ``(draws,)``.

@@ -336,7 +336,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
     """Yield the start and the end of each string (token such as ``a@b.org`` or a number) of a text.
 
-    The caller then joins adjacent numbers. ``match`` is the first trigger, such as ``@`` or a digit.
+    The caller then joins adjacent numbers. ``match`` is the first mark or digit that no plain word has: ``@``.
     """
     position = 0
     while match is not None:
@@ -392,7 +392,7 @@ def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
 class NumberGroup:
     """A group of numbers with only blanks and brackets between them, such as ``+49 (30) 1234``.
 
-    The class decides which of the numbers together form one token (string).
+    The class decides which of the numbers together form one token.
 
     Args:
         text: The whole text.
@@ -466,7 +466,7 @@ class _NumberJoiner:
         self._blank = False  # whether the last character was a blank
 
     def _read_mark(self, index: int) -> Iterable[TextSpan]:
-        """Read a bracket or a blank, and return the tokens that end before it."""
+        """Read a bracket or blank beside numbers, and return the tokens that end before it."""
         mark = self._text[index]
         waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
         if mark == "(":

@@ -55,9 +55,8 @@ class EntityTypes:
     If several types list a word, the first one applies.
 
     Args:
-        entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise a token next to a date (a shape with a type) would be treated differently from a token next to an
-            email address (a shape without a type).
+        entity_types: Any number of types. Either all shapes (such as email or date) have a type, or none has. If only
+            dates had one, a word next to a date would be treated differently from a word next to an email address.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.

@@ -47,7 +47,7 @@ class EveryWordRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Always ``True``: an ending after a blank, as in ``they 're``, is a word of the vocabulary."""
+        """Always ``True``: the vocabulary has an ending after a blank, as in ``they 're``, with its apostrophe."""
         return True
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:

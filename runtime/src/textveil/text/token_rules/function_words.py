@@ -107,9 +107,9 @@ class TemplateRule:
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return for each plain word whether it is unchanged, replaced or randomized (``TokenRule.classify_plain``).
 
-        The decision is ``None`` (the caller must call ``classify_token``) for words of the option ``deny``, and for
-        function words that do not stay unchanged in lower case or are also on the list of an entity type. For other
-        plain words the decision does not depend on the position in the sentence.
+        The result is ``None`` for two kinds of words, for which the caller must call ``classify_token``: words of the
+        option ``deny``, and function words (such as *the*) that may be replaced or randomized. For other plain words
+        the decision does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -161,7 +161,8 @@ class TemplateRule:
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
         """Join the outputs of the tokens of one segment, such as ``they`` and ``'re``, to a text.
 
-        A space precedes each output of a token that does not stay unchanged.
+        A space precedes each replaced or randomized token, but not an unchanged ending. If ``apart`` is true, a space
+        precedes all tokens.
         """
         written = words[0]
         for word, is_shown in zip(words[1:], kept[1:], strict=True):

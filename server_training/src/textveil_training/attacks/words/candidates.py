@@ -42,7 +42,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Return a copy with only the ``count`` most probable originals of each hidden word."""
+        """Return a copy with only the ``count`` most probable originals of each hidden (replaced) word."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -55,7 +55,7 @@ class Candidates:
         """Guess each replaced or randomized word by Bayes' rule, without context.
 
         Returns:
-            Word ids of the guesses, one for each element of ``places``.
+            Word ids of the guesses, one for each hidden word.
         """
         return self.words[:, 0]
 
@@ -178,9 +178,9 @@ class CandidateFinder:
 def _list_possible_outputs(randomizer: Randomizer) -> Ints:
     """Return the ids of vocabulary entries that can be outputs.
 
-    They include the common words that SanText+ leaves unchanged at random. All outputs must also be possible originals,
-    even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under every
-    original, and the weights of the attack ``sum`` could not be fitted.
+    The ids include the common words that SanText+ leaves unchanged at random. All outputs must also be possible
+    originals, even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under
+    every original, and the weights of the attack ``sum`` could not be fitted.
     """
     kept = (
         np.flatnonzero(randomizer.keep_probabilities[: randomizer.symbol_count])

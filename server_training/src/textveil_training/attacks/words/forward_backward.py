@@ -48,7 +48,7 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 
 
 class TrigramStep:
-    """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three elements.
+    """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three outputs.
 
     ``P(c | a b)`` is ``g(a, b) P(c | b)``, plus a share that is 0 unless the trigram ``a b c`` occurs in the training
     texts. The object stores these shares only for pairs ``(a, b)`` that occur there.

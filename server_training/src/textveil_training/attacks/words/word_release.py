@@ -254,7 +254,7 @@ def make_word_release(words: WordIds, plan: SanitizingPlan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Return a copy of a mechanism that replaces every hidden word by the same word, the id ``output``."""
+    """Return a copy of a mechanism whose output for every hidden (replaced) word is the word with the id ``output``."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
