@@ -52,7 +52,7 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
 
 def _is_unit_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is one of the two letters in a unit such as ``m/s``, behind a number: ``10 m/s``.
+    """Return whether a letter is one of the two letters in a unit such as ``m/s``, after a number: ``10 m/s``.
 
     Args:
         place: The words and entities of some lines.
