@@ -97,7 +97,8 @@ class ConversationDraws(DocumentDraws):
         remaining = iter(elements)
         while block := [*islice(remaining, _BLOCK_ELEMENTS)]:
             check_work()
-            self._sample_ahead([part for element in block if not isinstance(element, str) for part in element.parts])
+            if not self._style.tags:  # tags need no random numbers
+                self._sample_ahead([part for entry in block if not isinstance(entry, str) for part in entry.parts])
             for entry in block:
                 yield RewrittenElement(entry, entry) if isinstance(entry, str) else self._rewrite_mention(entry)
 
