@@ -87,7 +87,7 @@ class LossBounds:
 
     @cached_property
     def envelope(self) -> LossEnvelope:
-        """The function ``E[n]`` for the weights of this mechanism (see ``LossEnvelope``)."""
+        """Function that returns ``E[n]``: the largest change of a log weight between scores at most n apart."""
         return LossEnvelope(np.log(self.randomizer.score_weights.astype(np.float64)))
 
     def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:

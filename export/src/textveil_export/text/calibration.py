@@ -323,7 +323,7 @@ def _flatten_bases(
         searches: Searches for an exponent; the function may change their base measure.
         certified: Function that returns the certified epsilon of each search's current guess.
         flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1 (see ``compute_flat_base``).
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     flattened: list[_ExponentSearch] = []
     for number, search in enumerate(searches, 1):

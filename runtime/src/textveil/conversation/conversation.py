@@ -328,7 +328,7 @@ class Conversation(SavedConversation, AsyncMethods):
             _ = self._exchange.get_restorer(self._shared).index
 
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
-        """Return a reply of the model in which the original strings are in the places of their surrogates again.
+        """Return a reply of the model in which original strings replace their surrogates (replacements) again.
 
         Args:
             reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.
@@ -397,8 +397,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
-        If several different replies to the same messages are recorded, such as several choices, none of them can be
-        sent again as the model wrote it: its hidden words then get new surrogates (replacements).
+        If several different replies to the same messages are recorded, such as alternative answers, none of them can be
+        sent again as the model wrote it. The hidden words of such a reply then get new surrogates (replacements).
 
         Args:
             written: The reply as the model wrote it.

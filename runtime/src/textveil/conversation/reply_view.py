@@ -91,7 +91,7 @@ class ReplyView:
         """Prepare a stream for the next text of the reply. Call this before the first part of the text.
 
         Args:
-            stream: Object that replaces surrogates by originals in the text.
+            stream: Object that replaces surrogates (replacements) by originals in the text.
         """
         self.end_passed_text()
         if self._is_off:
@@ -107,7 +107,7 @@ class ReplyView:
         self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
     def end_text(self, stream: StreamRestorer) -> None:
-        """Store how a restored text ended, such as inside of a link. Call this after ``stream.close()``."""
+        """Store how a restored text ended, such as inside a link. Call this after ``stream.close()``."""
         if not self._is_off:
             self._last_stream = stream
             self._open_stream = None if self._open_stream is stream else self._open_stream

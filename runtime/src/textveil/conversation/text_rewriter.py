@@ -57,7 +57,7 @@ class ConversationTextRewriter:
     def make_linked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter that replaces equal strings by equal surrogates in all messages of the conversation.
+        """Create a rewriter that gives equal strings equal replacements in all messages of the conversation.
 
         Args:
             reader: Finder of the words to hide in texts.
@@ -121,7 +121,7 @@ class ConversationTextRewriter:
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
 
     def _add_number_pairs(self, written: str, digits: str) -> None:
-        """Store which JSON number became which string, so that the string can be replaced by the number in a reply."""
+        """Store the string, such as ``[number 1]``, that replaced a JSON number, to restore the number in replies."""
         pairs = SurrogatePair(f'"{written}"', digits), SurrogatePair(written, digits)
         self._exchange.message_pairs += pairs[: 2 if digits.startswith("-") else 1]
 

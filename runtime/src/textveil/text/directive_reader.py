@@ -94,7 +94,7 @@ class DirectiveReader:
         self._tag = ""
 
     def is_open(self, *, begins_unindented_line: bool) -> bool:
-        """Return whether the next character belongs to a directive.
+        """Return whether the next character belongs to a directive (see the docstring of the class).
 
         Args:
             begins_unindented_line: Whether the next character is the first one of a line without indentation.
@@ -177,7 +177,10 @@ class DirectiveReader:
         return len(text)
 
     def _read_codes(self, text: str, start: int) -> None:
-        """Process the tags of BBCode in ``text`` that end after ``start``, and the text between these tags."""
+        """Process the tags of BBCode in ``text`` that end after ``start``, and the text between these tags.
+
+        The text between two tags such as ``[img]`` and ``[/img]`` may be an address that a program loads.
+        """
         for match in _CODE_TAG.finditer(text):
             if match.end() <= start:
                 continue

@@ -80,7 +80,8 @@ class FormIndex:
     def forms(self) -> dict[str, SurrogateForm | None]:
         """Dictionary from normalized texts to the forms (spellings of replacements) that were created so far.
 
-        The value is ``None`` for a text that alone does not determine one original.
+        The value is ``None`` for a text that has several originals, and for a text that restoring leaves unchanged
+        unless the text around it also matches.
         """
         return self._table.forms
 
@@ -243,7 +244,7 @@ def _precedes_word(text: str, index: int, end: int) -> bool:
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether a pair replaces a text with digits by a number or a numbered tag such as ``[date 1]``.
+    """Return whether the original has digits, and its replacement is a number or a numbered tag such as ``[date 1]``.
 
     Only ASCII digits count: they are the same in all versions of Unicode.
     """

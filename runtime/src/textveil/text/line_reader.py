@@ -81,7 +81,9 @@ class LineReader:
         self._directives = DirectiveReader()
 
     def is_markup(self, *, begins_unindented_line: bool) -> bool:
-        """Return whether a program may treat the next character as markup: an attribute, or a directive.
+        """Return whether a program may treat the next character as markup.
+
+        Markup is here an HTML attribute, or a directive such as ``.. image::``.
 
         Args:
             begins_unindented_line: Whether the character is the first one of a line without indentation.
@@ -226,7 +228,7 @@ class LineReader:
                 self._calls += 1
 
     def _find_quoted_addresses(self, text: str, start: int) -> None:
-        """Record quoted web addresses after ``start``, and whether the line ends inside such an address."""
+        """Record web addresses in quotation marks after ``start``, and whether the text ends inside such an address."""
         at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:

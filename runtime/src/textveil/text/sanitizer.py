@@ -137,11 +137,12 @@ class Sanitizer:
             SanitizedDocument(
                 [*texts],
                 tokens,
+                get_mapping=get_mapping,
                 randomized_words=randomized,
                 replaced_words=replaced,
                 foreign_words=0 if count_foreign is None else min(tokens, sum(map(count_foreign, texts))),
             )
-            for texts, tokens, _, randomized, replaced, _ in rewritten
+            for texts, tokens, get_mapping, randomized, replaced, _ in rewritten
         ]
 
     @overload

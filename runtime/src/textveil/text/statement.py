@@ -454,9 +454,23 @@ class SanitizedDocument:
     texts: list[str]
     tokens: int
     _: KW_ONLY
+    get_mapping: "Callable[[], Restorer] | None" = field(default=None, repr=False, compare=False)
     randomized_words: int = 0
     replaced_words: int = 0
     foreign_words: int = 0
+
+    @property
+    def mapping(self) -> "Restorer | None":
+        """The object that restores the original words in replies about the document; see ``Result.mapping``."""
+        return None if self.get_mapping is None else self.get_mapping()
+
+    def __reduce__(self) -> Any:
+        counts = {
+            "randomized_words": self.randomized_words,
+            "replaced_words": self.replaced_words,
+            "foreign_words": self.foreign_words,
+        }
+        return partial(type(self), self.texts, self.tokens, **counts), ()  # the mapping stays in this process
 
 
 class RewrittenDocument(NamedTuple):

@@ -270,7 +270,7 @@ class Staircase:
 
     @cached_property
     def factor(self) -> int:
-        """Weight ``F`` of one unit of the budget, the additional weight that outputs near the input share."""
+        """Weight ``F`` of one unit of the budget (additional weight that outputs near the input share)."""
         return compute_factor(self.level.epsilon, self.unit)
 
     @property
@@ -281,7 +281,7 @@ class Staircase:
     def check_conditions(self) -> None:
         """Check the conditions of the privacy theorem on the integers used for sampling.
 
-        ``StaircaseTable.from_tensors`` has checked the table of neighbors.
+        ``StaircaseTable.from_tensors`` has checked the table of neighbors (nearest words).
 
         Raises:
             BundleDamaged: A condition does not hold.

@@ -297,8 +297,8 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
-        An entity of a type of the option ``keep`` becomes unchanged text. Exception: a word beside a name may be a part
-        of the name, so it stays an entity.
+        An entity that the option ``keep`` leaves unchanged becomes text, unless it is a word beside a name: such a word
+        may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.
@@ -315,8 +315,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        It does so if the option names the entity's type, a list or the form of the text determines this type, and the
-        text is on no list of a type that the option does not name.
+        The option must name the entity's type. A list or the form of the text must determine this type. The text must
+        be on no list of a type that the option does not name.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]

@@ -146,7 +146,7 @@ def attack_texts(
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
         prior: Public texts for the attack ``words``.
         device: Device of the masked language model.
@@ -219,7 +219,7 @@ def _run_token_attacks(
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         result: Results so far; changed in place.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         device: Device of the masked language model.
         save: Function that stores the results; called after each attack.
     """
@@ -265,7 +265,7 @@ def _run_template_attacks(
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         result: Results so far; changed in place.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         device: Device of the masked language model.
         save: Function that stores the results; called after each attack.
     """
@@ -331,7 +331,7 @@ def _run_model_attacks(
         wanted: Names of the attacks to run.
         reader: The masked language model, a ``MaskedLMReader``.
         device: Device of the model.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import get_device
@@ -397,7 +397,7 @@ def run_and_record(
         examples: Texts of each example.
         settings: The attacks and their settings.
         source: Name of the format, and name of the split (``None`` for data without splits).
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
         prior: Public texts for the attack ``words``.
         output: File of the record; ``None`` to write no file.
