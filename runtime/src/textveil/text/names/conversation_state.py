@@ -73,7 +73,7 @@ class ConversationDraws(DocumentDraws):
         return [*self.rewrite_stream(read.elements)]
 
     def rewrite_stream(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the parts of the result of ``rewrite`` one by one, while the text is still being read.
+        """Yield the parts of the result of ``rewrite`` one by one, while ``elements`` yields the parts of the text.
 
         Args:
             elements: Unchanged parts and entities of the text, in order.
