@@ -91,7 +91,7 @@ class MappingDatabase:
         return None if row is None else (self._decrypt(name_hash, row[0]), row[1])
 
     def write_mapping(self, name_hash: bytes, content: bytes, version: bytes | None) -> bytes:
-        """Encrypt and store the mapping (pairs of a replacement and its original) of a conversation, in one transaction.
+        """Encrypt and store the mapping (pairs of replacement and original) of a conversation, in one transaction.
 
         An interrupted write leaves the earlier mapping.
 
