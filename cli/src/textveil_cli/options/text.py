@@ -368,9 +368,10 @@ class TextOptions:
         return replace(self, protection=replace(self.protection, protect=mode))
 
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
-        """Print how many entries of the user's word lists, and whether ``--facts``, have no effect or a side effect.
+        """Print how many entries of the user's word lists have no effect or a side effect.
 
-        The message is printed on standard error, for the owner of the device. It contains counts and never an entry.
+        The method also prints a hint if the lists of the language have no words for ``--facts``. The messages go to
+        standard error, for the owner of the device. They contain counts and never an entry.
 
         Args:
             sanitizer: The sanitizer.
