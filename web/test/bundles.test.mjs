@@ -186,7 +186,7 @@ test("a bundle without a staircase says what to do", async () => {
     [{ styl: "tag" }, "unknown option: did you mean style?"],
     [{ zzz: "tag" }, /^OptionError: unknown option: choose among protect, .*, sanitizePunctuation$/],
     [{ keep: ["city"], keeep: [] }, /^OptionError: unknown option: choose among /],
-    [{ facts: "usefull" }, "facts must be one of none, plain, useful, public; did you mean useful?"],
+    [{ facts: "usefu" }, "facts must be one of none, plain, useful, public; did you mean useful?"],
     [{ style: 5 }, "style must be one of surrogate, tag"],
   ]) {
     assert.throws(() => sanitizer.sanitize("", options), message instanceof RegExp ? message : { message });

@@ -245,7 +245,7 @@ def test_a_misspelled_option_has_a_suggestion(tickets) -> None:
         ("drop_columns", ["stars"], r"^unknown option: did you mean drop_column\?$"),
         ("colour", "red", r"^unknown option: did you mean column\?$"),
         ("zzz", 1, r"^unknown option: choose among column, bundle, .*, drop_other_columns$"),
-        ("facts", "usefull", r"^facts must be one of none, plain, useful, public; did you mean useful\?$"),
+        ("facts", "usefu", r"^facts must be one of none, plain, useful, public; did you mean useful\?$"),
         ("document", "rows", r"^document must be one of .*; did you mean row\?$"),
     ):
         with pytest.raises(OptionError, match=said):

@@ -127,7 +127,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
 
 def test_errors_suggest_a_similar_value(english: Sanitizer) -> None:
     for name, typed, suggested in (
-        ("facts", "usefull", "useful"),
+        ("facts", "usefu", "useful"),
         ("style", "tags", "tag"),
         ("protect", "word", "words"),
     ):

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import InputError, OptionError
 from textveil.storage import read_key
-from textveil.text.options import check_choice, refuse_unknown_options
+from textveil.text import check_choice, refuse_unknown_options
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list

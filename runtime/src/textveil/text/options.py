@@ -157,7 +157,7 @@ def suggest_choice(typed: object, choices: Iterable[str]) -> str:
 
     The result is empty if no choice is similar. It contains no part of ``typed``, which may be private.
 
-    >>> suggest_choice("usefull", ["plain", "useful"]), suggest_choice("everything", ["plain", "useful"])
+    >>> suggest_choice("usefu", ["plain", "useful"]), suggest_choice("everything", ["plain", "useful"])
     ('did you mean useful?', '')
     """
     return "".join(f"did you mean {choice}?" for choice in get_close_matches(str(typed), choices, 1))
