@@ -132,9 +132,9 @@ def test_errors_suggest_a_similar_value(english: Sanitizer) -> None:
         ("protect", "word", "words"),
     ):
         with pytest.raises(OptionError, match=rf"^{name} must be one of .*; did you mean {suggested}\?$"):
-            english.sanitize("the", **{name: typed})
+            english.sanitize("the", **{name: typed})  # type: ignore[arg-type]
         with pytest.raises(OptionError, match=rf"^{name} must be one of [a-z, ]*$"):
-            english.sanitize("the", **{name: "zzz"})
+            english.sanitize("the", **{name: "zzz"})  # type: ignore[arg-type]
     with pytest.raises(UnknownMechanism, match=r"^unknown mechanism: did you mean staircase\?$"):
         english.sanitize("the", mechanism="starcase")
 
