@@ -503,8 +503,8 @@ def test_a_misspelled_option_has_a_suggestion() -> None:
         ("pass_trough", "unknown option: did you mean pass_through?"),
     ):
         with pytest.raises(OptionError) as refused:
-            Conversation(**{name: "useful"})
+            Conversation(**{name: "useful"})  # type: ignore[arg-type]
         assert str(refused.value) == said
     for name in ("epsilon", "zzz"):
         with pytest.raises(OptionError, match=r"^a conversation supports only "):
-            Conversation(**{name: 8})
+            Conversation(**{name: 8})  # type: ignore[arg-type]
