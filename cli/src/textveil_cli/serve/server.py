@@ -221,8 +221,8 @@ class _LimitedProtocol(H11Protocol):
 class _QuietServer(uvicorn.Server):
     """uvicorn server that shuts down cleanly after a signal, and does not raise the signal again.
 
-    A second signal ends the server without waiting. A thread that does not stop delays the end by at most a few
-    seconds; then the process exits. Every file is then either completely written or unchanged.
+    The server waits for open requests at most until their time limit and a few seconds more; then the process exits. A
+    second signal ends this wait. Every file is then either completely written or unchanged.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

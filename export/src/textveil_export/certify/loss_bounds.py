@@ -59,7 +59,7 @@ class LossEnvelope:
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
-        """Compute and store the largest change ``E[n]`` of a log weight between scores that differ by at most n.
+        """Compute and store the largest change of a log weight between scores that differ by exactly n.
 
         Args:
             steps: The score differences n.

@@ -218,7 +218,8 @@ class _ExponentSearch:
     def narrow_search(self, certified: float) -> None:
         """Use the certified epsilon of the current guess to narrow the search, and choose the next exponent to try.
 
-        The next guess is the exponent where the secant through the nearest exponents on both sides reaches the target.
+        If tested exponents are on both sides of the target, the next guess is where the secant through the nearest two
+        comes just below the target. If they are on one side only, the guess is scaled in proportion.
 
         Args:
             certified: Certified epsilon of the current guess.

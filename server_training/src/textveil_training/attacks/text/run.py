@@ -19,7 +19,7 @@ from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, TextAttackSe
 from textveil_training.attacks.subject import AttackedMechanism
 from textveil_training.attacks.text import context_free
 from textveil_training.attacks.text.context_free import attack_bayes, attack_nearest, attack_repeated
-from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_members
+from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_hidden_words
 from textveil_training.attacks.text.released import ReleasedTexts, release_texts
 from textveil_training.attacks.text.template_release import TemplateRelease, read_template, release_templates
 from textveil_training.attacks.words import FEWEST_KNOWN, attack_words, read_vectors
@@ -274,9 +274,9 @@ def _run_template_attacks(
     sample = _sample_tokens(released, settings)
     result |= {"texts": len(released.texts), "texts_left_out": released.left_out, "sampled_tokens": len(sample)}
     if "frequent" in wanted:
-        counts = count_members(read_template(subject, text) for text in known) if known else None
+        counts = count_hidden_words(read_template(subject, text) for text in known) if known else None
         result["frequent"] = attack_frequent(
-            released, count_members(released.texts) if counts is None else counts, of_known=counts is not None
+            released, count_hidden_words(released.texts) if counts is None else counts, of_known=counts is not None
         )
         save(result)
     if reader is not None:
