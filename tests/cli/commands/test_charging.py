@@ -108,6 +108,17 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
         assert "1 document spent epsilon" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
 
 
+def test_the_default_mode_names_counts_releases(here: HERE, path: Path) -> None:
+    for count in (1, 2):
+        ran = here("sanitize", "--ledger", path, "--text", f"Ask Anna Novak {'again ' * count}.")
+        assert ran.code == 0
+        counted = "1 release" if count == 1 else "2 releases"
+        assert f"total of this privacy unit: epsilon 0, and {counted} without a finite bound" in ran.message
+    ran = here("sanitize", "--ledger", path, "--privacy-unit", "other", "--budget", "60", "--text", "Ask Anna Novak.")
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.startswith("textveil: budget: names has no finite epsilon, so it exceeds every budget: ")
+
+
 def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> None:
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)

@@ -494,3 +494,17 @@ def test_a_conversation_that_nobody_holds_is_freed_at_once() -> None:
         assert [one() for one in held] == [None, None, None]
     finally:
         gc.enable()
+
+
+def test_a_misspelled_option_has_a_suggestion() -> None:
+    for name, said in (
+        ("fact", "unknown option: did you mean facts?"),
+        ("restore_place", "unknown option: did you mean restore_places?"),
+        ("pass_trough", "unknown option: did you mean pass_through?"),
+    ):
+        with pytest.raises(OptionError) as refused:
+            Conversation(**{name: "useful"})  # type: ignore[arg-type]
+        assert str(refused.value) == said
+    for name in ("epsilon", "zzz"):
+        with pytest.raises(OptionError, match=r"^a conversation supports only "):
+            Conversation(**{name: 8})  # type: ignore[arg-type]
