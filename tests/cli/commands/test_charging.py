@@ -152,7 +152,8 @@ def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) ->
     assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
     assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["epsilon"] == "25.5"
     assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
-        "textveil: option: the ledger has no privacy unit with that name (see textveil ledger show --help)\n"
+        "textveil: option: the ledger has no privacy unit with that name: omit --privacy-unit to see all "
+        "(see textveil ledger show --help)\n"
     )
 
 

@@ -45,7 +45,8 @@ class LedgerOptions:
     budget: Annotated[
         str | None,
         typer.Option(
-            help="With --ledger: maximum total epsilon of the privacy unit; later releases above it are refused too."
+            help="With --ledger: maximum total epsilon of the privacy unit. The ledger stores it, and refuses each "
+            "release that exceeds it."
         ),
     ] = None
     budget_delta: Annotated[str | None, typer.Option(help="With --budget: maximum total delta; 0 if left out.")] = None

@@ -395,7 +395,7 @@ class Ledger:
         """
         with self._open_transaction() as connection:
             if not queries.delete_privacy_unit(connection, self._tags.tag_unit(privacy_unit)):
-                raise OptionError("the ledger has no privacy unit with that name")
+                raise OptionError("the ledger has no privacy unit with that name: correct the name")
 
     def delete_outputs(self) -> None:
         """Delete all outputs in the replay cache. The recorded epsilons and deltas remain.
