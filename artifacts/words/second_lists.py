@@ -65,12 +65,18 @@ def ppdb(text: str) -> Iterator[Pair]:
 
 
 def eacl(text: str) -> Iterator[Pair]:
-    """Yield the pairs that a tab-separated file marks as antonyms; its other pairs are synonyms."""
+    """Yield the pairs of antonyms in a file of the EACL word list; the last column of an antonym is ``1``.
+
+    The other lines of the file are synonyms.
+
+    Args:
+        text: Content of the file: lines with two words and the kind of the pair, separated by tabs.
+    """
     yield from ((one, other) for one, other, kind in (line.split("\t") for line in text.splitlines()) if kind == "1")
 
 
 def news(text: str) -> Iterator[str]:
-    """Yield the blocked terms of a news account that are one lower-case word, except harmless ones."""
+    """Yield the words of a public list of blocked terms for news, without harmless words and terms of several words."""
     terms = (term.strip() for term in ast.literal_eval(text.split("BLOCKED_TERMS = ")[1]))
     yield from (term for term in terms if term.isalpha() and term.islower() and term not in HARMLESS)
 
@@ -81,7 +87,13 @@ def format_opposites(pairs: Iterable[Pair], forms: Forms) -> str:
 
 
 def main(words: Path, folder: Path, target: Path) -> None:
-    """Write the lists, and print the number of entries of each."""
+    """Write the lists of opposites and of alarming words, and print the number of entries of each list.
+
+    Args:
+        words: File of the word list.
+        folder: Folder with the downloaded sources.
+        target: Folder for the lists.
+    """
     from textveil_export.text.word_vectors import read_list
 
     with gzip.open(

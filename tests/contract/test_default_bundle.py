@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 import reference_reader as reader
+from small_staircase import replace_table
 from textveil import Sanitizer
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
@@ -193,7 +194,7 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
     )  # and in lower case
     assert (part.tensors["roles"] == bundle.staircase_table.roles & told).all()
     table = replace(bundle.staircase_table, neighbors=part.tensors["neighbors"])
-    shipped = replace_unused_neighbors(replace(bundle, staircase_table=table))
+    shipped = replace_unused_neighbors(replace_table(bundle, table))
     assert (shipped == bundle.staircase_table.neighbors)[symbols].all()
     law = json.loads((DEFAULT_BUNDLE / MECHANISM_FILE).read_text(encoding="utf-8"))
     assert (law["staircase"], law["template"]) == (part.definition["staircase"], part.definition["template"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from textveil import Sanitizer, errors
-from textveil.bundle import components, defaults, files, label_bundle, layout, parsers, rules, word_lists
+from textveil.bundle import defaults, files, label_bundle, layout, parsers, rules, word_lists
 from textveil.lazy import load_data
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import staircase
@@ -40,9 +40,9 @@ CONSTANTS = {
     "MAX_RULE_TEXT": rules.MAX_RULE_TEXT,
     "MAX_ELEMENTS": rules.MAX_ELEMENTS,
     "MAX_SURROGATES": rules.MAX_SURROGATES,
-    "MAX_SYMBOLS": components.MAX_SYMBOLS,
-    "MAX_LEVELS": components.MAX_LEVELS,
-    "MAX_ENTITY_TYPES": components.MAX_ENTITY_TYPES,
+    "MAX_SYMBOLS": layout.MAX_SYMBOLS,
+    "MAX_LEVELS": layout.MAX_LEVELS,
+    "MAX_ENTITY_TYPES": layout.MAX_ENTITY_TYPES,
     "MAX_LIST_ENTRIES": word_lists.MAX_LIST_ENTRIES,
     "MAX_LIST_BYTES": word_lists.MAX_LIST_BYTES,
     "MAX_LINE_BYTES": layout.MAX_LINE_BYTES,

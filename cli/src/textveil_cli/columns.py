@@ -42,7 +42,8 @@ class ColumnSelection:
         columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for plain text.
         document: Which texts form one document. Within a document, equal words get equal replacements if the user chose
             consistent replacement. Plain text: ``"cell"`` for a line, or ``"file"``. Tables: ``"cell"``; ``"row"`` for
-            all selected cells of a row; or ``"key"`` for all selected cells of the rows with the same ``document_key``.
+            all selected cells of a row; ``"key"`` for all selected cells of the rows with the same ``document_key``; or
+            ``"file"`` for all selected cells of the file.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
         header: Whether the first row of a delimited file has the column names. Otherwise the user selects columns by
             their numbers, from 1.
@@ -80,8 +81,10 @@ class ColumnSelection:
             raise OptionError(f"a table needs {option} NAME to select the texts; use --plain if it is plain text")
         if len(set(self.columns)) < len(self.columns):
             raise OptionError(f"{option}: a name appears twice")
-        if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
-            raise OptionError("--document must be 'line' or 'file' for plain text, and 'cell' or 'row' for tables")
+        if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key", "file")):
+            raise OptionError(
+                "--document must be 'line' or 'file' for plain text, and 'cell', 'row' or 'file' for tables"
+            )
         if (self.without or self.only) and self.format == "lines":
             raise OptionError(
                 "--drop-column and --drop-other-columns need a table: use --csv, --tsv, --jsonl or --parquet"

@@ -155,7 +155,10 @@ class _ReleaseTally:
         write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def print_notes(self, quiet: bool) -> None:
-        """Print notes for the owner of this device, such as the number of truncated documents; do not publish them."""
+        """Print notes for the owner of this device, such as the number of truncated documents.
+
+        The notes depend on private input, so they are no part of the privacy statement.
+        """
         remarks: list[str] = []
         if self.truncated:
             remarks.append(f"{self.truncated:,} truncated to the model's maximum length")

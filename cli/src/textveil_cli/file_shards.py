@@ -11,15 +11,8 @@ from textveil.errors import OptionError
 
 from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import FileChanged
-from textveil_cli.files.blocks import (
-    RejectedRow,
-    RowLayout,
-    RunCounts,
-    TextBlock,
-    read_blocks,
-    remove_byte_order_mark,
-    split_lines,
-)
+from textveil_cli.files.block_reader import read_blocks, remove_byte_order_mark, split_lines
+from textveil_cli.files.blocks import RejectedRow, RowLayout, RunCounts, TextBlock
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.pipeline import LAYOUTS, BlockSanitizer, FinishedFileRecorder, RunStep, write_file
 from textveil_cli.files.rejected_rows import RejectedRowsFile

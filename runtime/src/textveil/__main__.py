@@ -9,7 +9,7 @@ _INSTALL = "textveil: the command is not installed: pip install textveil-cli (in
 def main() -> None:
     """Run the command ``textveil``; if the package ``textveil-cli`` is missing, print how to install it."""
     try:
-        command = import_module("textveil_cli.main")
+        command = import_module("textveil_cli.__main__")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("textveil_cli", "typer"):
             raise

@@ -54,8 +54,8 @@ def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> 
     for the first and the second input.
 
     Args:
-        randomizer: The output distribution of a mechanism. For SanText+ use ``without_coin``: unchanged words are not
-            among the outputs that the function compares (``output_ids``).
+        randomizer: The output distribution of a mechanism. For SanText+ pass ``randomizer.without_coin``, because the
+            function compares only outputs that are sampled (``output_ids``), not words that stay unchanged.
         inputs: Ids of the inputs, shape ``(inputs,)``.
 
     Returns:
@@ -139,9 +139,10 @@ def verify_encoder(bundle: VectorBundle) -> str:
 def verify_labels(bundle: LabelBundle) -> str:
     """Check an opened label bundle (data folder for noisy class labels of texts), and return a report of the checks.
 
-    Opening the bundle has already checked the randomizers. This function computes the output distribution of every
-    class label in exact rational numbers. For any two labels, the probabilities of an output must not differ by more
-    than the factor ``exp(epsilon)``. If the manifest has a certificate, its integers must equal those of the bundle.
+    Opening the bundle has already checked the randomizers (rules that replace a label at random). This function
+    computes the output distribution of every class label in exact rational numbers. For any two labels, the
+    probabilities of an output must not differ by more than the factor ``exp(epsilon)``. If the manifest has a
+    certificate, its integers must equal those of the bundle.
 
     Raises:
         BundleDamaged: The privacy loss of a randomizer exceeds its epsilon, or the certificate belongs to another
@@ -180,7 +181,7 @@ def verify_labels(bundle: LabelBundle) -> str:
 
 
 def exceeds_epsilon(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
-    """Return whether for any two inputs, the probabilities of an output differ by more than a factor ``exp(epsilon)``.
+    """Return whether two inputs have probabilities of an output that differ by more than a factor ``exp(epsilon)``.
 
     The comparison uses exact rational numbers.
 

@@ -29,9 +29,9 @@ Floats = NDArray[np.float64]
 def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
     """Compute the most accurate randomizer of class labels at an epsilon (``accuracy``) by linear programming.
 
-    The result is private up to the solver's tolerance. The program has one further variable ``lo(y)`` per output, and
-    requires ``lo(y) <= Q(y|x) <= exp(epsilon) lo(y)`` for each input. This needs ``2 n^2`` constraints instead of
-    ``n^3`` for all pairs of inputs, and has the same optimum.
+    The result is private up to the solver's tolerance. The linear program has one further variable ``lo(y)`` per
+    output, and requires ``lo(y) <= Q(y|x) <= exp(epsilon) lo(y)`` for each input. This needs ``2 n^2`` constraints
+    instead of ``n^3`` for all pairs of inputs, and has the same optimum.
 
     Args:
         confusion: Counts or shares by true class (row) and decision without noise (column), shape ``(n, n)``.
@@ -116,7 +116,7 @@ def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> 
 
 
 def compute_joint_shares(confusion: ArrayLike) -> Floats:
-    """Compute the joint shares of decision (row) and true class (column) of a confusion matrix.
+    """Convert a confusion matrix to joint shares of decision (row) and true class (column).
 
     The given matrix has a row for each true class. The result is its transpose, scaled to the sum 1.
 

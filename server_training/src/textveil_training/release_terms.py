@@ -22,7 +22,7 @@ def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str,
     Returns:
         ``mode`` (``None`` for mechanisms that randomize every token), ``mechanism``, ``level``, ``epsilon`` (per word
         or token; ``None`` where no epsilon holds, as in the mode 'names'), further values of the privacy guarantee,
-        ``not_protected`` and the bundle.
+        ``not_protected`` (what the output can still reveal) and the bundle.
     """
     figures = dict(terms.promise.list_figures(terms))
     figures.pop("protect", None)  # the name of the mode

@@ -38,9 +38,9 @@ kept_open, sys.stdout = sys.stdout, Output()
 """
 #: What would be wrong: the mapping is written when the text is.
 AFTER_THE_TEXT = """
-from textveil_cli.commands.sanitize import plain_text
-real, kept = plain_text._write_mapping, []
-plain_text._write_mapping = lambda *given: kept.append(given)
+from textveil_cli.commands.sanitize import SanitizeArguments, plain_text
+real, kept = SanitizeArguments.save_one_mapping, []
+SanitizeArguments.save_one_mapping = lambda *given: kept.append(given)
 from contextlib import contextmanager
 def then(context):
     @contextmanager
@@ -60,6 +60,7 @@ def every_kill(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[s
         for left in cwd.iterdir():
             left.unlink()
         (cwd / "in.txt").write_text(TEXT)
+        (cwd / "in.csv").write_text(f'id,note\n1,"{TEXT}"\n')
         arguments = ["sanitize", "-q", "-b", str(bundle), "--consistent", "--save-mapping", "map.json", *more]
         ran = forked(*arguments, before=before + KILLS.replace("{n}", str(n)))
         yield ran
@@ -85,17 +86,20 @@ WAYS = {
     "a file to standard output": ["in.txt"],
     "a file to a file": ["in.txt", "-o", "out.txt"],
     "a file as one document": ["in.txt", "--document", "file", "-o", "out.txt"],
+    "a table as one document": ["in.csv", "--column", "note", "--document", "file", "-o", "out.csv"],
 }
 #: The ways of the default run, one for each output.
-BRIEF_WAYS = ("a text to standard output", "a file to a file")
+BRIEF_WAYS = ("a text to standard output", "a file to a file", "a table as one document")
 
 
 def lost(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[str], before: str = "") -> tuple[int, int]:
     """How many runs released the text, and how many of these without its mapping."""
     released = without = 0
     for ran in every_kill(forked, cwd, bundle, more, before):
-        out = cwd / "out.txt"
+        out = cwd / more[-1]
         text = out.read_text() if "-o" in more and out.exists() else ran.text
+        if out.suffix == ".csv":
+            text = text.removeprefix("id,note\n1,").strip('"\n')
         released += bool(text)
         without += bool(text) and not restores(bundle, text, cwd / "map.json")
     return released, without

@@ -67,7 +67,7 @@ def loaded(*arguments: str) -> set[str]:
 
 
 #: Of the library and the command, for one sentence.
-MOST_MODULES = {"words": 63, "names": 93}
+MOST_MODULES = {"words": 64, "names": 88}
 #: What no sentence needs that the staircase rewrites: tables, vectors, a ledger, other mechanisms, and distributions.
 _UNUSED = (
     "textveil.verify",
@@ -84,6 +84,8 @@ _UNUSED = (
     "textveil.text.restore",
     "textveil_cli.files",
 )
+#: What the mode names does not need either: the staircase, and its parser.
+_NAMES_UNUSED = ("textveil.mechanisms.staircase", "textveil.bundle.staircase_files")
 #: What the mode names needs of these: its lists, and what restores.
 _NAMES_USE = {
     "textveil.bundle.names_files",
@@ -101,7 +103,7 @@ def own(modules: set[str]) -> set[str]:
 def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
     """Rewriting one sentence loads no tables or vectors, no ledger and no other command."""
     modules = loaded("sanitize", "--quiet", "--protect", mode, "--text", "The doctor of Anna Novak")
-    unused = _UNUSED if mode == "words" else tuple(set(_UNUSED) - _NAMES_USE)
+    unused = _UNUSED if mode == "words" else (*(set(_UNUSED) - _NAMES_USE), *_NAMES_UNUSED)
     assert len(own(modules)) <= 15
     assert len(modules) <= MOST_MODULES[mode]
     assert not [name for name in modules if name.startswith(unused)]

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from textveil.errors import InputError, OptionError
 from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files import ColumnSelection
-from textveil_cli.files.blocks import RejectedRow, RewrittenDocuments, TextBlock, read_blocks
+from textveil_cli.files.block_reader import read_blocks
+from textveil_cli.files.blocks import RejectedRow, RewrittenDocuments, TextBlock
 from textveil_cli.files.delimited import DelimitedLayout
 
 SHOUTED = ColumnSelection(format="csv", columns=("note",))

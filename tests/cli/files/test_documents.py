@@ -51,7 +51,7 @@ def test_a_cell_alone_is_the_default_without_consistent_draws(here: Callable, ta
     _, said = release(here, table, tmp_path / "out.csv")
     assert (said["documents"], said["tokens"]) == (12, 6)
     ran = here("sanitize", "--protect", "words", "--csv", "-c", "a", "--consistent", table)
-    assert "needs --document cell, --document row or --document-key" in ran.message
+    assert "needs --document cell, row or file, or --document-key" in ran.message
 
 
 def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:

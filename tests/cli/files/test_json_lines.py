@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from textveil.errors import OptionError, TextveilError
 from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files import ColumnSelection
-from textveil_cli.files.blocks import RejectedRow, RewrittenDocuments, TextBlock, read_blocks
+from textveil_cli.files.block_reader import read_blocks
+from textveil_cli.files.blocks import RejectedRow, RewrittenDocuments, TextBlock
 from textveil_cli.files.json_keys import EACH_ITEM, parse_key
 from textveil_cli.files.json_lines import JsonLinesLayout
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drawn_words import close_words
+from small_staircase import replace_table
 from textveil import Sanitizer
 from textveil.bundle import TextBundle
 from textveil.mechanisms.staircase import Staircase, StaircaseTable
@@ -23,7 +24,7 @@ def bundle() -> TextBundle:
     assert table is not None
     random, count = np.random.default_rng(5), len(table.base)
     rows = [[word, *np.setdiff1d(random.integers(count, size=80), [word])[:63]] for word in range(count)]
-    return replace(found, staircase_table=replace(table, neighbors=np.array(rows, dtype=np.uint16)))
+    return replace_table(found, replace(table, neighbors=np.array(rows, dtype=np.uint16)))
 
 
 def weights(staircase: Staircase, inputs: Any) -> Any:
@@ -36,7 +37,7 @@ def weights(staircase: Staircase, inputs: Any) -> Any:
 def smaller(bundle: TextBundle) -> TextBundle:
     table = bundle.staircase_table
     assert table is not None
-    return replace(bundle, staircase_table=replace(table, neighbors=replace_unused_neighbors(bundle)))
+    return replace_table(bundle, replace(table, neighbors=replace_unused_neighbors(bundle)))
 
 
 def test_every_budget_is_what_it_was(bundle: TextBundle) -> None:
@@ -63,7 +64,7 @@ def test_lists_to_randomize_have_the_budgets_that_they_had(of: str) -> None:
         for place, id in enumerate(ids):
             row = [id, *[other for other in np.roll(ids, place).tolist() if other != id]]
             swapped[id, : min(len(row), 64)] = row[:64]
-    before = replace(shipped, staircase_table=replace(table, neighbors=swapped))
+    before = replace_table(shipped, replace(table, neighbors=swapped))
     for level in shipped.staircase_levels:
         one, other = (WordListRandomizer.from_bundle(each, listed, (), level) for each in (before, smaller(before)))
         inputs = np.array(sorted({*one.ids.values()}))
@@ -82,4 +83,4 @@ def test_a_row_needs_words_that_are_never_an_output(bundle: TextBundle) -> None:
     table: Any = bundle.staircase_table
     every = replace(table, roles=np.full_like(table.roles, 51))
     with pytest.raises(ExportError, match="fewer than 65 words that are never an output"):
-        replace_unused_neighbors(replace(bundle, staircase_table=every))
+        replace_unused_neighbors(replace_table(bundle, every))

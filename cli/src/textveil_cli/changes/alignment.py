@@ -31,9 +31,9 @@ _MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
 
 
 class _AlignedPlace(NamedTuple):
-    """A candidate position in the output during the search for the replacements of words.
+    """Candidate during the search for the replacements of words: where each replacement so far lies in the output.
 
-    It is one of several ways to assign the output up to this position to the replaced words of the text.
+    Several candidates can end at one position of the output; the search prefers the one with the lowest cost.
 
     Attributes:
         cost: Sum of the differences between the replacements so far and the words that they replace; see

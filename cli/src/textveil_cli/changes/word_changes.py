@@ -42,10 +42,10 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
 
 
 def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
-    """Return the nearest position in each text, after a difference, from which the next two words are equal.
+    """Return the nearest positions, one in each text, after a difference, from which both texts are equal again.
 
-    If there is no such position, return the end of each text. One equal word is not enough, since it may be only the
-    blank inside a name.
+    The texts count as equal again if two entries in a row are equal. One equal entry is not enough, since it may be the
+    blank inside a name. If the texts do not become equal again, return the end of each text.
 
     Args:
         words: Words, punctuation marks and blanks of the first text.

@@ -244,9 +244,8 @@ def _list_extras(package: str) -> list[str]:
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
     """Yield the packages that an extra of a package requires.
 
-    If ``extra`` is empty, yield the packages that the package itself requires. A requirement such as
-    ``textveil[crypto]``, an extra of another package of this project, is replaced by the packages that this extra
-    requires.
+    If ``extra`` is empty, yield the packages that the package itself requires. For a requirement such as
+    ``textveil[crypto]`` (an extra of another package of this project), yield the packages that this extra requires.
     """
     try:
         lines = metadata.requires(package) or []

@@ -92,7 +92,11 @@ class UnknownWordsWarning:
 def warn_about_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, mostly_replaced: int) -> None:
     """Print one warning if a run replaced most words, since the texts may be in another language.
 
-    For the arguments see ``describe_language``.
+    Args:
+        sanitizer: The sanitizer of the run.
+        words: Numbers of unchanged and of replaced words in all documents.
+        documents: Number of documents.
+        mostly_replaced: Number of documents in which most words were replaced (only documents of at least 12 words).
     """
     hint = describe_language(
         words, documents=documents, mostly_replaced=mostly_replaced, is_english=sanitizer.bundle.is_builtin

@@ -4,18 +4,18 @@ A row consists of bytes to copy and cells to sanitize. A document is a cell, a l
 consists of complete rows and complete documents.
 """
 
-import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field
-from io import BytesIO
 from itertools import groupby, islice
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from textveil.errors import DocumentTooLong, InputError, TextveilError
+from textveil.errors import DocumentTooLong, TextveilError
 from textveil.text import Options, Sanitizer
 
-from textveil_cli.columns import ColumnSelection
-from textveil_cli.errors import BadRow, FieldTooLong
+from textveil_cli.errors import BadRow
+
+if TYPE_CHECKING:
+    from textveil.text.restore import Restorer
 
 #: Texts of at least this many characters are encoded in parts of this size.
 LONG_TEXT = 1 << 20
@@ -170,7 +170,7 @@ class RowLayout(Protocol):
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set how many rows and lines precede the first one to read, for a shard in the middle of a file."""
+        """Set how many rows and lines precede the first one to read, for a shard (part of a file) in the middle."""
         ...
 
 
@@ -227,7 +227,7 @@ class TextBlock:
     def groups(self) -> list[DocumentGroup]:
         """Return the documents in groups, in order. Either all documents of a group are written, or none of them."""
         rows = [row for row in self.rows if row.texts]
-        if self._document == "key":
+        if self._document in ("key", "file"):  # rows without a key form one document
             documents = (of_key for _, of_key in groupby(rows, lambda row: row.key))
             return [DocumentGroup(tuple(dict.fromkeys(row.privacy_unit for row in of_key)), 1) for of_key in documents]
         per_cell = self._document == "cell"
@@ -261,7 +261,7 @@ class TextBlock:
         return output if has_long_text else [b"".join(output)]
 
     def _reject_withheld_rows(self, texts: Sequence[str | WithheldDocument]) -> list[str]:
-        """Move the rows with a ``WithheldDocument`` to ``rejected``, and return the texts of the other rows."""
+        """Move rows with a ``WithheldDocument`` (text not to be written) to ``rejected``; return the other texts."""
         remaining, released, released_rows = iter(texts), list[str](), list[TableRow]()
         for row in self.rows:
             row_texts = [*islice(remaining, len(row.text_positions))]
@@ -311,7 +311,13 @@ class RunCounts:
         return RunCounts(**sums | {"max_tokens": max(self.max_tokens, other.max_tokens)})
 
 
-def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
+def sanitize_block(
+    sanitizer: Sanitizer,
+    texts: list[str],
+    sizes: list[int],
+    options: Options,
+    save_mapping: "Callable[[Restorer], None] | None" = None,
+) -> RewrittenDocuments:
     """Sanitize several documents, each of one or more texts.
 
     All documents are first sanitized in one call. If one of them is too long for consistent replacement, all results of
@@ -323,22 +329,28 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
         texts: Texts of all documents, one document after the other.
         sizes: Number of texts in each document.
         options: Options of ``Sanitizer.sanitize``.
+        save_mapping: Called with the mapping (from surrogates to originals) of each document; ``None`` to discard it.
 
     Privacy:
         At most one sanitized form of each document is returned, with the guarantee of ``Sanitizer.sanitize``.
     """
-    if not options.get("consistent") and len(texts) == len(sizes):
+    if save_mapping is None and not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)
         return _collect_results([[result.text] for result in results], results)
     remaining = iter(texts)
     documents = [[*islice(remaining, size)] for size in sizes]
     try:
         documents_results = sanitizer.sanitize_documents(documents, **options)
+        for one in documents_results:
+            if save_mapping is not None and one.mapping is not None:
+                save_mapping(one.mapping)
         return _collect_results([one.texts for one in documents_results], documents_results)
     except DocumentTooLong:
         if len(documents) == 1:
             return RewrittenDocuments([TOO_LONG] * len(texts), [TOO_LONG])
-    separate_results = [sanitize_block(sanitizer, document, [len(document)], options) for document in documents]
+    separate_results = [
+        sanitize_block(sanitizer, document, [len(document)], options, save_mapping) for document in documents
+    ]
     return RewrittenDocuments(
         [text for one in separate_results for text in one.texts],
         [one.tokens[0] for one in separate_results],
@@ -357,143 +369,3 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
         replaced_words=[one.replaced_words for one in results],
         foreign_words=[one.foreign_words for one in results],
     )
-
-
-def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield batches of complete lines, and for each batch whether it is the last one.
-
-    The lines keep their line ends.
-
-    Args:
-        chunks: Bytes as they arrive.
-        max_bytes: Maximum bytes of a line. Reading stops as soon as a line is longer.
-        name: Name of the file in errors.
-
-    Raises:
-        FieldTooLong: A line is longer than ``max_bytes``.
-    """
-    pending: list[bytes] = []
-    size = 0
-    for chunk in chunks:
-        end = chunk.rfind(b"\n") + 1
-        size += len(chunk)
-        if not end:
-            pending.append(chunk)
-            if size > max_bytes:
-                raise FieldTooLong(f"{name}: a line exceeds --max-field-bytes")
-            continue
-        lines = BytesIO(b"".join([*pending, chunk[:end]])).readlines()
-        pending, size = [chunk[end:]], len(chunk) - end
-        yield lines, False
-    last_line = b"".join(pending)
-    yield [last_line] if last_line else [], True
-
-
-def read_blocks(
-    layout: RowLayout, chunks: Iterable[bytes], selection: ColumnSelection, name: str
-) -> Iterator[TextBlock]:
-    """Yield the rows of a file in blocks, as soon as they arrive.
-
-    Args:
-        layout: Object that splits the lines of the file into rows.
-        chunks: Bytes of the file.
-        selection: Options that define the documents (cell, row or key) and the maximum size of a row.
-        name: Name of the file in errors.
-
-    Raises:
-        TextveilError: The rest of the file cannot be read. A row that cannot be sanitized raises no error here; the row
-            is in ``rejected`` of its block.
-    """
-    open_document: list[TableRow] = []  # rows of a document that the next lines may continue
-    earlier_keys: set[int] = set()
-    has_begun = False
-    for lines, last in split_lines(chunks, selection.max_row, name):
-        if lines and not has_begun:
-            open_document, has_begun = remove_byte_order_mark(lines, name), True
-        rows, rejected = open_document, list[RejectedRow]()
-        for row in layout.split_rows(lines, last=last):
-            (rows if isinstance(row, TableRow) else rejected).append(row)  # type: ignore[arg-type]
-        open_document = []
-        if selection.document == "key":
-            rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
-            if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
-                raise DocumentTooLong(f"{name}, row {open_document[0].number}: the document exceeds --max-field-bytes")
-        if rows or rejected or last:
-            document_sizes = _count_texts(rows, selection.document)
-            yield TextBlock(
-                rows=rows,
-                rejected=rejected,
-                document_sizes=document_sizes,
-                _document=selection.document,
-                _separator=layout.separator,
-                _encode_cell=layout.encode_cell,
-            )
-
-
-def remove_byte_order_mark(lines: list[bytes], name: str) -> list[TableRow]:
-    """Remove a byte order mark from the first line of a file.
-
-    Returns:
-        A list with one ``TableRow`` that contains the mark, so that the output has it too; empty if there is no mark.
-
-    Raises:
-        InputError: The file is UTF-16.
-    """
-    first = lines[0]
-    if b"\0" in first[:2] or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{name}: not UTF-8 at byte 0: the file is UTF-16 or not text; save it as UTF-8")
-    if not first.startswith(codecs.BOM_UTF8):
-        return []
-    lines[0] = first.removeprefix(codecs.BOM_UTF8)
-    return [TableRow(number=0, line=1, parts=[codecs.BOM_UTF8])]
-
-
-def _split_last_document(
-    rows: list[TableRow], rejected: list[RejectedRow], earlier_keys: set[int], separator: bytes, *, last: bool
-) -> tuple[list[TableRow], list[TableRow]]:
-    """Split off the rows of the last document, since the next lines of the file may continue it.
-
-    All rows of a document, which have the same document key, must be adjacent. A row is rejected if earlier rows have
-    its key, but rows of other documents are between.
-
-    Args:
-        rows: Rows of the file, in order.
-        rejected: List to which rejected rows are added.
-        earlier_keys: Hashes of the document keys of completed documents; this function adds further hashes.
-        separator: Bytes between the parts of a row.
-        last: Whether these are the last rows of the file, so that the last document is complete.
-
-    Returns:
-        The rows before the last document, and the rows of the last document.
-    """
-    accepted: list[TableRow] = []
-    key, is_repeated = None, False
-    for row in rows:
-        if row.number and row.key != key:
-            if key is not None:
-                earlier_keys.add(hash(key))
-            key, is_repeated = row.key, hash(row.key) in earlier_keys
-        if is_repeated and row.number:
-            raw = separator.join(row.parts) + row.end
-            reason = "the document has earlier rows that are not adjacent: sort the rows by --document-key"
-            rejected.append(RejectedRow(number=row.number, line=row.line, reason=reason, raw=raw))
-        else:
-            accepted.append(row)
-    if last or key is None:
-        return accepted, []
-    start = (
-        next(number for number, row in enumerate(accepted) if row.number and row.key == key)
-        if not is_repeated
-        else len(accepted)
-    )
-    return accepted[:start], accepted[start:]
-
-
-def _count_texts(rows: list[TableRow], document: str) -> list[int]:
-    """Return the number of texts in each document; ``document`` defines documents as in ``ColumnSelection``."""
-    if document == "cell":
-        return [1 for row in rows for _ in row.texts]
-    rows = [row for row in rows if row.texts]  # a blank line between rows does not divide a document
-    if document == "key":
-        return [sum(len(row.texts) for row in of_key) for _, of_key in groupby(rows, lambda row: row.key)]
-    return [len(row.texts) for row in rows]

@@ -7,7 +7,8 @@ from textveil.errors import OptionError
 from textveil_cli.columns import ColumnSelection
 from textveil_cli.console import LineBatch
 from textveil_cli.errors import BadRow
-from textveil_cli.files.blocks import TableRow, read_blocks
+from textveil_cli.files.block_reader import read_blocks
+from textveil_cli.files.blocks import TableRow
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.pipeline import LAYOUTS
 from textveil_cli.files.sources import InputStream

@@ -64,7 +64,7 @@ class BlockLedger:
         """Record the spent epsilon of a block's documents, and return the texts that may be written.
 
         A ``WithheldDocument`` takes the place of documents that would exceed the budget, and of documents without a
-        privacy unit (person or group for whom the ledger adds up epsilon). They spend nothing.
+        privacy unit (person or group for whom the ledger adds up epsilon). These documents spend nothing.
 
         Args:
             block: The block.

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from textveil.errors import InputError
+from textveil.errors import DocumentTooLong, InputError
 
 from textveil_cli.columns import ColumnSelection, describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong
@@ -26,7 +26,7 @@ class ParquetBlock:
     batch: Any
     columns: list[int]
     document_sizes: list[int]
-    is_row_document: bool
+    document: str
     first_row: int
     cells: list[list[str | None]]
     privacy_units: list[str | None]
@@ -53,8 +53,11 @@ class ParquetBlock:
     def groups(self) -> list[DocumentGroup]:
         """Return the documents in groups, in order. Either all documents of a group are written, or none of them."""
         text_counts = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
+        if self.document == "file":
+            units = [unit for unit, texts in zip(self.privacy_units, text_counts, strict=True) if texts]
+            return [DocumentGroup(tuple(dict.fromkeys(units)), 1)] if units else []
         return [
-            DocumentGroup((scope,), 1 if self.is_row_document else texts)
+            DocumentGroup((scope,), 1 if self.document == "row" else texts)
             for scope, texts in zip(self.privacy_units, text_counts, strict=True)
             if texts
         ]
@@ -80,7 +83,7 @@ class ParquetBlock:
         return batch if self.output_columns is None else batch.select(self.output_columns).replace_schema_metadata()
 
     def _reject_withheld_rows(self, rows: list[list[Any]]) -> list[list[Any]]:
-        """Move the rows with a ``WithheldDocument`` to ``rejected``, and return the texts of the other rows."""
+        """Move rows with a ``WithheldDocument`` (text not to be written) to ``rejected``; return the other rows."""
         is_released: list[bool] = []
         for number, row in enumerate(rows):
             withheld = next((text for text in row if isinstance(text, WithheldDocument)), None)
@@ -158,18 +161,21 @@ class ParquetTable:
         return [(group.num_rows, group.total_byte_size) for group in metadata]
 
     def read_blocks(self) -> Iterator[ParquetBlock]:
-        """Yield the rows in blocks, one block per record batch.
+        """Yield the rows in blocks: one block per record batch, or one block if the file is one document.
 
         Raises:
+            DocumentTooLong: The file is one document, and longer than the limit of a row.
             InputError: The file is damaged.
             FieldTooLong: A text is longer than the limit.
             BadRow: A text is not UTF-8.
         """
         pyarrow, _ = _import_pyarrow()
         self._refuse_long_pages()
-        batches = self._file.iter_batches(
+        batches: Iterator[Any] = self._file.iter_batches(
             self._compute_batch_rows(), row_groups=[*self._selected_groups], use_threads=False
         )
+        if self._selection.document == "file":
+            batches = self._join_batches(batches)
         while True:
             try:
                 batch = next(batches, None)
@@ -183,19 +189,32 @@ class ParquetTable:
                 raise BadRow(f"{self._name}, rows from {self.rows_read + 1:,} on: a text is not UTF-8") from None
             self._refuse_long(texts)
             text_counts = [sum(1 for text in row if text) for row in zip(*texts, strict=True)]
-            is_row_document = self._selection.document == "row"
-            document_sizes = [size for size in text_counts if size] if is_row_document else [1] * sum(text_counts)
+            document = self._selection.document
+            document_sizes = [size for size in text_counts if size] if document == "row" else [1] * sum(text_counts)
+            if document == "file":
+                document_sizes = [sum(text_counts)] if any(text_counts) else []
             first_row, self.rows_read = self.rows_read + 1, self.rows_read + batch.num_rows
             yield ParquetBlock(
                 batch=batch,
                 columns=self._text_columns,
                 document_sizes=document_sizes,
-                is_row_document=is_row_document,
+                document=document,
                 first_row=first_row,
                 cells=texts,
                 privacy_units=privacy_units,
                 output_columns=self._output_columns,
             )
+
+    def _join_batches(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield one record batch with the rows of all batches, or none for an empty file."""
+        pyarrow, _ = _import_pyarrow()
+        parts, size = [], 0
+        for batch in batches:
+            size += batch.nbytes
+            if size > self._selection.max_row:
+                raise DocumentTooLong(f"{self._name}: the file, as one document, exceeds four times --max-field-bytes")
+            parts.append(batch)
+        yield from pyarrow.Table.from_batches(parts, self.schema).combine_chunks().to_batches()
 
     @contextmanager
     def open_batch_writer(self, file: BinaryIO) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from textveil.storage import open_atomic_bytes
 from textveil.text import KeptWords, Options, Sanitizer
 
 from textveil_cli.columns import ColumnSelection
+from textveil_cli.files.block_reader import read_blocks
 from textveil_cli.files.blocks import (
     NO_TEXTS,
     DocumentBlock,
@@ -24,7 +25,6 @@ from textveil_cli.files.blocks import (
     RunCounts,
     TextBlock,
     WithheldDocument,
-    read_blocks,
     sanitize_block,
 )
 from textveil_cli.files.delimited import DelimitedLayout
@@ -36,6 +36,8 @@ from textveil_cli.files.run_manifest import RunManifest
 from textveil_cli.files.sources import InputStream, SourceFile, SourceFiles, get_packed_ending, open_packer, open_stream
 
 if TYPE_CHECKING:  # importing the ledger takes time for its database
+    from textveil.text.restore import Restorer
+
     from textveil_cli.files.ledger_writer import BlockLedger
 
 Step = TypeVar("Step")
@@ -114,10 +116,20 @@ class BlockSanitizer:
         bundle: Folder from which worker processes load the bundle; ``None`` for the built-in bundle.
         options: Options of ``Sanitizer.sanitize``.
         workers: Number of processes; 1 for this process alone.
+        save_mapping: Called with the mapping (from surrogates to originals) of each document, before the document is
+            written; ``None`` to discard mappings. It requires one process.
     """
 
-    def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
+    def __init__(
+        self,
+        sanitizer: Sanitizer,
+        bundle: Path | None,
+        options: Options,
+        workers: int,
+        save_mapping: "Callable[[Restorer], None] | None" = None,
+    ) -> None:
         self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
+        self._save_mapping = save_mapping
 
     def sanitize_blocks(
         self, steps: Iterable[tuple[Step, DocumentBlock | None]]
@@ -139,7 +151,9 @@ class BlockSanitizer:
                     step,
                     NO_TEXTS
                     if work is None
-                    else sanitize_block(self._sanitizer, work.texts, work.document_sizes, self._options),
+                    else sanitize_block(
+                        self._sanitizer, work.texts, work.document_sizes, self._options, self._save_mapping
+                    ),
                 )
             return
         from textveil_cli.files.workers import sanitize_in_processes  # lazy: one process needs no pool

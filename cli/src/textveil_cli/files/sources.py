@@ -133,7 +133,7 @@ def get_manifest_path(folder: Path) -> Path:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is a pipe, a socket or a device, since reading one might never end."""
+    """Return whether a path is a pipe, a socket or a device. To read such a file might never end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
@@ -257,15 +257,15 @@ def check_output_ending(
     can_pack: bool = False,
     into_folder: bool = False,
 ) -> None:
-    """Raise an error if the name of the output ends like another format than the one that will be written.
+    """Raise an error if the output has a misleading name: the ending of another format, such as ``.csv`` for JSON.
 
     A name without a known ending is allowed. So is a name with the same ending as the inputs.
 
     Args:
         output: Path of the output; ``None`` for standard output.
-        formats: Formats that the name may have; errors recommend the first one.
-        inputs: Paths of the inputs. The user may have set their format with an option, whatever their endings.
-        can_pack: Whether the output is compressed if its name ends like that of a compressed file.
+        formats: Formats of the output, each with an allowed ending; errors recommend the ending of the first one.
+        inputs: Paths of the inputs. If all inputs have the ending of the output, the name is allowed.
+        can_pack: Whether the command compresses the output if its name has the ending of a compressed file.
         into_folder: Whether the output is a folder of files.
 
     Raises:

@@ -92,7 +92,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._track_unchanged(rest)
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent."""
+        """Yield the rest of a reply at the end of a stream: text held back as the possible beginning of a surrogate."""
         for index in list(self._calls):
             yield from self._end_block(index)
         self.restored_messages = [[{"role": "assistant", "content": self._restored_blocks}]]

@@ -26,8 +26,9 @@ class ApiReplyRestorer:
     inserts the original word again. Values of unknown types are not changed.
 
     Args:
-        exchange: The conversation at the time of the request, which knows the original of each surrogate.
-        tools: Names of tools that are called with original words. In a stream, their arguments are sent in one event.
+        exchange: The conversation at the time of the request, which stores the original of each surrogate.
+        tools: Names of tools whose arguments get original words. In a stream, the client gets all arguments of such a
+            call in one event.
 
     Attributes:
         restored_messages: The reply with original words, as messages that the client may send again; one list for each
@@ -88,9 +89,10 @@ class ApiReplyRestorer:
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent.
+        """Yield the rest of a reply at the end of a stream.
 
-        The text is yielded even if the upstream (language model server) sent no end event.
+        The rest is text that the restorer has held back, because the text may be the beginning of a surrogate
+        (replacement). The restorer yields the rest even if the upstream (language model server) sent no end event.
         """
         yield from ()
 
@@ -136,9 +138,10 @@ class ApiReplyRestorer:
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Store a value that is sent unchanged and that a client may display next to any text of the reply.
+        """Store a value that the client gets unchanged, and that the client may display next to any text of the reply.
 
-        If the value begins a link, no original word is put back inside that link.
+        If the value begins a link, the restorer puts no original word back inside that link: a client that opens the
+        link would send the word to its host.
         """
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):

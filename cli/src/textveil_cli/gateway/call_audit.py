@@ -135,10 +135,10 @@ class CallAudit:
             known.append(value)
 
     def _add_name(self, call: str | None, name: str) -> None:
-        """Record the name of the tool that a call with the given id uses.
+        """Record the name of the tool that a call with the given id uses; do nothing for a call without an id.
 
-        Nothing is recorded for a call without an id. Names in the results of such a call always get new surrogates
-        (replacements), so a guess in its arguments reveals nothing.
+        The name shows later whether a result of the call may be a guess of the model. Without an id, names in the
+        results always get new surrogates (replacements), so that the model learns nothing from a guess.
         """
         if call is not None:
             self._names_by_call.setdefault(call, {})[name] = None

@@ -76,7 +76,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield, at the end of a stream, the text that earlier chunks have held back and that was not yet sent."""
+        """Yield the rest of a reply at the end of a stream: text held back as the possible beginning of a surrogate."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish_choice(index, delta)
@@ -85,9 +85,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Store a value that is sent unchanged and that a client may display next to the texts of a choice.
+        """Store a value that the client gets unchanged and may display next to the texts of one choice.
 
-        If the value begins a link, no original word is put back inside that link.
+        A choice is an alternative reply. If the value begins a link, the restorer puts no original word back inside
+        that link.
         """
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
@@ -118,8 +119,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
         """Prepare a choice (alternative reply) for the next part of one of its texts.
 
-        If the part begins a new text, all other texts of the choice end, and the ends of these texts that were held
-        back are added to ``restored``.
+        A choice has several texts, such as the answer and the reasoning. If the part begins a new text, the other texts
+        end. The method then adds to ``restored`` the ends of these texts, which were held back as possible beginnings
+        of a surrogate (replacement).
 
         Args:
             index: Index of the choice.

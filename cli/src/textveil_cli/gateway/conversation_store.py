@@ -158,8 +158,8 @@ class ConversationStore:
             request_bytes: Bytes of the request.
 
         Returns:
-            The conversation, and earlier messages. If ``reply_ids`` identify the conversation, the earlier messages are
-            those that the provider stores and that the request does not repeat. Otherwise they are ``None``.
+            The conversation, and its earlier messages. A request with ``reply_ids`` does not repeat these messages,
+            since the provider stores them. Without known ids the second value is ``None``.
         """
         self.expire_conversations()
         earlier = self._find_by_reply_ids(client, [*reply_ids])
@@ -430,7 +430,7 @@ class ConversationStore:
     def delete_expired_mappings(self) -> None:
         """Delete all conversations of the database that were idle too long.
 
-        Any thread may call this method, since it changes no state besides the database.
+        Any thread may call this method: it changes nothing in memory.
         """
         if self._database is not None:
             with contextlib.suppress(TextveilError):  # a failure must not prevent later deletions

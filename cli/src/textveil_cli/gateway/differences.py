@@ -33,9 +33,10 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
 
 
 def list_system_roles(body: Mapping[str, Any]) -> list[str]:
-    """Return the roles with which ``--pass-through`` sends the system prompt of a request unchanged, in order.
+    """Return the roles of the messages that ``--pass-through`` would send unchanged, such as ``["system"]``.
 
-    The fields ``system`` and ``instructions`` count as messages with the role ``system``.
+    Such messages are instructions of the developer. The fields ``system`` and ``instructions`` count as messages with
+    the role ``system``. Each role appears once, in the order of the request.
 
     Args:
         body: The body of a request, before names were replaced.

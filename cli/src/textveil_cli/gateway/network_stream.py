@@ -115,7 +115,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
     @property
     def has_unsent_request(self) -> bool:
-        """Return whether ``write`` stored a request that was not sent, since bytes of a reply were already there."""
+        """Return whether a request is stored but not sent, because bytes of a reply arrived first."""
         return bool(self._request_parts)
 
     def is_quiet(self) -> bool:

@@ -390,7 +390,7 @@ class GatewayRequestHandler:
             stored.lock.release()
 
     async def _pass_reply(self, call: ClientRequest, reply: UpstreamReply) -> None:
-        """Send a reply without text of the model unchanged to the client: a list of models, embeddings, or an error."""
+        """Send a reply that has no text of the model (models, embeddings or an error) unchanged to the client."""
         body = await reply.read_body()
         await call.begin_response(reply)
         await call.send_part(body, more=False)

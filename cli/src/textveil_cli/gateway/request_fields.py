@@ -198,7 +198,7 @@ def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes)
 
     Args:
         request: The checked request.
-        exchange: The conversation, which knows the replacement of each name so far.
+        exchange: The conversation, which stores the replacement of each name so far.
         key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:

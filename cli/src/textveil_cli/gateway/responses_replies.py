@@ -127,9 +127,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Store a value that is sent unchanged and that a client may display; ignore repetitions of earlier texts.
+        """Store a value that the client gets unchanged and may display; ignore repetitions of earlier texts.
 
-        If the value begins a link, no original word is put back inside that link.
+        If the value begins a link, the restorer puts no original word back inside that link.
         """
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:
@@ -244,7 +244,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield, at the end of a stream, the text that earlier events have held back and that was not yet sent."""
+        """Yield the rest of a reply at the end of a stream: text held back as the possible beginning of a surrogate."""
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:

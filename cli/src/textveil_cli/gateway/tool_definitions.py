@@ -226,7 +226,8 @@ def _has_refused_field(
 ) -> bool:
     """Return whether a setting contains a value that must not be sent.
 
-    Such values are texts, secrets, files, values of unknown keys, and domains that are more than a host name.
+    Such values are texts, secrets, files, and values of unknown keys. A domain must be a host name alone, without a
+    path.
 
     Args:
         field: Name of the setting, or of the field inside it.

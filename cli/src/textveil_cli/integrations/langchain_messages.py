@@ -115,7 +115,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
     """Record whether a reply of the model contains results of tool calls.
 
     The model wrote these results itself. In later requests, names in these results get new surrogates (replacements),
-    so that the model cannot test guesses.
+    so that the model cannot test guesses of hidden names.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)
@@ -132,11 +132,12 @@ def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
 
 
 class ChunkedReplyRestorer:
-    """Object that puts original words back into a reply that arrives in chunks.
+    """Object that puts original words back into a reply of a LangChain model that arrives in chunks.
 
-    Texts are returned immediately, and tool calls at the end. Other values that a client may display beside the texts,
-    such as reasoning or a part of an unknown type, stay unchanged. If such a value begins a link, no original word is
-    put back inside the link. A part without an index is a separate text. Clients do not display ``response_metadata``.
+    The restorer returns texts immediately, and tool calls at the end. Other values that a client may display beside the
+    texts, such as reasoning, stay unchanged. If such a value begins a link, the restorer puts no original word back
+    inside that link. Each part of the reply is a separate text if it has no index. The field ``response_metadata``
+    stays unchanged too; clients do not display it.
 
     Args:
         conversation: Object that replaced words in the messages to the model. Create the restorer after these messages
@@ -244,9 +245,10 @@ class ChunkedReplyRestorer:
         self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
     def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Store a value that is returned unchanged and that a client may display.
+        """Store a value that the client gets unchanged and may display.
 
-        If the value begins a link, no original word is put back inside that link.
+        If the value begins a link, the restorer puts no original word back inside that link: a client that opens the
+        link would send the word to its host.
         """
         for name, entry in value.items():
             for text in find_displayed_texts({name: entry}, is_part=True):

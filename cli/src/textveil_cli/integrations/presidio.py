@@ -82,7 +82,7 @@ class TextveilOperator(Operator):
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
-        """Return the replacement of a span.
+        """Return the replacement of a span (a part of a text that Presidio found, such as a name).
 
         Args:
             text: The text of the span.
@@ -216,9 +216,9 @@ def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: Co
 
 
 def _insert_unlisted_words(text: str, sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each word that the sanitizer would leave unchanged by a fixed unlisted word.
+    """Replace each word that the sanitizer would leave unchanged by an invented word that is on no word list.
 
-    The sanitizer then replaces the unlisted word, so that no word of the span stays unchanged.
+    The sanitizer then replaces the invented words, so that no word of ``text`` stays unchanged.
     """
     pieces = sanitizer.preview(text)
     words = {index: f"qzxv{chr(97 + index % 26)}" for index, (_, state) in enumerate(pieces) if state == "kept"}

@@ -228,8 +228,8 @@ class RowOptions:
     document: Annotated[
         Literal["line", "file", "cell", "row"] | None,
         typer.Option(
-            help="Texts that form one document. Plain text: line (the default) or file; tables: cell (the default) or "
-            "row. Modes words and all: required with --consistent."
+            help="Texts that form one document. Plain text: line (the default) or file; tables: cell (the default), "
+            "row or file. Modes words and all: required with --consistent."
         ),
     ] = None
     document_key: Annotated[
@@ -266,12 +266,13 @@ class RowOptions:
         """
         if self.document_key is not None and self.document is not None:
             raise OptionError("use either --document or --document-key")
-        if (self.document_key is not None or self.document == "row") and not consistent:
-            raise OptionError(
-                "--document row and --document-key need --consistent: without it every cell is randomized independently"
-            )
+        is_joined = self.document == "row" or (self.document == "file" and format_name != "lines")
+        if (self.document_key is not None or is_joined) and not consistent:
+            option = "--document file" if self.document == "file" else "--document row and --document-key"
+            need = "needs" if self.document == "file" else "need"
+            raise OptionError(f"{option} {need} --consistent: without it every cell is randomized independently")
         if consistent and self.document is None and self.document_key is None:
-            choices = "line or --document file" if format_name == "lines" else "cell, --document row or --document-key"
+            choices = "line or --document file" if format_name == "lines" else "cell, row or file, or --document-key"
             raise OptionError(f"--consistent on several texts needs --document {choices}")
         if self.document_key is not None:
             return "key"

@@ -121,7 +121,11 @@ class ToolRestoreOptions(RestoreOptions):
         return per_call, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
-        """Raise ``OptionError`` for options about putting original words back if the mode ``protect`` cannot do so."""
+        """Raise ``OptionError`` if the user gave options for restoring originals in a mode that cannot restore them.
+
+        Args:
+            protect: The protection mode, ``words`` or ``all``.
+        """
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:

@@ -75,8 +75,8 @@ def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstima
     """Format estimated counts as JSON lines: one object for each class or cluster label.
 
     Args:
-        label_kind: Type of the names, such as ``class label``. With an underscore, as in ``class_label``, it is also a
-            key of the objects.
+        label_kind: Type of the labels, such as ``class label``. The key of the label in each object is the same text
+            with underscores: ``class_label``.
         columns: Heading and estimates of each column.
     """
     keys = {_DECIDED_HEADING: "classified_as", _LABEL_HEADING: "estimated_texts"}

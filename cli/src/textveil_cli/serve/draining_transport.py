@@ -38,7 +38,7 @@ class DrainingTransport:
         return self.is_draining or self._transport.is_closing()
 
     def close(self) -> None:
-        """Close the connection after the pending writes, and after the rest of an incomplete request."""
+        """Send the pending data, discard the rest of an incomplete request, and then close the connection."""
         if self.is_closing() or self.closes_at_once or not self._is_request_incomplete():
             self._transport.close()
             return

@@ -198,7 +198,10 @@ class _LimitedProtocol(H11Protocol):
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     def _update_timer(self) -> None:
-        """Start or stop the timer for the headers of a request, and for the last bytes on closing."""
+        """Start or stop the timer that aborts the connection.
+
+        The timer runs while the headers of a request arrive, and after the connection began to close.
+        """
         is_working = self.cycle is not None and not self.cycle.response_complete
         is_idle = self.timeout_keep_alive_task is not None
         if self.transport.is_closing():

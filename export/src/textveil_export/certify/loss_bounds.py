@@ -46,13 +46,24 @@ class LossEnvelope:
             self._values = np.maximum.accumulate(self._values)
 
     def __call__(self, steps: NDArray[Any]) -> Floats:
-        """Return ``E[n]`` for an array of score differences n of any shape; a negative difference counts as 0."""
+        """Return the largest change of a log weight between two scores that differ by at most n, for each given n.
+
+        Args:
+            steps: Score differences n, of any shape; a negative one counts as 0.
+
+        Returns:
+            ``E[n]``, as the class defines it, in the shape of ``steps``.
+        """
         steps = np.clip(steps, 0, len(self._values) - 1)
         self._compute_values(np.unique(steps[np.isnan(self._values[steps])]))
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
-        """Compute and store ``E[n]`` for the given score differences n."""
+        """Compute and store the largest change ``E[n]`` of a log weight between scores that differ by at most n.
+
+        Args:
+            steps: The score differences n.
+        """
         count = len(self._log_weights)
         for n in steps:
             self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()

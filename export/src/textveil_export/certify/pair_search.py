@@ -85,10 +85,10 @@ class WorstPairs:
 
     @property
     def threshold(self) -> float:
-        """Ratio of privacy loss and distance that a pair of words must exceed to become a worst pair.
+        """Loss per unit of distance above which ``add_pairs`` stores a pair of words.
 
-        The threshold is the largest ratio over sensitive inputs, which is never above the largest ratio over all
-        inputs.
+        The threshold is the largest ratio so far over sensitive inputs. The largest ratio over all inputs is never
+        smaller, so that no pair below the threshold can change either result.
         """
         return max(self.among_sensitive.ratio, 1e-9)
 
@@ -218,12 +218,16 @@ class _PairSearch:
         self.record_bounds(block[row], second)
 
     def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a boolean for each pair of words: whether its loss per distance may exceed the largest so far.
+        """Return a boolean for each pair of words: whether the search must still examine the pair.
 
-        Let ``u`` be the score, ``d`` the distance, and ``Z`` and ``E`` as in ``loss_bounds``. Since ``d >= u / grid``,
-        a pair cannot exceed the largest ratio so far, ``threshold``, if
-        ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends on the score only, so the
-        function computes it once per score.
+        A pair can be skipped if its loss per unit of distance cannot exceed the largest one so far (``threshold``). Let
+        ``u`` be the score of the pair (its distance as an integer), ``Z`` the normalizer of an input, and ``E[n]`` the
+        largest change of a log weight between scores that differ by at most n. The loss is at most ``E[u + 1] - ln Z(x)
+        + ln Z(x')``, and the distance at least ``u / grid``. So the function compares ``E[u + 1] - threshold u / grid``
+        with ``ln Z(x) - ln Z(x')``.
+
+        Args:
+            block: Ids of the first inputs ``x`` of the pairs; ``x'`` is any input.
 
         Returns:
             Boolean array, shape ``(block, inputs)``.
@@ -294,9 +298,16 @@ class ScoreDifferences:
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))
 
     def bound_row(self, position: int) -> NDArray[np.int32]:
-        """Return upper bounds of the score differences between one input and all inputs, shape ``(inputs,)``.
+        """Return upper bounds on the score differences between one input ``x`` and all inputs ``x'``.
 
-        They are bounds of ``n(x, x')`` (see the class) for ``x = inputs[position]`` and all ``x'``.
+        The difference is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, where the score ``u`` is a distance
+        as an integer.
+
+        Args:
+            position: Position of ``x`` in ``self.inputs``.
+
+        Returns:
+            Bounds, shape ``(inputs,)``.
         """
         x = self.inputs[position]
         if not self._exact[position, x]:  # this entry also marks that the row is computed
@@ -306,9 +317,14 @@ class ScoreDifferences:
         return self._upper[position]
 
     def compute_exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Return the exact score differences between one input and the inputs ``seconds``.
+        """Return the exact score differences between one input ``x`` and some other inputs ``x'``.
 
-        They are the values ``n(x, x')`` (see the class) for ``x = inputs[position]`` and each ``x'`` in ``seconds``.
+        The difference is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, where the score ``u`` is a distance
+        as an integer.
+
+        Args:
+            position: Position of ``x`` in ``self.inputs``.
+            seconds: Ids of the inputs ``x'``.
         """
         scores = self.pair_scores.scores[self.inputs[position]].astype(np.int32)
         unknown = seconds[~self._exact[position, seconds]]
@@ -320,10 +336,12 @@ class ScoreDifferences:
         return self._upper[position, seconds]
 
     def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return upper bounds of the score differences between one input and all inputs.
+        """Return upper bounds on the score differences between one input ``x`` and all inputs ``x'``.
 
-        The function compares the nearest outputs of the input exactly. All other outputs are farther, which gives one
-        bound for all of them.
+        A score is a distance as an integer. The difference is ``u(x', y) - u(x, y)``, at its largest over all outputs
+        ``y``. The function computes the difference exactly for the outputs nearest to ``x``. For all other outputs it
+        uses one bound: the largest score of ``x'`` minus the smallest score that remains for ``x``. The triangle
+        inequality gives a further bound.
 
         Args:
             scores: Scores between the input and all inputs.

@@ -176,7 +176,7 @@ class SanTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WordPolicyOptions:
-    """Options of the lists of sensitive words and of words that are never outputs."""
+    """Options that name lists of sensitive words, of never sensitive words, and of words that are never outputs."""
 
     heading: ClassVar[str] = "Lists of words"
     share: Annotated[float, typer.Option(help="Share of the words, the rarest ones, that is sensitive (w).")] = 0.9

@@ -80,9 +80,10 @@ def check_gates(
         levels: Parameters of the noise for each epsilon, which differ in epsilon only.
 
     Raises:
-        BoundError: A vector is not finite, or exceeds the norm bound after it was clipped in integers.
-        AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS`` percentage points and more than
-            ``ALLOWED_TEXTS`` texts, without noise or at a level.
+        BoundError: A vector is not finite, or its norm exceeds the bound although the code for devices has clipped the
+            vector.
+        AccuracyError: The int8 encoder has a lower accuracy, without noise or with the noise of an epsilon. The loss is
+            more than ``ALLOWED_POINTS`` percentage points and more than ``ALLOWED_TEXTS`` texts.
     """
     outside = check_bound(shipped, levels[0])
     largest = max(levels, key=lambda level: level.exact_epsilon)
@@ -190,10 +191,11 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
 
 
 def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
-    """Return the norm of each vector in integer steps, to compare it with the bound; for ``l2`` the squared norm.
+    """Return the norm of each vector in integer steps, so that the caller can compare the norm with its bound.
 
-    The vectors of ``box`` must be between 0 and ``grid`` in each coordinate. Their norm is the largest coordinate; a
-    negative coordinate ``v`` counts as ``grid - v``, so that it exceeds the bound.
+    For ``l1`` the norm is the sum of absolute values; for ``l2`` it is the squared length. For ``box`` it is the
+    largest coordinate. The coordinates of ``box`` must be from 0 to ``grid``: a negative coordinate ``v`` counts as
+    ``grid - v``, which exceeds the bound.
 
     Args:
         vectors: Vectors in integer steps, shape (texts, k).

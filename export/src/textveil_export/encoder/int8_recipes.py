@@ -345,8 +345,8 @@ def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -
     accuracy of a recipe does. Recipes with quantized attention products are excluded.
 
     Args:
-        measured: Result of ``measure_recipes``. Only measurements with the session key ``session.x64quantprecision`` on
-            count, as on devices.
+        measured: Result of ``measure_recipes``. Devices set the onnxruntime session key ``session.x64quantprecision``,
+            so the function uses only measurements with this key.
         room: Largest size of the graph in bytes.
     """
     return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]

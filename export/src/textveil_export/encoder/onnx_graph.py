@@ -84,7 +84,7 @@ class GraphModel(Protocol):
 
     @property
     def mode(self) -> str:
-        """The limit of the vector: of its norm (``l1`` or ``l2``), of its coordinates (``box``), or ``none``."""
+        """Bound on the vector: on its norm (``l1`` or ``l2``), on its coordinates (``box``), or no bound (``none``)."""
         ...
 
     @property
@@ -194,9 +194,10 @@ def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
 def count_multiplications(model: GraphModel) -> int:
     """Return an upper bound on the number of multiplications for the longest text.
 
-    The bound is ``tokens (parameters + 2 layers tokens width)``. Each parameter of the layers and of the head is used
-    at most once per token. Attention multiplies the ``width`` numbers of each token by those of each other token, twice
-    in each layer. Only the exporter enforces a limit on this number; a device runs the model that its user chose.
+    The bound is ``tokens * (parameters + 2 * layers * tokens * width)``. Each parameter of the layers and of the head
+    is used at most once per token. Attention multiplies the ``width`` numbers of each token by those of each other
+    token, twice in each layer. Only the exporter enforces a limit on this number; a device runs the model that its user
+    chose.
     """
     config = model.extractor.config
     parameters = sum(weights.numel() for weights in model.extractor.encoder.parameters())

@@ -237,8 +237,8 @@ def measure_recovery(
         progress: Called with the numbers of processed outputs and trials.
 
     Returns:
-        ``bayes_recovery`` by number of outputs. If the mechanism leaves words unchanged, also
-        ``bayes_recovery_with_kept_words`` over all inputs, since a word in the output may be unchanged.
+        ``bayes_recovery``: the rate of correct guesses by number of outputs. If the mechanism leaves some words
+            unchanged, also ``bayes_recovery_with_kept_words``: the rate over all words, unchanged ones included.
     """
     prior = restrict_prior(make_zipf_prior(randomizer.input_count), inputs)
     rate = guess_from_one_release(randomizer.without_coin, {"drawn": prior}, progress)["drawn"].rate

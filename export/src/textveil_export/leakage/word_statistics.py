@@ -59,10 +59,11 @@ def load_randomizers(
 
 
 def find_candidates(randomizer: Randomizer) -> NDArray[np.bool_]:
-    """Return a boolean for each input word: whether this word can be the original of a randomized word.
+    """Return a boolean for each input word: whether the word can be the original of a randomized word.
 
-    With the mechanism ``santext`` all words are possible. ``santext+`` may leave common words unchanged. It always
-    randomizes the words that can be outputs, and ``<unk>`` (unknown words, the last input); only these are possible.
+    With the mechanism ``santext`` the result is true for all words. ``santext+`` leaves some words unchanged instead.
+    The result is then true only for the words that can be outputs, and for the last input ``<unk>`` (all unknown
+    words).
     """
     keeps = isinstance(randomizer, ScoreRandomizer) and randomizer.is_keepable is not None
     return np.append((randomizer.base > 0) | (not keeps), True)

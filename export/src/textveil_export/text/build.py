@@ -294,9 +294,13 @@ def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: Sa
 
 
 def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str | None:
-    """Return the name of the default level (epsilon) in ``levels``, which may differ from its name in ``recipe``.
+    """Return the name of the default level (an epsilon) in ``levels``; ``None`` if the recipe has no default level.
 
-    The levels must be in the order of ``recipe.vector_epsilons``.
+    The recipe names a level by its epsilon, but ``levels`` can have other names for the same epsilons.
+
+    Args:
+        recipe: Settings of the bundle.
+        levels: The exponent of each level by name, in the order of ``recipe.vector_epsilons``.
     """
     if recipe.default_level is None or recipe.vector_epsilons is None:
         return recipe.default_level

@@ -179,7 +179,7 @@ LevelKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class _CertifiedPoint:
-    """A result of the search: an exponent of SanText (random replacement of words), and its certified epsilon."""
+    """Pair of an exponent of SanText (random replacement of words) and the certified epsilon at this exponent."""
 
     exponent: float
     certified: float

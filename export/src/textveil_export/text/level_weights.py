@@ -64,8 +64,8 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
 def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_score: int) -> LevelParameters:
     """Return the integer weights of the mechanism SanText at one epsilon, at the largest scale that integers can hold.
 
-    The scale keeps all totals below ``MAX_TOTAL``. From the first score whose weight is below ``MIN_WEIGHT``, all
-    larger scores share the last weight that is large enough.
+    The scale keeps all totals below ``MAX_TOTAL``. Weights below ``MIN_WEIGHT`` would be too inexact: scores with such
+    a weight get the smallest sufficient weight instead.
 
     Args:
         table: Similar words (neighbors) of each word, with their distances as integers (scores).

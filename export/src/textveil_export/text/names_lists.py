@@ -94,18 +94,18 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
 
 def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
-    """Check the word lists of a language against its rules.
+    """Check that the word lists of a language match its rules.
 
-    Each word ending in the rules must have a list of surrogates (replacements). Common words that are also names must
-    have the flag ``name``.
+    The rules name endings of words. Each of these endings must have a list of surrogates (made-up replacements) with
+    the same ending. Each common word that is also on a list of names must have the flag ``name``.
 
     Args:
         texts: Content of each list, by its file name in the bundle.
         pools: Entity types that have a list of surrogates.
 
     Raises:
-        SourceError: A word ending in the rules has no list of surrogates, or a common word is also a listed name but is
-            not marked ``name``.
+        SourceError: An ending in the rules has no list of surrogates, or a common word is also on a list of names but
+            has no flag ``name``.
     """
     try:
         endings = [str(ending) for ending in json.loads(texts[layout.RULES])["endings"]["kept"]]
@@ -158,11 +158,11 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
 
 
 def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
-    """Return a copy of a bundle's contents with the word lists of the mode ``names``, which hides names.
+    """Return a copy of a text bundle's contents with the word lists of the mode ``names``, which hides names.
 
-    The staircase mechanism (random replacement of words) has its own lists of names, on which its outputs depend. If
-    ``lists`` has another list for the same entity type, the bundle (data folder) gets both lists, and the list of the
-    staircase mechanism gets another file name.
+    The bundle (data folder) may already have lists of names for the staircase mechanism (random replacement of words).
+    The outputs of this mechanism depend on its lists. If such a list differs from the list in ``lists`` with the same
+    file name, the bundle gets both, and the list of the mechanism gets a new file name: ``template.`` and the old one.
     """
     taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
     contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})

@@ -20,11 +20,14 @@ _FIRST = 64  # coordinates that are compared first
 def merge_near_duplicates(
     rows: NDArray[np.int8], progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> tuple[list[int], dict[int, int]]:
-    """Group words whose vectors are so close that the words become one entry (symbol) of the vocabulary.
+    """Group words with nearly equal vectors; each group becomes one entry (symbol) of the vocabulary.
 
-    The function processes words in order of frequency. If an earlier representative is within ``MERGE_DISTANCE`` times
-    the median distance of a word, the word joins the most frequent one; otherwise the word becomes a representative.
-    Without the merge, the small difference between the normalizers of such words would dominate the certified epsilon.
+    The function processes words in order of frequency. The first word of a group is its representative. A later word
+    joins the group of the most frequent representative that is near enough: within ``MERGE_DISTANCE`` times the median
+    distance of two words. A word without such a representative begins a group.
+
+    Without groups the certified (proven) epsilon would be larger. It is a loss per unit of distance, and two words at
+    almost no distance still differ a little in their probabilities.
 
     Args:
         rows: int8 rows in order of frequency, shape ``(symbols, dimension)``.

@@ -147,7 +147,8 @@ def find_nearest_words(
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
         k: Ids per row.
-        favor: Bonus of each word of ``words``, an integer; ``COSINE_STEPS`` is a cosine of 1.
+        favor: Integer bonus of each word of ``words``. The unit is that of the cosines: a bonus of ``COSINE_STEPS``
+            equals a cosine of 1.
         progress: Called with the number of processed rows.
         run: Function that applies another function to blocks of rows, such as in parallel processes.
 
@@ -228,9 +229,9 @@ def _collect_candidates(
 ) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
     """Select for each row of a block all words that can be among its ``count`` nearest.
 
-    The measure of nearness is the cosine in integer steps plus ``favor``. This function computes it in floating point,
-    with an error of at most ``margin``. If ``count`` words of a row reach a value ``v``, then a word below
-    ``v - 2 margin`` is not among the ``count`` nearest, and the function omits it.
+    The measure of nearness is the cosine in integer steps plus ``favor``. This function computes the measure in
+    floating point, with a known bound ``e`` on the error. If ``count`` words of a row reach a value ``v``, then a word
+    below ``v - 2 e`` is not among the ``count`` nearest, and the function omits this word.
 
     Args:
         rows: int8 rows of all words.

@@ -63,13 +63,14 @@ class MisleadingWords:
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a boolean for each stored neighbor (similar word): whether it must be removed.
+        """Return a boolean for each stored neighbor (similar word): whether it misleads readers in place of the word.
 
-        A neighbor is removed if replacing the word by it would change what a text states, such as a negation.
+        A neighbor misleads if it is an opposite of the word (*good*, *bad*), or if it is alarming and the word is not.
 
         Args:
             words: All words by id.
-            near: Neighbor ids of each word, shape ``(rows, k)``. The word itself is never removed from its row.
+            near: Neighbor ids of each word, shape ``(rows, k)``. Row ``i`` belongs to the word ``i``, which is also in
+                its own row and never misleads.
 
         Returns:
             Booleans of the same shape as ``near``.

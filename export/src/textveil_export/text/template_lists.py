@@ -26,8 +26,8 @@ class TemplateLists:
 
     Attributes:
         files: Content of the lists, as a bundle (data folder) stores them.
-        words: Function words; ``True`` for function words that can also be a name.
-        kinds: Entity types.
+        words: Function words, each with a flag that is true if the word can also be a name, such as "will".
+        kinds: Entity types (such as city), with the words of each type.
     """
 
     files: TemplateFiles

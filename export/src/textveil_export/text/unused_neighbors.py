@@ -52,7 +52,10 @@ def replace_unused_neighbors(bundle: TextBundle) -> NDArray[Any]:
 
 
 def find_used_neighbors(bundle: TextBundle, table: StaircaseTable) -> NDArray[np.bool_]:
-    """Return for each stored neighbor whether it gets a part of the budget in any mode, case and level.
+    """Return for each stored neighbor (similar word) whether an output can depend on this neighbor.
+
+    The staircase mechanism divides a budget of additional weight among the neighbors of a word. A neighbor counts as
+    used if it gets a part of the budget for any protection mode, any case of the letters and any level (epsilon).
 
     Args:
         bundle: A bundle (data folder) with the staircase mechanism, whose levels are used.
@@ -70,10 +73,13 @@ def find_used_neighbors(bundle: TextBundle, table: StaircaseTable) -> NDArray[np
 
 
 def find_randomizable_words(bundle: TextBundle) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which words of the vocabulary a list of the option ``randomize`` may have, as inputs and as outputs.
+    """Return which words of the vocabulary may be on a list of the option ``randomize``, as inputs and as outputs.
 
-    A word is an input if the list may have any of its spellings, and an output if the list may have the spelling that
-    is printed.
+    The option refuses some words, such as function words. A word is a possible input if the option accepts any of its
+    spellings. It is a possible output if the option accepts its printed spelling.
+
+    Returns:
+        Two boolean arrays: whether each word is a possible input, and whether it is a possible output.
     """
     spellings = list(bundle.symbol_ids)
     faults = zip(*find_unfit_entries(spellings, bundle).values(), strict=True)

@@ -255,7 +255,7 @@ def make_lookup_key(word: str) -> str:
 
 
 def _is_reachable(key: str) -> bool:
-    """Return whether the device's tokenizer can return a word, in its lookup spelling, as one token."""
+    """Return whether a text can have a word as one token: ``film`` yes, ``new york`` no."""
     if key in CLITICS:
         return True
     return split_text(key) == [key] and not is_string(key)

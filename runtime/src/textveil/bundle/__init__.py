@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.bundle.components import EntityTypeFile, TemplateFiles
     from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
     from textveil.bundle.files import MAX_BUNDLE_BYTES, ExpectedBundle, read_hashed_file
     from textveil.bundle.held_out import HeldOutCounts
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from textveil.bundle.open import open_bundle
     from textveil.bundle.parsers import FLOAT_TYPES, make_unique_dict, parse_tensors
     from textveil.bundle.signer import make_signed_message
+    from textveil.bundle.staircase_files import EntityTypeFile, TemplateFiles
     from textveil.bundle.statistics import MeasuredEffects
     from textveil.bundle.text_bundle import TextBundle
     from textveil.bundle.vector_bundle import OnnxExtractorData, VectorBundle
@@ -52,10 +52,10 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "parsers",
     "signer",
     "open",
-    "components",
     "text_bundle",
     "held_out",
     "statistics",
+    "staircase_files",
     "vector_bundle",
     "label_bundle",
 )

@@ -3,19 +3,15 @@
 The parts are two mechanisms that replace words at random (staircase and SanText), and the word lists of the mode
 ``names``, which hides names and numbers.
 
-The classes hold the data of an opened bundle. The functions parse the parts that ``mechanism.json`` defines. The lists
-of the mode ``names`` are parsed at their first use, so that bundles open quickly.
+The classes hold the data of an opened bundle. The functions parse the parts that ``mechanism.json`` defines. The
+vocabulary, the staircase and the lists of the mode ``names`` are parsed at their first use, so that bundles open
+quickly.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from textveil.bundle.files import BundleFiles
 from textveil.bundle.layout import (
@@ -23,103 +19,122 @@ from textveil.bundle.layout import (
     ENTITY_LIST,
     FACT_LIST,
     KEPT_CAPITALS,
+    MAX_ENTITY_TYPES,
     MECHANISM_FILE,
     RULES,
-    STAIRCASE,
-    STAIRCASE_MODES,
     SURROGATE_POOL,
     SYMBOLS,
+    VOCABULARY,
 )
-from textveil.bundle.parsers import parse_array, parse_choice, parse_object, parse_record, parse_tensors, parse_text
+from textveil.bundle.parsers import TYPE_NAME, parse_array, parse_object, parse_record, parse_text
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 if TYPE_CHECKING:
     from textveil.bundle.names_files import NamesLists
+    from textveil.bundle.staircase_files import StaircaseData, TemplateFiles
     from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
     from textveil.mechanisms.metric import WordMetric
+    from textveil.mechanisms.staircase.staircase import StaircaseLevel, StaircaseTable
 
-#: Maximum number of symbols (words of the vocabulary) of a bundle, of levels (epsilons) of a mechanism, and of entity
-#: types of a template.
-MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
 #: Keys of ``names`` in ``mechanism.json``; ``facts`` is optional.
 _NAMES_KEYS = ("entity_types", "surrogate_pools", "facts")
-_TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
-_DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
-_FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 
 
-class EntityTypeFile(NamedTuple):
-    """One entity type, such as ``city``, with the lists of the words that belong to this type.
+@dataclass(frozen=True, eq=False, repr=False)
+class VocabularyFile:
+    """The file with the words that a mechanism can read or print, not yet parsed.
 
     Attributes:
-        name: Name of the entity type.
-        shape: Name of the pattern that strings of the type match, such as ``email`` or ``date``. ``None`` if the type
-            consists of listed words.
-        files: Content of each list by file name.
-
-    Example:
-        >>> files = {"entity.city.txt": b"leeds\\n", "entity.state.txt": b"ohio\\n"}
-        >>> EntityTypeFile("city", None, files).utf_8.split()
-        [b'leeds', b'ohio']
+        contents: The file of the vocabulary by its name; empty if the bundle (data folder) has no mechanism.
+        size: Number of words by ``mechanism.json``.
     """
 
-    name: str
-    shape: str | None
-    files: Mapping[str, bytes]
+    contents: BundleFiles = field(repr=False)
+    size: int
 
-    @property
-    def utf_8(self) -> bytes:
-        """The bytes of all word lists of the entity type, joined in order. Each list ends with a line feed."""
-        return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
+    @cached_property
+    def parsed(self) -> tuple[list[str], dict[str, int]]:
+        """Return the printed spelling of each word, and the id of each spelling. The first access parses the file.
+
+        Raises:
+            BundleDamaged: The file is malformed, or has another number of words than ``mechanism.json``.
+        """
+        contents = self.contents.select_files(self.contents)  # a copy, which drops the bytes of the file after parsing
+        words, ids = _parse_vocabulary(contents[VOCABULARY].decode("utf-8")) if contents else ([], {})
+        if self.size != len(words):
+            raise BundleDamaged(f"{MECHANISM_FILE}: its sizes do not match the vocabulary")
+        return words, ids
 
 
-class TemplateFiles(NamedTuple):
-    """Public word lists: words that stay unchanged in a text, and words that are replaced by others of their type.
+@dataclass(frozen=True, eq=False, repr=False)
+class StaircaseFiles:
+    """Files of the staircase mechanism, which replaces words at random, not yet parsed.
 
-    ``textveil.text.token_rules`` applies the lists.
+    The mechanism is that of Kairouz, Oh, Viswanath 2014 (extremal mechanisms for local differential privacy), not that
+    of Geng and Viswanath for numbers.
 
     Attributes:
-        function_words: Text of the list of function words, one per line.
-        entity_types: Entity types in the order of ``mechanism.json``. If several types list a word, the first one
-            applies.
-
-    Example:
-        >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
-        >>> template = open_bundle(DEFAULT_BUNDLE).template
-        >>> [entity_type.name for entity_type in template.entity_types][:2]
-        ['email', 'url']
+        contents: Dictionary from each file name of the bundle (data folder) to the bytes of the file.
+        definition: The parsed ``mechanism.json``, with an entry ``staircase``.
     """
 
-    function_words: str
-    entity_types: tuple[EntityTypeFile, ...]
+    contents: BundleFiles = field(repr=False)
+    definition: dict[str, Any] = field(repr=False)
+
+    @cached_property
+    def parsed(self) -> "StaircaseData":
+        """Return the parsed files. The first access parses them.
+
+        Raises:
+            BundleDamaged: The table, an epsilon with its parameters, or a default is malformed.
+        """
+        from textveil.bundle.staircase_files import parse_staircase
+
+        contents = self.contents.select_files(self.contents)  # a copy, which drops the bytes of the files after parsing
+        return parse_staircase(contents, self.definition)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StaircaseComponent:
-    """Data of the staircase mechanism, which replaces words at random, in a bundle (data folder).
+    """Part of a bundle (data folder) for the staircase mechanism, which replaces words at random.
 
-    The mechanism is that of Kairouz, Oh, Viswanath 2014 (extremal mechanisms for local differential privacy), not that
-    of Geng and Viswanath for numbers. All fields are empty if the bundle lacks the mechanism.
+    The files are parsed at their first use, so that bundles open quickly. All properties are empty if the bundle lacks
+    the mechanism.
 
     Attributes:
-        staircase_table: Similar words of each word (neighbors), and base weights.
-        staircase_levels: Parameters of each epsilon, smallest epsilon first.
-        template: Public lists of the words that stay unchanged, and of the words that are replaced by others of their
-            type.
-        default_staircase_level: Name of the epsilon for calls that pass no epsilon.
-        default_staircase_mode: Protection mode for calls that select the mechanism but no mode.
+        staircase_files: Files of the mechanism; ``None`` if the bundle lacks it.
     """
 
-    staircase_table: StaircaseTable | None = None
-    staircase_levels: tuple[StaircaseLevel, ...] = ()
-    template: TemplateFiles | None = None
-    default_staircase_level: str = ""
-    default_staircase_mode: str = ""
+    staircase_files: StaircaseFiles | None = None
+
+    @property
+    def staircase_table(self) -> "StaircaseTable | None":
+        """Similar words of each word (neighbors), and base weights."""
+        return None if self.staircase_files is None else self.staircase_files.parsed.table
+
+    @property
+    def staircase_levels(self) -> "tuple[StaircaseLevel, ...]":
+        """Parameters of each epsilon, smallest epsilon first."""
+        return () if self.staircase_files is None else self.staircase_files.parsed.levels
+
+    @property
+    def template(self) -> "TemplateFiles | None":
+        """Public lists of the words that stay unchanged, and of the words that are replaced by others of their type."""
+        return None if self.staircase_files is None else self.staircase_files.parsed.template
+
+    @property
+    def default_staircase_level(self) -> str:
+        """Name of the epsilon for calls that pass no epsilon."""
+        return "" if self.staircase_files is None else self.staircase_files.parsed.default_level
+
+    @property
+    def default_staircase_mode(self) -> str:
+        """Protection mode for calls that select the mechanism but no mode."""
+        return "" if self.staircase_files is None else self.staircase_files.parsed.default_mode
 
 
 class SanTextLevel(NamedTuple):
-    """Name of one epsilon of SanText (random replacement of words), and the parameters of each mechanism for it."""
+    """Parameters of SanText and SanText+ (random replacement of words) at one epsilon, with the name of the epsilon."""
 
     name: str
     parameters: "dict[str, LevelParameters]"
@@ -206,96 +221,6 @@ def list_template_files(template: object) -> list[str]:
     return [parse_text(name, MECHANISM_FILE) for name in names]
 
 
-def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -> StaircaseComponent:
-    """Parse the files of the staircase mechanism, which replaces words at random.
-
-    Args:
-        contents: Dictionary from each file name of the bundle (data folder) to the bytes of the file. The caller has
-            checked their hashes.
-        definition: The parsed ``mechanism.json``, with an entry ``staircase``. The caller has checked that the word
-            lists exist and are printable.
-
-    Raises:
-        BundleDamaged: The table, an epsilon with its parameters, or a default is malformed, or violates a condition of
-            the privacy theorem (docs/proofs/staircase.md).
-    """
-    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["vocabulary_size"])
-    levels = parse_staircase_levels(table, parse_record(definition["staircase"], {"levels"}, MECHANISM_FILE)["levels"])
-    template = _parse_template(contents, definition["template"])
-    defaults = parse_record(definition["defaults"]["staircase"], {"level", "mode"}, MECHANISM_FILE)
-    return StaircaseComponent(
-        staircase_table=table,
-        staircase_levels=levels,
-        template=template,
-        default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
-        default_staircase_mode=parse_choice(defaults["mode"], STAIRCASE_MODES, MECHANISM_FILE),
-    )
-
-
-def check_levels(names: list[str], default_name: object) -> str:
-    """Check the names of a mechanism's levels (sets of parameters, one per epsilon), and return the default's name.
-
-    Args:
-        names: Names of all levels of the mechanism.
-        default_name: Parsed JSON with the name of the default level.
-
-    Raises:
-        BundleDamaged: Two levels have the same name, or the default is not the name of a level.
-    """
-    if len(set(names)) != len(names):
-        raise BundleDamaged(f"{MECHANISM_FILE}: a level occurs twice")
-    return parse_choice(default_name, names, MECHANISM_FILE)
-
-
-def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
-    """Parse the parameters of each epsilon of the staircase mechanism, smallest epsilon first.
-
-    Args:
-        table: The nearest words of each word (neighbors), and the base weights.
-        entries: The list of levels (epsilons with their parameters) in ``mechanism.json``.
-
-    Raises:
-        BundleDamaged: The list is empty or out of order, a level is malformed, or a level violates a condition of the
-            privacy theorem on this table (docs/proofs/staircase.md).
-    """
-    levels = tuple(_parse_level(entry) for entry in parse_array(entries, MECHANISM_FILE, MAX_LEVELS))
-    all_outputs = np.ones(table.symbol_count, dtype=bool)
-    for level in levels:
-        # This check covers every choice of outputs: the totals of weights are largest if all outputs are allowed.
-        Staircase.from_table(table, level, all_outputs)
-    strictness = [level.epsilon for level in levels]
-    if not levels or strictness != sorted(set(strictness)):
-        raise BundleDamaged(f"{MECHANISM_FILE}: the levels of the staircase must ascend")
-    return levels
-
-
-def _parse_level(entry: object) -> StaircaseLevel:
-    level = parse_record(entry, {"name", "epsilon", "share"}, MECHANISM_FILE)
-    return StaircaseLevel(
-        name=parse_text(level["name"], MECHANISM_FILE),
-        epsilon=Decimal(parse_text(level["epsilon"], MECHANISM_FILE, _DECIMAL)),
-        share=Fraction(parse_text(level["share"], MECHANISM_FILE, _FRACTION)),
-    )
-
-
-def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> TemplateFiles:
-    entity_types = tuple(_parse_template_type(contents, fields) for fields in entry["entity_types"])
-    shapes = [entity_type.shape for entity_type in entity_types if entity_type.shape is not None]
-    names = {entity_type.name for entity_type in entity_types}
-    if len(names) != len(entity_types) or len(set(shapes)) != len(shapes):
-        raise BundleDamaged(f"{MECHANISM_FILE}: an entity type or a pattern occurs twice")
-    return TemplateFiles(contents[entry["function_words"]].decode("utf-8"), entity_types)
-
-
-def _parse_template_type(contents: Mapping[str, bytes], entry: dict[str, Any]) -> EntityTypeFile:
-    shape = entry["shape"]
-    return EntityTypeFile(
-        parse_text(entry["name"], MECHANISM_FILE, _TYPE_NAME),
-        None if shape is None else parse_text(shape, MECHANISM_FILE, _TYPE_NAME),
-        {name: contents[name] for name in entry["files"]},
-    )
-
-
 def list_names_files(entry: object) -> list[str]:
     """Return the file names of all word lists of the mode ``names``, which hides names and numbers.
 
@@ -354,7 +279,7 @@ def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]
     parse_record(names_by_key, _NAMES_KEYS, MECHANISM_FILE)
     entity_types, pool_types, fact_names = (
         tuple(
-            parse_text(name, MECHANISM_FILE, _TYPE_NAME)
+            parse_text(name, MECHANISM_FILE, TYPE_NAME)
             for name in parse_array(names_by_key[key], MECHANISM_FILE, MAX_ENTITY_TYPES)
         )
         for key in _NAMES_KEYS
@@ -362,3 +287,22 @@ def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]
     if any(len(set(names)) < len(names) for names in (entity_types, pool_types, fact_names)):
         raise BundleDamaged(f"{MECHANISM_FILE}: an entity type occurs twice")
     return entity_types, pool_types, fact_names
+
+
+def _parse_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
+    lines = text.split("\n")
+    if lines.pop() != "" or not lines:
+        raise BundleDamaged(f"{VOCABULARY}: the last line is incomplete")
+    ids = dict(zip(lines, range(len(lines)), strict=True))
+    spellings = len(lines)
+    printed = lines
+    if merged := [index for index, line in enumerate(lines) if "\t" in line]:
+        printed = list(lines)
+        for index in merged:
+            ids.pop(lines[index], None)
+            printed[index], *_ = alternatives = lines[index].split("\t")
+            spellings += len(alternatives) - 1
+            ids.update(dict.fromkeys(alternatives, index))
+    if len(ids) != spellings or "" in ids:
+        raise BundleDamaged(f"{VOCABULARY}: a spelling is empty or occurs twice")
+    return printed, ids

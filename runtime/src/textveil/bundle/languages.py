@@ -101,7 +101,7 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
         path=bundles[0].path,
         content_hash=hashlib.sha256(hashes.encode("ascii")).hexdigest(),
         names_files=JoinedNamesFiles(files.entity_types, files.pool_types, files.contents, joined=joined),
-        staircase_table=None,
+        staircase_files=None,
         santext_table=None,
     )
 

@@ -8,6 +8,9 @@ MEDIAN_DISTANCE = "median_distance"
 FORMAT, FORMAT_VERSION = "textveil-bundle", 5
 #: Maximum number of bytes of a line of a word list.
 MAX_LINE_BYTES = 1 << 12
+#: Maximum number of symbols (words of the vocabulary) of a bundle, of levels (epsilons) of a mechanism, and of entity
+#: types of a template.
+MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
 MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
 # Text bundles.

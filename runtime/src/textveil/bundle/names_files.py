@@ -330,7 +330,8 @@ def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
     """Read the lines of a file, and check that they are printable and do not begin or end with a space.
 
     Returns:
-        A list if all lines are valid. Otherwise an iterator, which raises the error when it reaches the malformed line.
+        The lines, as a list if all are valid. Otherwise an iterator that yields the lines before the malformed one, and
+        then raises the error.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.layout import MECHANISM_FILE
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern
 
@@ -23,6 +24,8 @@ from textveil.lazy import LazyPattern
 #: parsed empty list takes twenty times its bytes.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
 MAX_ARRAY_VALUES = 1 << 16
+#: Form of the name of an entity type in ``mechanism.json``.
+TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 # Characters that a terminal executes or cannot print: control characters, line separators, marks that change the
 # direction of text, and surrogate code points.
 _UNPRINTABLE = LazyPattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -211,6 +214,21 @@ def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
     if len(set(texts)) != len(texts):
         raise BundleDamaged(f"{where}: the same text occurs twice")
     return texts
+
+
+def check_levels(names: list[str], default_name: object) -> str:
+    """Check the names of a mechanism's levels (sets of parameters, one per epsilon), and return the default's name.
+
+    Args:
+        names: Names of all levels of the mechanism.
+        default_name: Parsed JSON with the name of the default level.
+
+    Raises:
+        BundleDamaged: Two levels have the same name, or the default is not the name of a level.
+    """
+    if len(set(names)) != len(names):
+        raise BundleDamaged(f"{MECHANISM_FILE}: a level occurs twice")
+    return parse_choice(default_name, names, MECHANISM_FILE)
 
 
 def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_TYPES) -> dict[str, NDArray[Any]]:

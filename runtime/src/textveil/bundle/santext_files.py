@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.components import MAX_LEVELS, SanTextComponent, SanTextLevel, check_levels
-from textveil.bundle.layout import EMBEDDINGS, MECHANISM_FILE, TABLE, TABLE_MECHANISMS
-from textveil.bundle.parsers import parse_array, parse_choice, parse_integer, parse_record, parse_tensors, parse_text
+from textveil.bundle.components import SanTextComponent, SanTextLevel
+from textveil.bundle.layout import EMBEDDINGS, MAX_LEVELS, MECHANISM_FILE, TABLE, TABLE_MECHANISMS
+from textveil.bundle.parsers import (
+    check_levels,
+    parse_array,
+    parse_choice,
+    parse_integer,
+    parse_record,
+    parse_tensors,
+    parse_text,
+)
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
 from textveil.mechanisms.integer_sampling import MAX_TOTAL

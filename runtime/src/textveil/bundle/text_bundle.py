@@ -9,17 +9,18 @@ every file with its size and hash, and states the license, the origin of the dat
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textveil.bundle.components import (
-    MAX_SYMBOLS,
     NamesComponent,
     SanTextComponent,
     SanTextLevel,
     StaircaseComponent,
+    StaircaseFiles,
+    VocabularyFile,
     list_names_files,
     list_template_files,
-    parse_staircase,
     select_names_files,
 )
 from textveil.bundle.files import BundleBase, BundleFiles
@@ -30,6 +31,7 @@ from textveil.bundle.layout import (
     CHARACTERS,
     EMBEDDINGS,
     MANIFEST,
+    MAX_SYMBOLS,
     MECHANISM_FILE,
     MEDIAN_DISTANCE,
     NAMES_MODE,
@@ -63,9 +65,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
-        vocabulary: Printed spelling of each symbol, most frequent first; empty without a mechanism. A symbol is a word
-            that can be an input or an output of the mechanism. The id of a symbol is its index in this attribute.
-        symbol_ids: Id of each spelling. Several spellings may have the same id.
+        vocabulary_file: File with the symbols. A symbol is a word that can be an input or an output of a mechanism.
         characters_json: The bytes of ``characters.json``, the character classes for splitting a text.
         default_mechanism: Mechanism for calls that do not name one; empty if the bundle has no mechanism.
         certificate: The parsed certificate (``certificate.json``); ``None`` without this file.
@@ -85,13 +85,25 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     KIND: ClassVar[str] = "text"
 
     mechanism_hash: str
-    vocabulary: list[str]
-    symbol_ids: dict[str, int]
+    vocabulary_file: VocabularyFile
     characters_json: bytes = field(repr=False)
     default_mechanism: str
     certificate: dict[str, Any] | None
     statistics: dict[str, Any] | None
     certified_epsilons: _CertifiedEpsilons
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """Printed spelling of each symbol, most frequent first; empty without a mechanism.
+
+        The id of a symbol is its index in this list. The first access parses the file.
+        """
+        return self.vocabulary_file.parsed[0]
+
+    @cached_property
+    def symbol_ids(self) -> dict[str, int]:
+        """Id of each spelling. Several spellings may have the same id."""
+        return self.vocabulary_file.parsed[1]
 
     @property
     def symbol_count(self) -> int:
@@ -132,7 +144,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         All mechanisms except ``staircase`` use the data of SanText.
 
         Raises:
-            UnknownMechanism: The bundle lacks the data. The message names a bundle that has them.
+            UnknownMechanism: The bundle lacks the data. The message states which bundle has them.
         """
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if self.language not in (None, "en") and not self.mechanisms:
@@ -140,7 +152,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
                 f"the language {self.language} supports only the mode 'names': the modes 'words' and 'all' "
                 "need --bundle with a staircase of that language (textveil-export staircase)"
             )
-        if mechanism == "staircase" and self.staircase_table is None:
+        if mechanism == "staircase" and self.staircase_files is None:
             raise UnknownMechanism(f"this bundle contains {available} only: use the built-in bundle")
         if mechanism != "staircase" and self.santext_table is None:
             raise UnknownMechanism(
@@ -214,12 +226,14 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
         check_list_sizes(contents, lists)
         for name in lists:
             decode_list(contents, name)
-    vocabulary, ids = _parse_vocabulary(contents[VOCABULARY].decode("utf-8")) if parts else ([], {})
-    if parse_integer(definition["vocabulary_size"], 0, MAX_SYMBOLS, MECHANISM_FILE) != len(vocabulary):
-        raise BundleDamaged(f"{MECHANISM_FILE}: its sizes do not match the vocabulary")
+    size = parse_integer(definition["vocabulary_size"], 0, MAX_SYMBOLS, MECHANISM_FILE)
     defaults = parse_record(definition["defaults"], {"mechanism"} | parts, MECHANISM_FILE)
     santext = _parse_santext(contents, definition) if "santext" in parts else SanTextComponent()
-    staircase = parse_staircase(contents, definition) if "staircase" in parts else StaircaseComponent()
+    staircase = StaircaseComponent(
+        staircase_files=StaircaseFiles(contents.select_files([STAIRCASE, *lists]), definition)
+        if "staircase" in parts
+        else None
+    )
     names = (
         select_names_files(contents, definition["names"], is_checked=opened.is_builtin)
         if "names" in definition
@@ -233,15 +247,15 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
         **vars(santext),
         **vars(names),
         mechanism_hash=mechanism_hash,
-        vocabulary=vocabulary,
-        symbol_ids=ids,
+        vocabulary_file=VocabularyFile(contents.select_files([VOCABULARY] if parts else []), size),
         characters_json=contents[CHARACTERS],
         default_mechanism=_parse_default_mechanism(defaults["mechanism"], _list_mechanisms(staircase, santext)),
         certificate=certificate,
         statistics=_read_statistics(contents, mechanism_hash, santext),
         certified_epsilons=_read_certified_epsilons(opened.manifest, santext, certificate),
     )
-    if not opened.is_builtin:
+    if not opened.is_builtin:  # the files of a foreign bundle are checked when it is opened, not at their first use
+        _ = bundle.vocabulary, bundle.staircase_table
         from textveil.bundle.character_classes import parse_character_classes
 
         parse_character_classes(bundle.characters_json)
@@ -255,7 +269,7 @@ def _parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) ->
 
 
 def _list_mechanisms(staircase: StaircaseComponent, santext: SanTextComponent) -> tuple[str, ...]:
-    return (("staircase",) if staircase.staircase_table is not None else ()) + (
+    return (("staircase",) if staircase.staircase_files is not None else ()) + (
         TABLE_MECHANISMS if santext.santext_levels else ()
     )
 
@@ -311,25 +325,6 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
         required
     ):
         raise BundleDamaged(f"{MECHANISM_FILE}: the file hashes differ from the files of this bundle")
-
-
-def _parse_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
-    lines = text.split("\n")
-    if lines.pop() != "" or not lines:
-        raise BundleDamaged(f"{VOCABULARY}: the last line is incomplete")
-    ids = dict(zip(lines, range(len(lines)), strict=True))
-    spellings = len(lines)
-    printed = lines
-    if merged := [index for index, line in enumerate(lines) if "\t" in line]:
-        printed = list(lines)
-        for index in merged:
-            ids.pop(lines[index], None)
-            printed[index], *_ = alternatives = lines[index].split("\t")
-            spellings += len(alternatives) - 1
-            ids.update(dict.fromkeys(alternatives, index))
-    if len(ids) != spellings or "" in ids:
-        raise BundleDamaged(f"{VOCABULARY}: a spelling is empty or occurs twice")
-    return printed, ids
 
 
 def _read_certificate(contents: Mapping[str, bytes], mechanism_hash: str) -> dict[str, Any] | None:

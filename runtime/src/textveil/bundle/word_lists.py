@@ -57,7 +57,7 @@ def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> Non
 
 
 def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = True) -> str:
-    """Decode the bytes of a list with one entry per line.
+    """Return the text of a list with one entry per line, after checking its characters.
 
     Args:
         contents: Dictionary from each file name of the bundle (data folder) to the bytes of the file.

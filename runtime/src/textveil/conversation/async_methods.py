@@ -50,7 +50,7 @@ class AsyncMethods:
         return await run_in_thread(self.incoming, reply, record=record, other_parts=other_parts)
 
     async def astream(self: Any, chunks: AsyncIterable[str], *, record: bool = True) -> AsyncIterator[str]:
-        """Yield one text of a reply, with surrogates replaced by originals, while the text arrives; see ``stream``.
+        """Yield one text of a reply, with the originals put back, while the text arrives; see ``stream``.
 
         The text is recorded (so that the client can send it again) only after the last chunk. A canceled or interrupted
         text is not recorded.

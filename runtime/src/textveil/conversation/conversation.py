@@ -216,7 +216,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def unshared_results(self) -> int:
         """Number of tool results whose surrogates (replacements of hidden words) are new and are never restored.
 
-        A tool result gets such surrogates if its call exceeded the limits ``tool_guesses``.
+        A tool result gets such surrogates if its call exceeded the limits ``tool_guesses``, or if the guesses in the
+        call are unknown.
         """
         return self._exchange.unshared_results
 
@@ -299,7 +300,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
         All numbers and words are hidden, except common words in lower case. The option ``keep`` has no effect. Each
         hidden word gets a new surrogate (replacement), even if two words are equal. These surrogates are never
-        restored.
+        restored. With the option ``rewrite``, the function of this option rewrites the text instead.
 
         Raises:
             InputError: The text is not a string.
@@ -327,7 +328,7 @@ class Conversation(SavedConversation, AsyncMethods):
             _ = self._exchange.get_restorer(self._shared).index
 
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
-        """Return a reply of the model in which the original strings are in the places of their surrogates again.
+        """Return a reply of the model in which original strings replace their surrogates (replacements) again.
 
         Args:
             reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.

@@ -93,10 +93,8 @@ def _refuse_special_file(path: Path) -> None:
 def _read_stamp(path: Path) -> bytes | None:
     """Return the first bytes of a conversation file: the header, and a random nonce that differs after each write.
 
-    Callers compare these bytes to detect that another process has written the file. The result is ``None`` if there is
-    no readable plain file at the path.
-
-    The result is ``None`` if the path has no readable plain file.
+    Callers compare these bytes to detect that another process has written the file. The result is ``None`` if the path
+    has no readable plain file.
     """
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:

@@ -158,7 +158,15 @@ class ConversationState:
         return _hash_parts(self.key, use, *parts)
 
     def hash_value(self, use: str, value: Any) -> str:
-        """Return a keyed hash (tag) of a JSON value, of the purpose ``use`` of the tag, and of ``pass_through``."""
+        """Return a keyed hash (tag) of a JSON value. The hash also depends on the option ``pass_through``.
+
+        The option lists the parts of messages that are sent unchanged. If a saved conversation is loaded with another
+        value of the option, the hashes of its messages differ, so every message is rewritten anew.
+
+        Args:
+            use: Purpose of the hash. Hashes of the same value for different purposes differ.
+            value: The value.
+        """
         encoded = encode_json(value, encode_sorted_json).encode()
         return compute_tag(self.key, use, encoded, encode_json(sorted(self.pass_through)).encode()).hex()
 
@@ -310,10 +318,12 @@ class ExchangeState:
         return cls(dict.fromkeys(_iterate_tags(previous)), previous, tool_names)
 
     def expect_reply(self, place: ConversationPlace) -> None:
-        """Store at which place the next reply begins. Call this before the first part of the reply arrives.
+        """Store the position in the conversation at which the next reply begins.
+
+        Call this before the first part of the reply arrives.
 
         Args:
-            place: The position in the conversation, identified by the messages before the reply.
+            place: The position, identified by the messages before the reply.
         """
         self.reply_start: ConversationPlace = place
         self.unit_place: ConversationPlace = place
@@ -334,8 +344,8 @@ class ExchangeState:
     def get_restorer(self, shared: ConversationState) -> Restorer:
         """Return the object that restores the reply: it puts originals in the places of surrogates (replacements).
 
-        It restores the surrogates of all messages sent so far in the exchange. All calls return the same object, after
-        adding the messages since the previous call to it.
+        The object restores the surrogates of all messages that the exchange has sent so far. Every call adds the
+        surrogates of new messages to the same object, and returns this object.
         """
         tags = self._get_tags(shared)
         if self._restorer is None:
@@ -367,7 +377,7 @@ class ExchangeState:
         return {"reply_start": self.reply_start, "next_place": self.next_place}
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Set the place of the start and end of the last reply, from a state that ``export_state`` returned."""
+        """Set the positions of the start and the end of the last reply to those of a saved state (``export_state``)."""
         self.expect_reply(_parse_place(state["reply_start"]))
         self.next_place = _parse_place(state["next_place"])
 
@@ -406,7 +416,11 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
 
 
 def _list_entries(value: Any) -> Iterator[Any]:
-    """Yield the entries of a list in sorted order, or the items (key, value) of a dictionary in their order."""
+    """Yield the entries of an option's value in an order that permits a comparison with another value.
+
+    The entries of a dictionary are its pairs of key and value, in their order. The entries of any other collection are
+    sorted.
+    """
     yield from map(list, value.items()) if isinstance(value, Mapping) else sorted(value)
 
 

@@ -22,9 +22,9 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return words of published APIs, such as ``sha256``, that may be in the name of a JSON field.
+    """Return the words of published APIs that may be in the public name of a JSON field, besides common words.
 
-    These are words that are not common words, such as ``sha256``, or are also names of persons, such as ``max``.
+    For example, ``sha256`` is not a common word, and ``max`` is also the name of a person.
     """
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
@@ -58,7 +58,8 @@ class FieldNames:
 
         A key is a field if it passes ``is_field``. For keys of one word, the method also checks the whole object,
         because an object may have names of persons as keys: beside the key ``anna``, the keys ``max`` and ``page`` are
-        probably persons. A *name* is here a word on the lists of first names and family names.
+        probably persons. A *name* is here a word on the lists of first names and family names. A *field word* is a word
+        of published APIs (``load_field_words``).
 
         Rules for keys of one lower-case word:
 

@@ -97,9 +97,12 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Replace hidden strings in a tool's result by the replacements that the model wrote into its tool call.
+        """Return the rewritten parts of a tool's result, with the surrogates that the tool call already contained.
 
-        Numbers, and other types whose equal strings get different replacements, keep the replacements in ``pieces``.
+        A surrogate is the replacement of an original (hidden string). The tool received the originals in place of the
+        surrogates of the call. If the result repeats such an original, the method puts the surrogate of the call in its
+        place. Numbers, and all other types whose equal strings get different surrogates, keep the surrogate in
+        ``pieces``.
 
         Args:
             pieces: Parts of the rewritten text.
@@ -140,11 +143,11 @@ class OriginalMasks:
         return mention._replace(parts=parts, span=mention.span._replace(text=unmasked_text), name_text=unmasked_text)
 
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
-        """Return the entity, with its type, for an original or a word of the model that occurs in a tool's result.
+        """Return the entity to hide for a string in a tool's result: an original or a word that the model wrote.
 
-        If the tool's result gets the surrogates (replacements) of the conversation (``is_linked``), an original keeps
-        its entity type. In all other cases, the type is a number or ``word``: another entity type would reveal whether
-        the original is also a common word.
+        An original is a hidden string that the tool received. If the result gets the surrogates (replacements) of the
+        conversation (``is_linked``), an original keeps its entity type. In all other cases, the type is a number or
+        ``word``: another entity type would reveal whether the original is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):

@@ -131,11 +131,13 @@ class MessagePreparer:
     def _find_start(
         self, messages: list[Any], senders: list[str], tags: list[str], reader: NamesReader
     ) -> ConversationPlace:
-        """Return the place in the conversation at which a list of messages begins.
+        """Return the position in the conversation at which a list of messages begins.
 
-        If the conversation began with the same first message, the place is the start of the conversation. Otherwise, if
-        the list begins with a message of the model, the place is that of the last reply. In all other cases, it is the
-        place after the last message of the conversation.
+        For an exchange (``start_exchange``), the position was determined at its start. For all messages of a
+        conversation, there are three cases. If the first message of a user is the one with which the conversation
+        began, or nothing was sent yet, the position is the start of the conversation. Otherwise, if the list begins
+        with a message of the model, the position is the start of the last reply. Otherwise, it is the end of the
+        conversation.
         """
         shared, exchange = self._shared, self._exchange
         if exchange.tags is not None:
@@ -288,10 +290,10 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Return the number of consecutive model messages, with no message of the user or of a tool in between.
+    """Count the model's messages in each sequence without a message of the user or of a tool.
 
     Returns:
-        For each message, the number of messages of the sequence that it begins; 0 for all other messages.
+        For the first message of each sequence, the number of its messages; 0 for all other messages.
     """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):

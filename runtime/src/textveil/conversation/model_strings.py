@@ -140,7 +140,13 @@ def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool
 
 
 def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:
-    """Yield all texts, numbers and keys in the arguments of a call, as strings."""
+    """Yield all texts, numbers and keys in the arguments of a call, as strings.
+
+    Args:
+        value: The arguments. A text that is JSON is decoded.
+        is_field: Function that returns whether a key is the public name of a field. The words of such a key are
+            separated by blanks in the result.
+    """
     if isinstance(value, str):
         container = parse_json_container(value)
         if container is None:

@@ -70,12 +70,16 @@ class ReplyRecord:
 class FoundReply:
     """Result of comparing a message of the model with the reply that was recorded at its position.
 
+    The class of a field is ``call`` for the arguments of a tool call, and for example ``text`` for a text.
+
     Attributes:
         key: Hash of the position.
-        is_open: Whether the caller may store the message as it was sent, and send an equal message in the same form.
-        model_values: For the fields in which the message equals the restored reply: dictionary from the class of the
-            field to its texts as the model wrote them, with surrogates (replacements) in place of originals.
-        is_whole: Whether ``model_values`` covers every field of the message.
+        is_open: Whether further messages at this position may be compared with the reply. If not, the caller must not
+            store the form in which it sends the message.
+        model_values: Dictionary from the class of a field to its texts as the model wrote them, with surrogates
+            (replacements) in place of originals. It has the classes whose texts in the message equal those of the
+            restored reply.
+        is_whole: Whether ``model_values`` has the class of every field of the message.
     """
 
     key: str
@@ -245,7 +249,7 @@ class ReplyRecords:
         return self.hash_value("call", value) in self._call_hashes
 
     def hash_value(self, field_class: str, value: Any) -> str:
-        """Return the hash of a field's value, which is a text or the arguments of a tool call.
+        """Return the hash of a field's value: a text, or the arguments of a tool call (``field_class`` is ``call``).
 
         The hash of a text ignores blanks at both ends and punctuation at the end. It treats consecutive blanks and line
         ends inside the text as one blank.
@@ -352,7 +356,8 @@ class ReplyRecords:
 def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
     """Yield the class and the value of each field that contains text of the model, in the order of the message.
 
-    Items with a signature of the provider are omitted.
+    The class is ``call`` for the arguments of a tool call. For other fields it is ``text`` or a name such as
+    ``reasoning``. Items with a signature of the provider are omitted.
     """
     if isinstance(message, str):
         if message.strip():

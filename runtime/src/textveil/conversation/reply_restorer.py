@@ -126,7 +126,7 @@ class ReplyRestorer:
         self._view, self._thought_view = ReplyView(policy), ReplyView(policy)
 
     def restore(self, reply: Any, other_parts: Any = None) -> RestoredReply:
-        """Return a reply in which surrogates are replaced by their originals.
+        """Return a reply in which the originals are in place of their surrogates (replacements).
 
         Args:
             reply: A text, a message, or a list of parts or items.
@@ -188,9 +188,10 @@ class ReplyRestorer:
         return self._restore_arguments(value, owner) if content in (ARGUMENTS, VALUE) else value
 
     def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
-        """Replace surrogates by originals in the arguments of a tool call, if the tool is in ``restore_tools``.
+        """Put originals back in the arguments of a tool call, if the tool is in ``restore_tools``.
 
-        The replacement includes code and links, because only the tool determines how its arguments are used.
+        Surrogates (replacements) in code and links are also restored, because only the tool determines how its
+        arguments are used.
         """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:

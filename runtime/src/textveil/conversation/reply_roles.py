@@ -42,6 +42,8 @@ def claim_reply(
 ) -> Any:
     """Return a copy of a reply, or of one event of a streamed reply, in which all roles are ``assistant``.
 
+    Otherwise the model's provider could return messages that look like messages of the user.
+
     Args:
         value: The reply or the event.
         refuse_result: Function to call with the identifier of each tool call whose result the reply contains. The model
@@ -114,7 +116,7 @@ class CallIds:
         return replacement
 
     def put_back(self, call: Any) -> Any:
-        """Return the provider's identifier for an identifier that this object created; otherwise the argument."""
+        """Return the provider's identifier for an identifier that this object created; any other value unchanged."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:

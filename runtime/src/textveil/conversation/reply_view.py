@@ -91,7 +91,7 @@ class ReplyView:
         """Prepare a stream for the next text of the reply. Call this before the first part of the text.
 
         Args:
-            stream: Object that replaces surrogates by originals in the text.
+            stream: Object that replaces surrogates (replacements) by originals in the text.
         """
         self.end_passed_text()
         if self._is_off:
@@ -113,7 +113,10 @@ class ReplyView:
             self._open_stream = None if self._open_stream is stream else self._open_stream
 
     def pass_text(self, text: str) -> None:
-        """Read the markup of a text that the client receives unchanged, since it may affect the next text."""
+        """Read the markup of a text that the client receives unchanged.
+
+        This is necessary because an unfinished link, for example, affects the next text.
+        """
         self.end_passed_text()
         self.pass_part(None, text)
         self.end_passed_text()
@@ -150,12 +153,19 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """Declare that clients display a blank or a line end between the previous text and the next text."""
+        """Declare that clients display a blank or a line end between the previous text and the next text.
+
+        Without this declaration, the texts count as joined: a word or a mark may continue from one to the other.
+        """
         self.end_passed_text()
         self._is_separated = True
 
     def mark_replacement(self) -> None:
-        """Declare that a client may display the next text in place of an earlier text."""
+        """Declare that a client may display the next text in place of an earlier text.
+
+        If an earlier text ended with unfinished markup, such as an open link, no original is restored in the rest of
+        the reply.
+        """
         self.end_passed_text()
         self._stop_unless_neutral()
 

@@ -27,7 +27,7 @@ class ConversationTextRewriter:
     """Component that rewrites the texts of an exchange (one request and its reply).
 
     For texts whose surrogates (replacements) can be restored, the component adds each surrogate with its original to
-    the state of the exchange. It also adds the counts of words.
+    the state of the exchange. The component also adds the counts of unchanged and replaced words.
 
     Args:
         shared: State of the conversation.
@@ -57,7 +57,7 @@ class ConversationTextRewriter:
     def make_linked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter that replaces equal strings by equal surrogates in all messages of the conversation.
+        """Create a rewriter that gives equal strings equal replacements in all messages of the conversation.
 
         Args:
             reader: Finder of the words to hide in texts.

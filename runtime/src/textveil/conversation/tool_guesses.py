@@ -98,14 +98,26 @@ class ToolGuesses:
         self._excludes_all = True
 
     def exclude_result(self, call: str) -> None:
-        """Rewrite the results of a call with new surrogates, because the model itself wrote one of these results.
+        """Rewrite all later results of a call with new surrogates (replacements), which are never restored.
 
-        New surrogates (replacements) are never restored.
+        Call this method if a reply contains a result of the call: the model itself wrote this result.
+
+        Args:
+            call: Hash of the identifier of the call.
         """
         self._excluded_calls.add(call)
 
     def may_share_mapping(self, calls: Iterable[str]) -> bool:
-        """Return whether hidden words in the results of calls may get the same replacements as in other messages."""
+        """Return whether the results of tool calls may contain the surrogates of the conversation.
+
+        Surrogates are replacements of hidden words. In the conversation, equal words have equal surrogates, so the
+        model can see whether the result has the same word as a message. The method returns ``False`` if guesses
+        (strings that the model itself wrote) exceed a limit, if the guesses of a call were not counted, or if the model
+        itself wrote a result of a call.
+
+        Args:
+            calls: Hashes of the identifiers of the calls.
+        """
         calls = [*calls]
         known = [self._strings_by_call.get(call) for call in calls]
         is_open = (
@@ -124,14 +136,14 @@ class ToolGuesses:
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
     def list_model_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the words that the model itself wrote into calls, if the call also contained a surrogate.
+        """Return the words that the model itself wrote into those calls that also contained a restored surrogate.
 
         A surrogate is the replacement of a hidden string; the tool received the hidden string instead.
         """
         return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
     def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
-        """Return the surrogates that were replaced by originals in the arguments of calls, with the originals."""
+        """Return the surrogates (replacements) that were restored in the arguments of calls, each with its original."""
         return [pair for call in calls for pair in self._pairs_by_call.get(call, ())]
 
     @property

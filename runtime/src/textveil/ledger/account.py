@@ -166,7 +166,7 @@ class Account:
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sums and the budget for JSON. Epsilons and deltas are strings with exact decimal numbers."""
+        """Return the sums of epsilon and delta, and the budget, for JSON. Numbers are strings with exact decimals."""
         budget = self.budget
         return {
             "privacy_unit": self.unit_tag.hex(),

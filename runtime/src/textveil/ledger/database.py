@@ -195,7 +195,7 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
 def _explain_version(version: int) -> str:
     """Return an error message for a privacy ledger of another version.
 
-    This version cannot import the records of an older version, so the message explains how to begin a new ledger.
+    This version cannot import the records of an older version. The message then explains how to begin a new ledger.
     """
     reason = f"the ledger has format version {version}, but this release reads version {VERSION}"
     if version > VERSION:

@@ -40,7 +40,9 @@ class _CallQueue(Generic[ResultType]):
 
 
 class GroupCommit(Generic[ResultType]):
-    """Queue of the writes of all threads to one privacy ledger.
+    """Queue of the writes of all threads to one privacy ledger: one transaction commits all waiting writes.
+
+    So the threads wait for the disk only once.
 
     Args:
         open_transaction: Function that opens a transaction for writing.

@@ -86,7 +86,10 @@ class LedgerTags:
 
     @property
     def key_checks(self) -> tuple[bytes, bytes | None]:
-        """Return hashes of the ledger's key and of the key for stored outputs (or ``None``), which reveal no key."""
+        """Return a hash of the ledger's key, and a hash of the replay cache's key (``None`` without a replay cache).
+
+        The hashes identify the keys without revealing them. The replay cache stores outputs for equal calls.
+        """
         return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
             self._replay_cache_key, "check"
         )

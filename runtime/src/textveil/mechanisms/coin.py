@@ -31,7 +31,9 @@ class ReplacementCoin:
 
     @classmethod
     def from_probability(cls, probability: str | float | Fraction) -> "ReplacementCoin":
-        """Create a coin from the probability of replacement, which is rounded up to a multiple of 2**-64.
+        """Create a coin (random decision) from the probability of replacement.
+
+        The probability is rounded up to a multiple of 2**-64.
 
         Raises:
             OptionError: The probability is not a number in ``(0, 1]``.

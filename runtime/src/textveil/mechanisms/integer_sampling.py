@@ -93,7 +93,9 @@ def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers
 
 
 def draw_from_rows(rows: WeightRows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
-    """Sample one output for each entry of ``row_of`` independently, in proportion to the weights of that row.
+    """Sample one output from each of the rows of weights that ``row_of`` selects.
+
+    The samples are independent. The probability of an output is in proportion to its weight in the row.
 
     Args:
         rows: Weights of all outputs, one row for each distinct input.

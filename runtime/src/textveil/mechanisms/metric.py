@@ -95,7 +95,10 @@ class WordMetric:
         return compute_scores(squared, self.grid, self.median_squared)
 
     def compute_scaled(self, squared: Integers) -> Floats:
-        """Return the scaled distances ``d`` for squared distances of any shape, rounded down."""
+        """Return the scaled distances ``d`` for squared distances of any shape, rounded down.
+
+        A scaled distance is a distance divided by the median distance of two words.
+        """
         return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
 
     def compute_distance(self, first: int, second: int) -> float:

@@ -75,7 +75,7 @@ class IsolatedSlots:
 
     @classmethod
     def make_equal(cls, count: int, *, lower: bool = False, whole: bool = True) -> "IsolatedSlots":
-        """Create equal properties for ``count`` places, for sampling words that belong to no text.
+        """Create the properties of ``count`` sampled words that belong to no text. All words get the same properties.
 
         Args:
             count: Number of words.
@@ -170,7 +170,10 @@ class SlotlessMechanism:
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of all inputs. Both arguments are ignored (``Mechanism.get_randomizer``)."""
+        """Return the output distribution of all inputs (``Mechanism.get_randomizer``).
+
+        The arguments have no effect, because outputs do not depend on the places of words in a text.
+        """
         if self.make_randomizer is None:
             raise OptionError("fbdd has no table of probabilities: estimate its output distribution from samples")
         return self.make_randomizer()

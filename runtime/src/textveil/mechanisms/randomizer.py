@@ -95,7 +95,7 @@ class Randomizer(ABC):
             return np.log(self.compute_rows(inputs))
 
     def iterate_column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Compute columns in blocks, to limit memory.
+        """Compute the probabilities of outputs for all inputs (``compute_columns``) in blocks, to limit memory.
 
         Args:
             outputs: Ids of outputs.

@@ -70,12 +70,12 @@ def open_atomic_bytes(
 
     The new file replaces an existing file and keeps its permissions. Symbolic links are followed. If an error occurs,
     the temporary file is deleted, and the file at ``path`` is unchanged. Bytes for a device or a pipe, which cannot be
-    replaced, are written directly. A privacy ledger or a key is never replaced.
+    replaced, are written directly. Without ``allow_key``, a privacy ledger or a key is never replaced.
 
     Args:
         path: The file.
-        private: Whether only the owner may read the new file, even if other users may read an existing file. If so,
-            the folder is also flushed, so that the new file exists after a power failure.
+        private: Whether only the owner may read the new file, even if other users may read an existing file. If so, the
+            folder is also flushed, so that the new file exists after a power failure.
         allow_key: Whether ``path`` may be the path of a key. Use it only for writing a new key.
         replace: Whether to replace an existing file. If not and the file exists, nothing is written.
 

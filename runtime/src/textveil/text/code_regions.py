@@ -130,13 +130,13 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
-    A Markdown viewer (a program that displays the reply) that does not treat the region as code would act on this
-    content. So if viewers disagree about the region, all text from the start of the content counts as markup or as a
+    A Markdown viewer is a program that displays the reply. If a viewer does not treat the region as code, it acts on
+    such content. So if viewers may disagree about the region, all text from the content on counts as markup or as a
     link.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the code.
+        frame: The region (part of the reply) of the code.
         character: The next character.
     """
     last = state.last
@@ -167,7 +167,7 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the code.
+        frame: The region (part of the reply) of the code.
         character: The next character.
     """
     part = frame.tag
@@ -197,7 +197,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the block.
+        frame: The region (part of the reply) of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
     """
@@ -255,7 +255,7 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the block.
+        frame: The region (part of the reply) of the block.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
     """
@@ -274,7 +274,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the code.
+        frame: The region (part of the reply) of the code.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
     """

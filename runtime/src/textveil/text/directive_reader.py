@@ -69,7 +69,11 @@ _MAX_ENCODED_TAG = MAX_TAG_LENGTH + 24
 
 
 class DirectiveReader:
-    """Scans the lines of a reply, and finds the positions that are in a directive of some markup language."""
+    """Scans the lines of a reply, and finds the positions that are inside a directive.
+
+    A directive is a text by which a markup language loads a file or defines a value, such as ``.. image:: HOST`` and
+    ``[img]HOST[/img]``. In directives, restoring leaves surrogates (replacement words) unchanged.
+    """
 
     __slots__ = (
         "_address_codes", "_block_end", "_codes", "_content", "_head", "_is_encoded", "_is_indented", "_is_line",
@@ -90,7 +94,7 @@ class DirectiveReader:
         self._tag = ""
 
     def is_open(self, *, begins_unindented_line: bool) -> bool:
-        """Return whether the next character belongs to a directive.
+        """Return whether the next character belongs to a directive (see the docstring of the class).
 
         Args:
             begins_unindented_line: Whether the next character is the first one of a line without indentation.
@@ -111,11 +115,15 @@ class DirectiveReader:
         self._is_indented = self._is_indented and column > 0
 
     def begin_item(self) -> None:
-        """Reset the state for the text of a list item, which may be a directive as a line may."""
+        """Reset the state for the text of a list item. A directive may begin there, as at the start of a line."""
         self._head = ""
 
     def read_text(self, text: str) -> None:
-        """Process characters of a line outside of code; ``"\\0"`` represents a surrogate (replacement word)."""
+        """Read the next characters of a line outside of code, and track whether they belong to a directive.
+
+        Args:
+            text: The characters; ``"\\0"`` represents a surrogate (replacement word).
+        """
         if self._is_encoded:
             return
         if len(self._head) < _HEAD_CHARACTERS:
@@ -149,7 +157,15 @@ class DirectiveReader:
         self._head, self._tail, self._tag = "", "", ""
 
     def _read_tag(self, text: str, start: int) -> int:
-        """Read more of a tag after an encoded ``<``; return the index after the tag if it is harmless and has ended."""
+        """Read more characters of a tag that began with an encoded ``<``, such as ``&lt;b&gt;``.
+
+        Args:
+            text: Text with the next characters of the tag.
+            start: Index of the first of these characters.
+
+        Returns:
+            The index after the tag if the tag has ended and is harmless; otherwise the length of ``text``.
+        """
         length = len(self._tag)
         self._tag += text[start : start + _MAX_ENCODED_TAG + 1]
         match = _BARE_TAG.match(self._tag)
@@ -161,7 +177,10 @@ class DirectiveReader:
         return len(text)
 
     def _read_codes(self, text: str, start: int) -> None:
-        """Process the tags of BBCode in ``text`` that end after ``start``, and the text between these tags."""
+        """Process the tags of BBCode in ``text`` that end after ``start``, and the text between these tags.
+
+        The text between two tags such as ``[img]`` and ``[/img]`` may be an address that a program loads.
+        """
         for match in _CODE_TAG.finditer(text):
             if match.end() <= start:
                 continue
@@ -176,7 +195,7 @@ class DirectiveReader:
         self._read_content(text[start:])
 
     def _read_content(self, text: str) -> None:
-        """Read the start of the content of the open tags of BBCode, until it is known whether it is an address."""
+        """Read the start of the content of open BBCode tags, to decide whether the content is an address."""
         if not self._codes:
             return
         self._content += text

@@ -68,9 +68,9 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """Copy of this index without ``quoted_pairs``.
+        """Copy of this index without the surrogates that are restored only where a reply repeats the text around them.
 
-        The copy never restores a replacement that is a single letter.
+        The copy never restores a surrogate (replacement) that is a single letter.
         """
         index = copy(self)
         index.quotations = QuotationIndex(())
@@ -80,7 +80,7 @@ class FormIndex:
     def forms(self) -> dict[str, SurrogateForm | None]:
         """Dictionary from normalized texts to the forms (spellings of replacements) that were created so far.
 
-        The value is ``None`` for a text that could stand for several originals.
+        The value is ``None`` for a text that alone does not determine one original.
         """
         return self._table.forms
 
@@ -243,7 +243,7 @@ def _precedes_word(text: str, index: int, end: int) -> bool:
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether a pair replaces a text with digits by a number or a numbered tag such as ``[date 1]``.
+    """Return whether the original has digits, and its replacement is a number or a numbered tag such as ``[date 1]``.
 
     Only ASCII digits count: they are the same in all versions of Unicode.
     """

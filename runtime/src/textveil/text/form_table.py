@@ -79,10 +79,10 @@ def merge_forms(
 
 
 class _ClosedText(NamedTuple):
-    """Replacement text with several originals. Restoring cannot choose one of them.
+    """Text of a surrogate (replacement) that alone does not determine one original.
 
     Restoring leaves such a text of a reply unchanged. If ``is_quoted`` is true, there is one exception: the original is
-    restored where a reply also repeats the sanitized text before and after it.
+    restored where a reply also repeats the sanitized text before and after the surrogate.
     """
 
     text: str
@@ -92,7 +92,7 @@ class _ClosedText(NamedTuple):
 def _close_texts(
     forms: dict[str, SurrogateForm | None], ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]
 ) -> None:
-    """Store ``None`` in ``forms`` for texts that restoring must leave unchanged, always or in most places.
+    """Store ``None`` in ``forms`` for each text that alone does not determine one original.
 
     Args:
         forms: Dictionary from texts to forms (spellings of surrogates that a reply may use); changed in place.
@@ -121,7 +121,8 @@ class FormTable:
         rules: Inflection rules of the language.
 
     Attributes:
-        forms: Dictionary with the forms that were created so far; the keys are their texts.
+        forms: Dictionary from the text of each form that was created so far to the form; ``None`` for a text that alone
+            does not determine one original.
         prefixes: The beginnings of all forms, up to ``PREFIX_LENGTH`` characters long.
         tag_ends: Characters with which a numbered tag may end, if ``find_tag`` recognizes some tags; else empty.
     """
@@ -213,7 +214,7 @@ class FormTable:
         return length
 
     def find_short_forms(self, prefix: str) -> list[str]:
-        """Return the forms of fewer than ``PREFIX_LENGTH`` characters that ``prefix`` begins with, shortest first.
+        """Return the forms of fewer than ``PREFIX_LENGTH`` characters with which ``prefix`` begins, shortest first.
 
         A form is a spelling that a reply may use for a surrogate (replacement), such as its plural. The method also
         creates these forms, and stores them in ``forms``.
@@ -224,7 +225,7 @@ class FormTable:
         return [text for text in texts if self.is_prefix(text) and text in self.forms]
 
     def may_begin_tag(self, prefix: str) -> bool:
-        """Return whether a numbered tag such as ``[city 1]``, without a stored form, may begin with ``prefix``."""
+        """Return whether ``prefix`` may begin a numbered tag, such as ``[city 1]``, that is not stored in ``forms``."""
         return prefix in self._tag_prefixes
 
     def find_tag(self, text: str) -> SurrogateForm | None:
@@ -246,14 +247,14 @@ class FormTable:
         free_in_steps(self.forms, self._texts_by_prefix, self._longest, self.prefixes, self._later)
 
     def _defer_forms(self, ambiguous_texts: Collection[str], quoted_outputs: Iterable[str]) -> None:
-        """Store each surrogate (replacement) under the first characters of its spellings, which are created later.
+        """Store each surrogate under the first characters of its forms, without creating the forms.
 
-        The spellings are called forms. ``_make_forms`` creates them when a reply contains these first characters.
+        A surrogate is the replacement of a hidden word. A form is a spelling of the surrogate that a reply may use.
+        ``_make_forms`` creates the forms when a reply contains their first characters.
 
         Args:
             ambiguous_texts: Texts that have several originals.
-            quoted_outputs: Surrogates (replacements) that are restored only where a reply repeats the sanitized text
-                around them.
+            quoted_outputs: Surrogates that are restored only where a reply repeats the sanitized text around them.
         """
         tag_digits, colliding_types = dict[str, int](), set[str]()
         for tag in filter(None, map(_PLAIN_TAG.fullmatch, self._pairs)):
@@ -296,8 +297,8 @@ class FormTable:
     def _make_forms(self, prefix: str) -> None:
         """Create and store the forms (possible spellings of replacements) that begin with ``prefix``.
 
-        Two threads may create the same forms at the same time: both then read the complete set of forms. No thread
-        ever reads a form of a text with several originals, since ``forms`` gets the final forms only.
+        Two threads may create the same forms at the same time: both get the same result. The method excludes texts with
+        several originals before it stores the forms, so no thread ever reads a form that restoring must not use.
         """
         entries = self._later.get(prefix)
         if entries is None:  # another thread has created the forms since the caller saw that they do not exist
@@ -344,7 +345,7 @@ def _get_notation(form: SurrogateForm) -> str:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key for forms with the same text: the form with the smallest key is used.
+    """Return a sort key for forms (spellings of replacements) with the same text. Restoring uses the smallest form.
 
     So the order in which the forms were created has no effect. The originals of these forms differ at most in case.
     """

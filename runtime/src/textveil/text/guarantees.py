@@ -69,7 +69,7 @@ class TokenGuarantee:
 
     @property
     def constant_loss(self) -> float:
-        """Additional privacy loss per token that does not depend on the distance of the words."""
+        """Privacy loss per token that does not depend on the distance of the words: ``epsilon_0 + rounding_slack``."""
         return self.epsilon_0 + self.rounding_slack
 
     @property

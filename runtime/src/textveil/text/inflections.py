@@ -155,7 +155,7 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
     """Yield each spelling of a surrogate that a reply may use, with the name of this form, such as ``plural``.
 
     A surrogate is the replacement of a hidden word. The spellings are case folded (see ``fold_text``). The first form
-    is the surrogate itself, with an empty name.
+    is the surrogate itself, with an empty name. A pair with ``lead`` or ``weak`` has only this form.
 
     Args:
         pair: The surrogate, with its original.
@@ -262,9 +262,9 @@ def _write_initials(name: str) -> dict[str, str]:
 def match_case(written: str, output: str, original: str) -> str:
     """Return the original in the same case (such as capitals) as its surrogate (replacement) in the reply.
 
-    The original keeps its own spelling in two cases: if ``written`` has the case pattern of ``output``; and if the
-    original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
-    pattern of ``written``.
+    The original keeps its own spelling in three cases: ``output`` has capitals, and ``written`` has the same case
+    pattern; the original or the surrogate is not a plain word but, for example, an address or a number; or the original
+    has capitals of its own, such as ``iPhone``. Otherwise the original gets the case pattern of ``written``.
 
     Args:
         written: The surrogate as written in the reply.

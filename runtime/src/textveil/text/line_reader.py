@@ -51,7 +51,8 @@ class LineReader:
     Attributes:
         is_indented: Whether Markdown treats this line as code because of its indentation.
         is_command: Whether the part of this line that was read so far is a command with arguments.
-        has_attribute: Whether this line has a quotation mark and then an attribute such as ``/name=value``.
+        has_attribute: Whether this line has a quotation mark and, after it, the start of an HTML attribute such as
+            ``/name=``.
         has_quoted_value: Whether this line or an earlier one has such an attribute, and after it a value in quotation
             marks.
     """
@@ -80,7 +81,9 @@ class LineReader:
         self._directives = DirectiveReader()
 
     def is_markup(self, *, begins_unindented_line: bool) -> bool:
-        """Return whether a program may treat the next character as markup: an attribute, or a directive.
+        """Return whether a program may treat the next character as markup.
+
+        Markup is here an HTML attribute, or a directive such as ``.. image::``.
 
         Args:
             begins_unindented_line: Whether the character is the first one of a line without indentation.
@@ -95,12 +98,12 @@ class LineReader:
 
     @property
     def is_code(self) -> bool:
-        """Whether a program may treat text at this position as code."""
+        """Whether a program may treat the next characters of the line as code."""
         return self.is_indented or self.is_command or self._calls > 0 or self._is_at_value or self._address_mark != ""
 
     @property
     def _is_at_value(self) -> bool:
-        """Whether the text ends with a command option, such as ``-o``, directly after which a value may follow."""
+        """Whether the text so far ends with a command option such as ``-o``, which a value may follow directly."""
         return _OPTION_BEFORE_VALUE.search(self._tail) is not None
 
     def begin_line(self, column: int, quotes: int) -> None:
@@ -122,7 +125,7 @@ class LineReader:
         self._after_blank_line = False
 
     def end_list_mark(self, column: int) -> None:
-        """Process the blank after a list mark such as ``-``; the list mark ends before ``column``."""
+        """Store where a list mark such as ``-`` ends: before ``column``. Call this at the blank after the mark."""
         self._mark_end = column - (self._quotes > 0)
 
     def begin_item(self, column: int) -> None:
@@ -137,7 +140,10 @@ class LineReader:
             self._items.append(column)
 
     def read_mark(self, character: str) -> None:
-        """Process a character of a list mark such as ``1.`` or ``:``; a directive may begin with the same character."""
+        """Process a character of a list mark such as ``1.`` or ``:``.
+
+        A directive (see ``DirectiveReader``) may begin with the same character, such as ``:name: value``.
+        """
         self._directives.read_text(character)
 
     def read_text(self, text: str) -> None:

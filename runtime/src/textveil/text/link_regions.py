@@ -186,7 +186,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the link.
+        frame: The region (part of the reply) of the link.
         kind: ``LINK`` or ``DEFINITION``.
         character: The next character.
         escaped: Whether a backslash escapes the character.
@@ -243,7 +243,7 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the link.
+        frame: The region (part of the reply) of the link.
         character: The next character.
     """
     is_in_address = not (frame.angle or frame.quote or frame.closing) and frame.count == 1
@@ -292,7 +292,7 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the definition.
+        frame: The region (part of the reply) of the definition.
         character: The next character.
         at_start: Whether the character is the first one of its line after indentation and list marks.
 
@@ -381,7 +381,7 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the tag.
+        frame: The region (part of the reply) of the tag.
         character: The next character.
     """
     name = frame.destination
@@ -440,15 +440,15 @@ def _may_have_tag(frame: OpenRegion) -> bool:
 def _read_tagged_address(state: RegionState, frame: OpenRegion, character: str) -> Region:
     """Process a character of an address in angle brackets that contains a tag: ``<https://example.org/[city 1]>``.
 
-    Programs that display Markdown (*viewers*) disagree on such an address. Because of the blank in the tag, some
-    viewers see no address. The others end the address at its ``>``, which also ends an HTML tag. There are two
+    Programs that display Markdown (*viewers*) disagree on such an address. Some see no address, because the tag has a
+    blank. The others end the address at its ``>``. After this ``>``, all of them treat the text alike, with two
     exceptions. If ``>`` follows ``]``, the text up to the end of the paragraph counts as markup, because the library
-    markdown2 continues the tag. If a character of the address would begin code, a link or math for viewers that see no
-    address, all later text counts as markup.
+    markdown2 continues an HTML tag. If a character of the address would begin code, a link or math for viewers that see
+    no address, all later text counts as markup.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the address.
+        frame: The region (part of the reply) of the address.
         character: The next character.
     """
     if frame.tag or character == "[":
@@ -477,7 +477,7 @@ def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.
-        frame: The region of the tag.
+        frame: The region (part of the reply) of the tag.
         character: The character.
     """
     block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])

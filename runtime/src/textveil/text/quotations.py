@@ -50,6 +50,8 @@ def fold_surroundings(text: str) -> str:
 def cut_before(text: str, *, is_start: bool) -> str:
     """Return the last characters of the text before a surrogate (replacement), normalized for comparisons.
 
+    The result has at most ``MAX_BEFORE`` characters. It begins with ``EDGE_MARK`` if the whole text begins there.
+
     Args:
         text: The text before the surrogate.
         is_start: Whether ``text`` begins at the start of the whole text.
@@ -63,6 +65,8 @@ def cut_before(text: str, *, is_start: bool) -> str:
 def cut_after(text: str, *, is_end: bool) -> str:
     """Return the first characters of the text after a surrogate (replacement), normalized for comparisons.
 
+    The result has at most ``MAX_AFTER`` characters. It ends with ``EDGE_MARK`` if the whole text ends there.
+
     Args:
         text: The text after the surrogate.
         is_end: Whether ``text`` ends at the end of the whole text.
@@ -74,7 +78,9 @@ def cut_after(text: str, *, is_end: bool) -> str:
 
 
 class Quotation(NamedTuple):
-    """Result of a search for the surrogate (replacement) whose context in the sent text a reply repeats.
+    """Result of a search for a surrogate (replacement) in a reply that repeats the sent text around the surrogate.
+
+    Several originals may have the same surrogate. The text around it then shows which one the reply means.
 
     Attributes:
         pair: The pair of surrogate and original whose stored texts match best; ``None`` if none match.
@@ -124,7 +130,7 @@ class QuotationIndex:
         return output in self.outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the surrogate (replacement) and original for which the reply best repeats the text around it.
+        """Return the pair of surrogate (replacement) and original whose stored surroundings the reply repeats best.
 
         If ``weak`` of the pair is true (see ``SurrogatePair``), the text on one side of the surrogate is enough. If
         ``weak`` is false, or if the surrogate is a part of a longer word, the reply must repeat text on both sides.
@@ -232,7 +238,7 @@ def _is_inside(character: str) -> bool:
 
 
 def join_before(outputs: Sequence[str]) -> str:
-    """Return the end of the text before a surrogate (replacement), as long as ``cut_before`` may need it.
+    """Return the end of the text before a surrogate (replacement): enough characters for ``cut_before``.
 
     Args:
         outputs: Consecutive parts of the sanitized text before the surrogate.
@@ -246,7 +252,7 @@ def join_before(outputs: Sequence[str]) -> str:
 
 
 def join_after(outputs: Sequence[str]) -> str:
-    """Return the start of the text after a surrogate (replacement), as long as ``cut_after`` may need it.
+    """Return the start of the text after a surrogate (replacement): enough characters for ``cut_after``.
 
     Args:
         outputs: Consecutive parts of the sanitized text after the surrogate.

@@ -196,6 +196,10 @@ class RegionState:
         """Begin a region (part of the reply, such as a link) inside the current one, and return the new region.
 
         At a nesting depth of 64, all following text counts as markup, in which nothing is restored.
+
+        Args:
+            kind: Kind of the region, such as ``LINK`` or ``FENCE``.
+            region: Region that its characters have.
         """
         frame = OpenRegion(kind, region)
         if len(self.frames) < MAX_DEPTH:
@@ -233,8 +237,8 @@ class RegionState:
         """Process a character of a template tag, which begins with ``<%`` and ends with ``%>``.
 
         Programs that fill in templates run the content of such a tag, and Markdown viewers treat the tag in different
-        ways. So no later text counts as prose if a tag outside code begins inside a link, math or markup, or contains a
-        character that may begin one of these.
+        ways. So all later text counts as markup in two cases: a tag outside code begins inside a link, math or markup,
+        or the tag contains a character that may begin one of these.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``
@@ -261,7 +265,9 @@ class RegionState:
             self.template_braces = 0
 
     def read_line_start(self, character: str, at_start: bool) -> None:
-        """Pass the starts of lines, list marks and list items to the line reader, which finds code without marks.
+        """Pass the starts of lines and list items, and the ends of list marks, to the line reader.
+
+        The line reader finds code that only its indentation marks as code.
 
         Args:
             character: The next character.
@@ -277,7 +283,7 @@ class RegionState:
             self.lines.end_list_mark(self.column)
 
     def advance_line(self, character: str) -> None:
-        """Process a character at the start of a line: indentation, a list mark, or the first character of the text."""
+        """Process a character at the start of a line: indentation, a quotation mark (``>``), a list mark or text."""
         phase = self.phase
         if phase == BODY or character == "\n":
             return
@@ -304,7 +310,10 @@ class RegionState:
             self.empty = False
 
     def read_in_line(self, character: str) -> None:
-        """Pass a character, except indentation, to the line reader, which finds code that no marks enclose."""
+        """Pass a character after the indentation of its line to the line reader.
+
+        The line reader finds code that only its indentation marks as code.
+        """
         if self.frames or self.region is not Region.PROSE:
             self.lines.read_other(character, is_code=self.region is Region.CODE)
         else:

@@ -15,7 +15,11 @@ _TAG = re.compile(r"\[[A-Za-z][A-Za-z-]+ [0-9]+\]")
 
 
 class TagState(RegionState):
-    """State of the scanner of replies, with the last tag and the text whose reading depends on the tag's outcome."""
+    """State of the scanner of replies that depends on tags such as ``[person 1]``.
+
+    An original may replace the last tag or not, and the text after it may be a link only if the tag stays. Until this
+    is decided, the object stores that text.
+    """
 
     def begin_tag(self) -> None:
         """Prepare for a tag such as ``[city 1]`` as the next text, so that its bracket does not begin JSON."""
@@ -24,8 +28,9 @@ class TagState(RegionState):
     def read_tag(self, tag: str) -> bool:
         """Read a tag such as ``[city 1]`` in one step if it is in running text; return whether it was read.
 
-        The result is false for a tag at the start of a line, and after marks that may begin code, a link or markup. If
-        the tag was read, the state is the same as after a call of ``begin_tag`` and a separate call for each character.
+        This has the same effect as ``begin_tag`` and a call for each character, but is faster. The result is false for
+        a tag at the start of a line, and after marks that may begin code, a link or markup.
+
         Before the call, ``RegionScanner.enclosure`` must be ``None``: neither the line nor brackets make the text
         around the tag code or markup.
         """
@@ -54,13 +59,15 @@ class TagState(RegionState):
         """Record that the text so far ends with a tag such as ``[person 1]``, which may be replaced by its original.
 
         Until ``settle_tag``, ``[person 1]: `` and ``[person 1](`` begin no link. The caller must call ``settle_tag`` at
-        the end of the chunk (the text up to the next blank), or as soon as the caller has decided to restore nothing in
-        this chunk.
+        the end of the chunk (the text up to the next blank), or earlier if nothing in this chunk can be restored.
         """
         self.tag, self.bracket_closed = True, False
 
     def needs_outcome(self, text: str) -> bool:
-        """Return whether ``settle_tag`` must be called before the scanner reads ``text`` beyond its first blank."""
+        """Return whether the caller must call ``settle_tag`` before it passes ``text`` beyond the first blank.
+
+        Whether ``text`` begins a link, for example, can depend on whether an original replaced the last tag.
+        """
         return self.tag_link != "" or (self.tag and (not text or text[0] in _AFTER_LABEL))
 
     @property
@@ -71,8 +78,8 @@ class TagState(RegionState):
     def settle_tag(self, *, is_replaced: bool) -> None:
         """Record whether an original replaced the last tag, such as ``[person 1]``, and continue the scan accordingly.
 
-        If the tag stays, a round bracket directly after the tag begins a link. Then the text since this bracket is read
-        again as a link.
+        If the tag stays, a round bracket directly after the tag begins a link, as in ``[person 1](page)``. Then the
+        text since this bracket is read again, as the address of the link.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:
@@ -102,6 +109,10 @@ class TagState(RegionState):
             self.tag_link += text
 
     def end_tag(self, text: str) -> None:
-        """Forget the last tag if the region of the next character does not depend on whether the tag was replaced."""
+        """Forget the last tag if the text after it is read alike whether or not an original replaced the tag.
+
+        Args:
+            text: The text after the tag.
+        """
         if self.tag and text and text[0] not in _AFTER_LABEL and not self.frames:
             self.tag, self.last = False, "a"  # any letter: only the marks above differ after a closing bracket

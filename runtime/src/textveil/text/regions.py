@@ -100,7 +100,7 @@ class RegionScanner(TagState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether every program that displays CommonMark sees the last character inside a fenced block of code."""
+        """Whether every program that displays standard Markdown sees the last character inside a fenced code block."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 
@@ -108,8 +108,8 @@ class RegionScanner(TagState):
     def is_sealed(self) -> bool:
         """Whether no original word may be put back at this position of the reply, under any options.
 
-        The value is true on the opening line of a fenced block, in a block that Markdown viewers (programs that display
-        the reply) show as a picture, and wherever viewers disagree.
+        The value is true on the opening line of a fenced code block, and in a block that Markdown viewers (programs
+        that display the reply) show as a picture. It is also true wherever viewers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:
@@ -158,7 +158,11 @@ class RegionScanner(TagState):
         self.lines.end_surrogate()
 
     def read_prose(self, text: str) -> bool:
-        """Read ``text`` only if all of it is prose that does not change the state; return whether it was read."""
+        """Read ``text`` in one step if it is running text throughout, and return whether it was read.
+
+        The result is false if code, a link or markup is open, or if ``text`` has a character that could begin one. Then
+        nothing was read.
+        """
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -167,7 +171,7 @@ class RegionScanner(TagState):
         return True
 
     def _read_skippable(self, text: str) -> None:
-        """Read characters that cannot change the state (those that the pattern of ``_find_skippable`` matches)."""
+        """Read characters at which no code, link or markup begins or ends (those that ``_find_skippable`` permits)."""
         if self.frames:
             self.region = self.frames[-1].region
         else:
@@ -177,7 +181,10 @@ class RegionScanner(TagState):
         self.last, self.odd, self.after_tag, self.role = text[-1], False, False, JsonRole.TEXT
 
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return a pattern for text that does not change the present state; ``None`` if any text may change it."""
+        """Return a pattern for text in which nothing can begin or end at present; ``None`` if any text might.
+
+        Code, links and markup can begin or end. Text that matches the pattern can be read in one step.
+        """
         if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:
@@ -237,7 +244,7 @@ class RegionScanner(TagState):
         return self.region
 
     def _count_marks(self, character: str) -> None:
-        """Count open brackets, and record whether the text since the last blank may be an address."""
+        """Count open brackets, which may begin a link, and record whether an address begins since the last blank."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.kind == INLINE:
             frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))

@@ -130,7 +130,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether text directly after this closed stream cannot turn its last word into an address."""
+        """Whether the last word of this closed stream cannot become an address, whatever text comes right after it."""
         return self._last_chunk.is_separable
 
     @property
@@ -139,7 +139,7 @@ class StreamRestorer(ReportProperties):
         return self._active.detected
 
     def stop_restoring(self, reason: SkipReason) -> None:
-        """Restore no further surrogate (replacement) of this stream, and report ``reason`` for each."""
+        """Restore no further surrogate (replacement) in the rest of this reply, and report ``reason`` for each."""
         self._closed_reason = reason
 
     def spoil_chunk(self) -> None:
@@ -218,7 +218,7 @@ class StreamRestorer(ReportProperties):
         self._read_parts(text)
 
     def _read_parts(self, text: str) -> None:
-        """Add text without surrogates (replacements) to the output, and update the state."""
+        """Add text without surrogates (replacements) to the output, and search it for code, links and markup."""
         if self._joined_scanner is not None:
             self._joined_scanner.feed(text)
         if self._policy.permits_everything:
@@ -245,7 +245,7 @@ class StreamRestorer(ReportProperties):
             self._add_to_chunk(text[end:])
 
     def _note_address(self, character: str) -> None:
-        """Record whether an address begins in this chunk (text since the last blank), if JSON is read as plain text."""
+        """Record whether an address begins in this chunk (text since the last blank), with JSON read as plain text."""
         if character in _SEPARATORS:
             self._last_characters, self._in_address = "", False
         elif character != "\\":  # a backslash may be an escape of JSON
@@ -320,7 +320,7 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the indices in ``_pending`` of replacements to leave unchanged: their originals could form an address.
+        """Return the indices in ``_pending`` of surrogates (replacements) to leave: originals could form an address.
 
         An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
         """
@@ -413,8 +413,8 @@ class StreamRestorer(ReportProperties):
         """Pass a surrogate (replacement) to a scanner, and return whether code, links or markup forbid restoring.
 
         Returns:
-            The region (kind of text, such as code) of the first character; the region that forbids restoring, or else
-            the first value again; the reason not to restore, or ``None``; and the JSON role of each character.
+            The region (kind of text, such as code) of the first character; the region that forbids restoring, or the
+            first value again if none does; the reason not to restore, or ``None``; the JSON role of each character.
         """
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
@@ -453,7 +453,7 @@ class StreamRestorer(ReportProperties):
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
         """Return the original in the same form (such as the plural) as its surrogate (replacement) in the reply.
 
-        The method records why, and returns ``None``, if several originals are possible or it may be an ordinary word.
+        If the surrogate has several originals or may be an ordinary word, return ``None`` and record the reason.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]
@@ -496,5 +496,5 @@ def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReaso
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Remove the last character of a link's address, if the model wrote it as the first character of a replacement."""
+    """Return a link's address without the first character of the replacement ``written``, if its end has been read."""
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

@@ -31,5 +31,8 @@ class TagFinder:
         self._open = "" if open_tag is None else open_tag[0]
 
     def end_text(self) -> None:
-        """Discard the beginning of a tag at the end of the text so far. Call this before a surrogate (replacement)."""
+        """Forget a tag at the end of the text so far that has begun and not ended, such as ``[per``.
+
+        Call this before a surrogate (replacement): the tag cannot continue after it.
+        """
         self._open = ""

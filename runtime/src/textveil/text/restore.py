@@ -143,10 +143,10 @@ class Restorer:
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
         """Put the original words back into a reply, in place of their surrogates (replacements).
 
-        The search finds a surrogate as it was sent, and also in the plural, in another case, with endings such as
-        ``'s``, with grouped digits, as a date in another notation, and across line ends. The search finds no surrogate
-        inside a longer word or number. The original gets the same form. A name in lower case counts as a word of the
-        reply itself, and is not restored. Surrogates outside the regions of ``policy`` are not restored
+        The search finds a surrogate as it was sent, also across line ends. It finds other forms too: the plural,
+        another case, an ending such as ``'s``, grouped digits, and a date in another notation. The original gets the
+        same form. The search finds no surrogate inside a longer word or number. A name in lower case counts as a word
+        of the reply itself, and is not restored. Surrogates outside the regions of ``policy`` are not restored
         (docs/restoring.md).
 
         Args:
@@ -278,8 +278,9 @@ class Restorer:
 def _is_context_entry(entry: Any) -> bool:
     """Return whether an entry of a mapping file is a list of four valid values.
 
-    The values are: surrogate (replacement), original, the number of characters that the original replaces, and the word
-    before the surrogate. They are ``output``, ``original``, ``lead`` and ``before`` of ``SurrogatePair``.
+    The values are the attributes ``output``, ``original``, ``lead`` and ``before`` of ``SurrogatePair``: a surrogate
+    (replacement), its original, the number of characters of the surrogate that the original replaces, and the word
+    before the surrogate.
     """
     if not isinstance(entry, list) or len(entry) != 4:
         return False
@@ -296,8 +297,9 @@ def _is_context_entry(entry: Any) -> bool:
 def _is_quotation_entry(entry: Any) -> bool:
     """Return whether an entry of a mapping file is a list of five valid values.
 
-    The values are: surrogate (replacement), original, whether the surrogate is short, and the texts before and after
-    the surrogate. They are ``output``, ``original``, ``weak``, ``before`` and ``after`` of ``SurrogatePair``.
+    The values are the attributes ``output``, ``original``, ``weak``, ``before`` and ``after`` of ``SurrogatePair``: a
+    surrogate (replacement), its original, whether the surrogate is so short that it may be a word of the reply, and the
+    texts before and after the surrogate.
     """
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""

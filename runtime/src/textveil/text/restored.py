@@ -178,6 +178,8 @@ class Restored(metaclass=_JsonRefusingType):
     It acts like its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is not a ``str``: ``json.dumps``
     raises ``RestoredNotJson``. Use ``.text``, or ``.to_dict()`` for text and report.
 
+    In this example the second surrogate stays, because it is a part of a web address:
+
     >>> from textveil.text.restore import Restorer
     >>> restored = Restorer([("Gomez", "Novak")]).restore("Dear Gomez, see https://a.example/Gomez")
     >>> print(restored)

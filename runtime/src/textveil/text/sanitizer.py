@@ -137,11 +137,12 @@ class Sanitizer:
             SanitizedDocument(
                 [*texts],
                 tokens,
+                get_mapping=get_mapping,
                 randomized_words=randomized,
                 replaced_words=replaced,
                 foreign_words=0 if count_foreign is None else min(tokens, sum(map(count_foreign, texts))),
             )
-            for texts, tokens, _, randomized, replaced, _ in rewritten
+            for texts, tokens, get_mapping, randomized, replaced, _ in rewritten
         ]
 
     @overload
@@ -348,7 +349,7 @@ class Sanitizer:
         return plan
 
     def _find_symbol_id(self, word: str) -> int:
-        """Return the id of a word as an input of the mechanism. All unknown words have the same id."""
+        """Return the id by which the mechanism (random function) identifies a word; the same one for unknown words."""
         # The tokenizer splits some entries of the vocabulary, which therefore never occur as tokens.
         key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
         return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)
@@ -368,7 +369,7 @@ class PlanFactory:
             from textveil.text.unicode_compat import check_settled_characters
 
             check_settled_characters(bundle.characters_json)
-        if bundle.staircase_table is not None and not bundle.is_builtin:  # check the lists of a foreign bundle at once
+        if not bundle.is_builtin and bundle.staircase_table is not None:  # check the lists of a foreign bundle at once
             _ = self.staircase_plans
 
     @cached_property
@@ -469,7 +470,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
 
 
 def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator[ExplainedPiece]":
-    """Yield the parts of a text, each with its treatment, its position and the reason for the treatment."""
+    """Yield the parts of a text, each with its treatment (such as ``kept``), its position and the reason."""
     if plan.terms.mechanism == "names":
         from textveil.text.names.explanation import explain_preview
 

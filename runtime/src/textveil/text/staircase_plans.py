@@ -83,7 +83,7 @@ class StaircasePlanFactory:
         return self._table.get_output_mask(function_words_kept=protect == "words", lower=lower)
 
     def make_staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
-        """Create the staircase mechanism of a level (an epsilon), and check the certificate of this epsilon.
+        """Create the staircase mechanism of a level (an epsilon), and check the epsilon's certificate (proven bound).
 
         Args:
             level: A level of the bundle.
@@ -103,7 +103,7 @@ class StaircasePlanFactory:
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
         """Create the plan (options with the lists and tables they select) for options that were checked.
 
-        The function ``options.check_options`` checks options.
+        The caller must have checked them with ``options.check_options``.
 
         Raises:
             UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option. The message

@@ -30,11 +30,14 @@ TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TE
 
 
 class PrivacyGuarantee(Protocol):
-    """Interface of a mechanism's privacy guarantee: its privacy losses, and the texts of privacy statements."""
+    """Interface for the privacy guarantee of a mechanism (random function): privacy losses, and texts of statements."""
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance."""
+        """Privacy loss per token. For metric differential privacy, the loss per unit of the distance of two words.
+
+        The distances are scaled so that their median over pairs of words is 1.
+        """
         ...
 
     @property
@@ -48,7 +51,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the privacy loss of an output with this many tokens, to record in the privacy ledger."""
+        """Return the privacy loss of an output with this many tokens, to record in the privacy ledger (a file)."""
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
@@ -120,7 +123,10 @@ class PrivacyTerms:
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance."""
+        """Privacy loss per token. For metric differential privacy, the loss per unit of the distance of two words.
+
+        The distances are scaled so that their median over pairs of words is 1.
+        """
         return self.promise.epsilon
 
     @property
@@ -227,7 +233,7 @@ class PrivacyStatement(ReleaseStatement):
         """Bound of the privacy loss of the document: ``epsilon`` times ``tokens``.
 
         The bound applies to two texts that differ in all counted tokens. For metric differential privacy the bound is
-        this value times the scaled distance of the words.
+        this value times the distance of the words, in units of the median distance.
         """
         return self.tokens * self.terms.epsilon
 
@@ -247,7 +253,7 @@ class PrivacyStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the guarantee in full, as an English paragraph. ``d`` in it is the scaled distance of two words."""
+        """Return the guarantee in full, as an English paragraph. There, ``d`` is the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
@@ -315,7 +321,7 @@ class Result:
     def spans(self) -> tuple[ReplacedSpan, ...] | None:
         """The replaced parts of the output, in the mode ``names``; ``None`` in modes that do not record them.
 
-        Each span has its original text if the result has a ``mapping``. After unpickling, no span has its original.
+        Each part has its original text if the result has a ``mapping``. After unpickling, no part has its original.
         """
         return None if self.outline is None else self.outline.list_spans()
 
@@ -448,9 +454,23 @@ class SanitizedDocument:
     texts: list[str]
     tokens: int
     _: KW_ONLY
+    get_mapping: "Callable[[], Restorer] | None" = field(default=None, repr=False, compare=False)
     randomized_words: int = 0
     replaced_words: int = 0
     foreign_words: int = 0
+
+    @property
+    def mapping(self) -> "Restorer | None":
+        """The object that restores the original words in replies about the document; see ``Result.mapping``."""
+        return None if self.get_mapping is None else self.get_mapping()
+
+    def __reduce__(self) -> Any:
+        counts = {
+            "randomized_words": self.randomized_words,
+            "replaced_words": self.replaced_words,
+            "foreign_words": self.foreign_words,
+        }
+        return partial(type(self), self.texts, self.tokens, **counts), ()  # the mapping stays in this process
 
 
 class RewrittenDocument(NamedTuple):

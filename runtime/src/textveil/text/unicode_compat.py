@@ -37,10 +37,10 @@ _MAX_SIMILAR = 2_000
 
 
 class CharacterSwap:
-    """Replaces characters that this Python version does not support, and puts them back into the results.
+    """Replaces characters that Python and the bundle (data folder) classify differently; restores them in the results.
 
     Args:
-        replacements: Dictionary from each of these characters in the texts and options of a call to its replacement.
+        replacements: For each such character in the texts and options of a call, the character that replaces it.
     """
 
     def __init__(self, replacements: Mapping[str, str]) -> None:
@@ -67,7 +67,7 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_documents(self, documents: "Iterable[RewrittenDocument]") -> "Iterator[RewrittenDocument]":
-        """Put characters back that were replaced because versions of Unicode differ, and yield the documents.
+        """Yield documents with their original characters in place of those that ``replace_characters`` inserted.
 
         Words that were hidden stay hidden. The characters change in the texts, and in the data with which replies are
         restored. Each replacement is one character, so positions stay the same.
@@ -84,7 +84,7 @@ class CharacterSwap:
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` if none.
+    """Choose replacements for characters that Python classifies differently than the bundle; ``None`` without any.
 
     Args:
         classes: Content of ``characters.json`` in the bundle (folder of word lists and settings).
@@ -132,10 +132,14 @@ def check_settled_characters(classes: bytes) -> None:
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
-    """Yield characters that can replace a character with the classes ``wanted_classes``.
+    """Yield characters that can replace a character of the classes ``wanted_classes``, such as letters.
 
     Each yielded character has these classes both in the bundle (data folder) and in Python, has no case, and does not
     combine with others.
+
+    Args:
+        classes: Content of ``characters.json`` in the bundle.
+        wanted_classes: Names of the classes.
     """
     ranges = next(
         (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)
@@ -154,8 +158,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    The first ones are those for which ``is_word_character`` returns ``is_word``, as for the character to replace. The
-    reason: this function decides where a name of the option ``known`` may end in a text.
+    The first ones have the same result of ``is_word_character`` as the character to replace, which is ``is_word``.
+    Otherwise the end of a name of the option ``known`` could not be found in the text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)
@@ -179,7 +183,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python's own ones differ."""
+    """Return the Unicode classes of a character in the library ``regex``; ``None`` if Python itself has other ones."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

@@ -62,7 +62,7 @@ class VectorRelease:
         return self.line
 
     def __repr__(self) -> str:
-        """Return a line with the mechanism and the epsilon, but without the noisy vector and the notes."""
+        """Return a line with the mechanism, such as ``vector l1``, and the epsilon: no noisy vector, no notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:

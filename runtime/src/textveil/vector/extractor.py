@@ -152,8 +152,8 @@ class OnnxExtractor:
     ) -> tuple[list[int], bool]:
         """Compute the token ids of a text for the model.
 
-        A removed basic token does not affect the ids of the remaining tokens. So two texts that differ only in removed
-        tokens have the same ids.
+        A basic token is a word or a punctuation mark. A removed basic token does not affect the ids of the remaining
+        ones. So two texts that differ only in removed tokens have the same ids.
 
         Args:
             text: Any string.

@@ -35,7 +35,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def sentence_description(self) -> str:
-        """Return an explanation for readers of a sentence that was sent in place of a class label."""
+        """Return a phrase for readers of the output: a public sentence was sent in place of the class label."""
         return _TEXTS["sentence"].format(sentences=self.sentences)
 
     @property
@@ -73,7 +73,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the epsilon of the class label for the whole text, as the privacy ledger records it."""
+        """Return the epsilon of the label for the whole text, to record in the privacy ledger (a file of sums)."""
         return Spend.from_loss(self.whole_text)
 
     @property

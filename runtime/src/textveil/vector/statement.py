@@ -75,7 +75,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Return the epsilon and the delta of this vector for the whole text, as the privacy ledger records them."""
+        """Return the epsilon and the delta for the whole text, to record in the privacy ledger (a file of sums)."""
         return Spend.from_loss(self.whole_text)
 
     @property

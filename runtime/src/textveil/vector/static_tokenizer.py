@@ -15,7 +15,7 @@ _CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))")
 
 
 def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
-    """Split a text into tokens, and return the table row of each token.
+    """Split a text into tokens, and return for each token the index of its row in a table of word vectors.
 
     The text is converted to NFKC and lower case, with ``'`` for U+2019. The tokens are: words (sequences of letters,
     which may contain apostrophes), numbers (sequences of digits), and all other single characters except white space.

@@ -132,7 +132,7 @@ class WordPiece:
         max_word_chars: int = 100,
         special: Collection[str] = (),
     ) -> None:
-        """Create a tokenizer for a vocabulary.
+        """Create a tokenizer for a vocabulary (all words and parts of words that the model can read).
 
         Args:
             vocabulary: Id of each piece. A piece that continues a word has the prefix ``##``.
@@ -179,7 +179,7 @@ class WordPiece:
         return text.translate(folds).split()
 
     def find_pieces(self, token: str) -> list[int] | None:
-        """Split a basic token into pieces, and return the ids of the pieces.
+        """Split a basic token (a word or punctuation mark) into pieces (entries of the vocabulary); return their ids.
 
         At each position, the longest possible piece is chosen. The result is ``None`` if no piece fits at a position.
         """
@@ -199,7 +199,7 @@ class WordPiece:
         return numbers
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of all pieces of a text, without [CLS] and [SEP].
+        """Return the ids of all pieces (entries of the vocabulary) of a text, without [CLS] and [SEP].
 
         A token that cannot be split into pieces becomes ``unknown_id``.
 
@@ -209,7 +209,7 @@ class WordPiece:
         return list(chain.from_iterable(self.encode_words(self.split_basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
-        """Split each basic token into pieces, and yield the ids of the pieces, or only ``unknown_id``.
+        """Split each basic token into pieces (entries of the vocabulary), and yield their ids, or only ``unknown_id``.
 
         Args:
             tokens: Basic tokens (words and punctuation marks) from ``split_basic_tokens``, all or some.

@@ -23,11 +23,11 @@ _LARGEST_EXPONENT = 500.0
 class BettingTest:
     """Test of one claim by betting against the claim, sample after sample; the test can stop at any time.
 
-    A claim limits the probabilities of an event under two inputs. Let ``a`` and ``b`` be 1 if the event happens in a
-    draw of the first and of the second input, else 0. A bet multiplies the wealth by
-    ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds, since the event and ``stake``, the
-    size of the bet, depend on earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then at
-    most alpha (Ville 1939).
+    A claim limits the probabilities of an event under two inputs. Let ``a`` be 1 if the event happens in a draw of the
+    first input, else 0, and ``b`` the same for the second input. The test starts with a wealth of 1, and each bet
+    multiplies the wealth by ``1 + stake (a - factor b - fee)``. The event and ``stake``, the size of the bet, are
+    chosen from earlier draws alone, so this factor has a mean of at most 1 if the claim holds. The probability that the
+    wealth ever reaches 1 / alpha is then at most alpha (Ville 1939).
 
     Attributes:
         factor: Factor of ``b`` in the inequality of the claim; 0 for a bet on ``a`` alone.
@@ -49,9 +49,10 @@ class BettingTest:
     _of_stakes: Floats = field(default_factory=lambda: np.zeros(24))
 
     def bet(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Bet against the claim on an event in outputs of two inputs, and multiply the wealth by the result.
+        """Bet on an event in outputs of two inputs, and update the wealth.
 
-        The wealth starts at 1. Its mean does not grow if the claim is true, so a large wealth refutes the claim.
+        The wealth starts at 1. If the claim is true, the wealth does not grow on average, so a large wealth refutes the
+        claim.
 
         Args:
             a: Whether the event happened in outputs for the first input, 0 or 1; a number or an array.
@@ -67,11 +68,11 @@ class BettingTest:
 
 
 class ClaimBets:
-    """Bets against several claims (values of epsilon) at once.
+    """Bets against several claims (values of epsilon) at once, each with its own wealth.
 
-    Half of the wealth is bet on how often an event (a set of outputs) happens for two inputs, and half on how often a
-    guess of the input from the output is right. Without a set of inputs to guess from, all of the wealth is bet on the
-    event.
+    The wealth measures the evidence against a claim. Half of it is bet on how often an event (a set of outputs) happens
+    for two inputs, and half on how often a guess of the input from the output is right. Without a set of inputs to
+    guess from, all of the wealth is bet on the event.
     """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:
@@ -88,7 +89,7 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet against each claim on an event (a set of outputs) of two inputs, and update the wealth of each claim.
+        """Bet on an event (a set of outputs) of two inputs, once against each claim, and update each claim's wealth.
 
         Args:
             a: Whether the event happened in each draw of the first input.
@@ -98,10 +99,13 @@ class ClaimBets:
             test.bet(a, b)
 
     def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Bet against each claim that guesses of the input are right, and update the wealth of each claim.
+        """Bet on right guesses of the input, once against each claim, and update the wealth of each claim.
+
+        A true claim limits how often the input can be guessed from the output. If guesses are right more often, the
+        wealth grows, and a large wealth refutes the claim.
 
         Args:
-            hits: Whether each guess was right.
+            hits: Whether each guess was right, shape ``(n,)``.
         """
         for test in self._guesses.values():
             test.bet(hits, np.zeros(len(hits)))

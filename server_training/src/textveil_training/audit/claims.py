@@ -11,7 +11,8 @@ from textveil_training.errors import SettingError
 class Claim:
     """A claim of differential privacy.
 
-    ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for neighboring inputs x and x' and each event E of outputs.
+    The claim is ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for each event E (set of outputs) and any two
+    neighboring inputs x and x', where ``Pr[x in E]`` is the probability that the output for x is in E.
 
     Attributes:
         epsilon: The claimed epsilon, at least 0.

@@ -42,8 +42,8 @@ class Event:
         name: Name of the features on which the score depends, for the report.
         score: Function that computes the scores of outputs.
         threshold: The threshold.
-        of_first: Whether the event is likelier for the first of the two inputs whose outputs the audit compares. It
-            then contains scores of at least the threshold, and otherwise scores below it.
+        of_first: If true, the event contains the outputs with a score of at least the threshold; they are likelier for
+            the first of two compared inputs. If false, it contains the others, which are likelier for the second.
     """
 
     name: str
@@ -73,8 +73,9 @@ class Event:
 def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha: float, delta: float = 0.0) -> Event:
     """Learn the event (set of outputs) that distinguishes the outputs of two inputs best.
 
-    Half of the draws fit several scores, and the other half selects the best one. Then all draws fit this score and
-    choose its threshold.
+    The event contains the outputs with a high, or with a low, value of a score, which is a function of an output. Half
+    of the draws fit several scores, and the other half selects the best one. Then all draws fit this score and choose
+    its threshold.
 
     Args:
         first: Outputs of the first input, in random order.

@@ -69,7 +69,7 @@ class InputSet:
 
 
 def list_sample_texts() -> list[str]:
-    """Return public texts as inputs: more than 1,000 invented sentences, each with one or two rare words.
+    """Return public texts as inputs of an audit: more than 1,000 invented sentences, each with one or two rare words.
 
     Example:
         >>> list_sample_texts()[0]
@@ -142,7 +142,8 @@ def propose_pairs(texts: Sequence[str], neighbors: Neighbors, generator: np.rand
 
     Args:
         texts: Different texts.
-        neighbors: ``text`` if any two texts are neighbors; ``word`` if neighbors differ in one word.
+        neighbors: Which inputs must be hard to distinguish (*neighbors*): ``text`` for any two texts; ``word`` for
+            texts that differ in one word.
         generator: Random generator of the choices.
 
     Returns:
@@ -175,7 +176,8 @@ def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.rando
 
     Args:
         texts: Different texts.
-        neighbors: ``text`` for sets of texts; ``word`` for sets of versions of one text that differ in one word.
+        neighbors: Which inputs must be hard to distinguish: ``text`` for any two texts; ``word`` for versions of one
+            text that differ in one word. The inputs of a set are of this kind.
         generator: Random generator of the choices.
     """
     if neighbors == "text":
@@ -210,9 +212,10 @@ def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
 
 
 def propose_vector_pairs(dimension: int, norm: float) -> list[InputPair]:
-    """Choose pairs of opposite vectors for a mechanism that clips vectors at a Euclidean norm.
+    """Choose pairs of vectors that are far apart, for a mechanism that clips vectors at a Euclidean norm.
 
-    The vectors are dense in one pair and sparse in the other.
+    The first pair are opposite dense vectors, the second opposite vectors with one coordinate that is not 0. The third
+    pair is the zero vector and a dense vector.
 
     Args:
         dimension: Number of coordinates.

@@ -74,9 +74,9 @@ class TestResult:
         bound: Lower bound on epsilon, or on epsilon per unit of distance.
         refutes: Whether the bound refutes the claim.
         ceiling: Largest bound that this test could report with its number of draws; ``None`` without a limit.
-        half_power: Power of the test, as a dictionary from a number of outputs ``k`` to an epsilon, in the unit of
-            ``bound``. Applied to k-ary randomized response with this epsilon, the test reports at least ``epsilon / 2``
-            with probability 90 %. The smallest such epsilon is given; ``None`` if there is none.
+        half_power: Power of the test, as a dictionary from a number of outputs ``k`` to an epsilon. It is the smallest
+            epsilon of k-ary randomized response for which the test reports at least half of this epsilon with
+            probability 90 %, in the unit of ``bound``; ``None`` if there is none.
         draws: Number of draws that entered the bound.
         description: The inputs, their distance and the event (set of outputs) of the test, without any text.
     """
@@ -94,17 +94,17 @@ class TestResult:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditReport:
-    """Report of an audit: a lower bound on epsilon, and the power of the tests.
+    """Report of an audit (statistical test of a claimed epsilon): a lower bound on epsilon, and the power of the tests.
 
     Attributes:
-        claim: The claim.
-        freshness: Whether repeated outputs for one input are independent.
-        tests: Results of the tests. If repeated outputs depend on each other or are all equal, there is at most one
-            test: identification with one draw of each input.
+        claim: The claimed epsilon and delta.
+        freshness: Result of a check whether the mechanism draws a new output each time it gets the same input.
+        tests: Results of the tests. If the mechanism repeats its outputs, there is at most one test: identification
+            (guessing the input of an output) with one draw of each input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts whose output equals the input in the identification test; ``None`` for vectors.
-        total_draws: Number of all samples of outputs, including those that selected the pair and the set of inputs.
-        settings: The settings.
+        total_draws: Number of all sampled outputs, including those that served to choose the inputs of the tests.
+        settings: Settings of the audit.
     """
 
     claim: Claim
@@ -155,8 +155,9 @@ def audit_mechanism(
     Args:
         mechanism: The mechanism.
         claim: Its claim.
-        pairs: Candidate pairs of neighbors under the claim.
-        sets: Candidate sets for the identification test, which guesses the input of an output; any two inputs of a set
+        pairs: Pairs of inputs that are neighbors: their outputs must be hard to distinguish if the claim is true. The
+            audit chooses one of them.
+        sets: Sets of inputs for the identification test, which guesses the input of an output; any two inputs of a set
             are neighbors.
         settings: Size and confidence; ``None`` for the defaults.
         progress: Called with a stage, its finished draws and their total.
@@ -403,16 +404,14 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Test the claim by betting against it (``betting``), sample after sample.
+        """Test the claim by betting against it, batch after batch of sampled outputs.
 
-        Bets against a grid of other epsilons give the bound on epsilon.
-
-        The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its number of
-        samples is used up.
+        Bets against a grid of other epsilons give the lower bound on epsilon. The test ends when the bets refute the
+        claim with error probability ``alpha``, or when its time or its number of samples is used up.
 
         Args:
             pair: Pair of inputs for bets on an event.
-            chosen: Set of inputs for bets on guesses; ``None`` to bet on the event only.
+            chosen: Set of inputs for bets on guesses of the input; ``None`` to bet on the event only.
             alpha: Probability that a true claim is refuted.
         """
         assert self._settings.until is not None

@@ -36,12 +36,13 @@ class SamplerAudit:
     """Result of comparing a mechanism's samples with its exact probabilities, at one epsilon.
 
     Attributes:
-        level: Name of the level, which is one epsilon of the mechanism with its tables.
-        promised: Stated epsilon of the level.
-        exact: Log ratio of the two probabilities, computed from the integer weights of the mechanism.
-        realized: 95 % lower bound on that log ratio, estimated from the draws.
+        level: Name of the epsilon in the bundle.
+        promised: The epsilon, as the bundle states it.
+        exact: Log ratio of an output's probabilities for two inputs, computed from the integer weights of the
+            mechanism. The inputs and the output are chosen so that the ratio is nearly the largest possible.
+        realized: 95 % lower bound on the same log ratio, estimated from sampled outputs.
         faults: One line for each failed comparison; empty for a correct sampler.
-        detectable_error: Smallest relative error in the smaller of the two probabilities that the draws detect with
+        detectable_error: Smallest relative error in the smaller of the two probabilities that the samples detect with
             probability 99 %.
     """
 
@@ -222,13 +223,13 @@ def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> 
 
 
 def _is_plausible(count: int, draws: int, share: float, alpha: float) -> bool:
-    """Return whether a count is within the two-sided binomial limits of level ``alpha``.
+    """Return whether a count of an event agrees with the exact probability of the event.
 
     Args:
         count: Number of draws in which the event happened.
         draws: Number of sampled outputs.
         share: Exact probability of the event.
-        alpha: Probability that a correct sampler is outside the limits.
+        alpha: Probability that a correct sampler gives a count outside the two-sided binomial limits.
     """
     at_least, at_most = binom.sf(count - 1, draws, share), binom.cdf(count, draws, share)
     return bool(min(at_least, at_most) >= alpha / 2)

@@ -48,7 +48,8 @@ def bound_above(count: ArrayLike, draws: int, alpha: float) -> Floats:
 def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: float, delta: float = 0.0) -> Floats:
     """Compute a lower bound on epsilon from counts of one event in outputs of two neighboring inputs.
 
-    The bound is ``ln((p - delta) / q)`` with p bounded from below and q from above, each at confidence 1 - alpha / 2.
+    The bound is ``ln((p - delta) / q)``. Here p is a lower confidence bound on the probability of the event for the
+    first input, and q an upper one for the second input, each at confidence 1 - alpha / 2.
 
     Args:
         first: Number of the first input's outputs in the event.
@@ -74,8 +75,8 @@ def bound_identification_epsilon(hits: int, draws: int, inputs: int, alpha: floa
     """Compute a lower bound on epsilon from the number of right guesses of the input of an output.
 
     In each draw, one of ``inputs`` pairwise neighboring inputs is chosen uniformly, and the guess names one of them.
-    For the probability s of a right guess, ``epsilon >= ln((s - delta) (inputs - 1) / (1 - s))``, with s bounded from
-    below.
+    The bound is ``ln((s - delta) (inputs - 1) / (1 - s))``, at least 0, where s is a lower confidence bound on the
+    probability of a right guess.
 
     Args:
         hits: Number of right guesses.
@@ -118,11 +119,11 @@ def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta:
 
 @lru_cache
 def find_half_power(outputs: int, draws: int, alpha: float, *, identification: bool) -> float | None:
-    """Find the smallest epsilon at which a test of k-ary randomized response reports at least half of epsilon.
+    """Find the smallest epsilon for which a test of k-ary randomized response likely reports at least epsilon / 2.
 
     k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)``, and otherwise
-    returns one of the other outputs. The power is exact if the event is known: the output equals the input. An audit
-    first has to learn an event, and needs a slightly larger epsilon.
+    returns one of the other outputs. The calculation assumes that the test counts the best event: the output equals the
+    input. A real audit has to learn its event from outputs first, and needs a slightly larger epsilon.
 
     Args:
         outputs: Number of outputs, and of inputs in the identification test.

@@ -89,7 +89,7 @@ class RawTextOptions:
             )
 
     def read_prior(self) -> list[str]:
-        """Read the public texts of ``--prior``, which the attacker knows in addition."""
+        """Read the public texts of ``--prior``, which the attacker knows besides those of ``--known-texts``."""
         from textveil_training.data import load_examples
 
         return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]

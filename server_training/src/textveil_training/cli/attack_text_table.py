@@ -72,7 +72,10 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
 
 
 def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
-    """Format two table rows of the attack ``words``: for content words, and for content words in the vocabulary."""
+    """Format the results of the attack ``words`` as rows of a table.
+
+    Each row has two rates: over all content words (not *the*, *of* and the like), and over those in the vocabulary.
+    """
     content, known = ({**found.get(what, {})} for what in ("content", "known"))
     for part in (content, known):
         part["standard_errors"] = part.get("deviations")  # over draws, for all attacks use the same texts

@@ -135,7 +135,9 @@ class ClaimOptions:
         return claim
 
     def list_inputs(self, seed: int | None) -> "tuple[list[InputPair], list[InputSet]]":
-        """Return the inputs among which the audit chooses: pairs of neighbors, and sets of neighbors.
+        """Return the inputs among which the audit chooses: pairs and sets of neighbors.
+
+        Two inputs are neighbors if their outputs must be hard to distinguish under the claim.
 
         Args:
             seed: Seed of the choice.

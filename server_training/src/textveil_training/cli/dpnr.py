@@ -234,7 +234,7 @@ def _train_recipe(
     Args:
         path: The recipe.
         data: File or folder of the data.
-        output: Folder of the new checkpoint.
+        output: Folder of the trained model (checkpoint).
         options: Column names of the data.
         chosen: Values of ``--start``, ``--features``, ``--write-features`` and ``--format``.
         seed: Seed that replaces the recipe's; ``None`` to keep it.

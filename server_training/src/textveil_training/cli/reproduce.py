@@ -25,7 +25,7 @@ StudyName = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class StudyInputOptions:
-    """Options for the data and models of a study; without them the study runs on a small sample."""
+    """Options for the data and models of a study (a table of a paper, computed again); by default a small sample."""
 
     heading: ClassVar[str] = "Inputs"
     data: Annotated[

@@ -137,7 +137,7 @@ class WikitextLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the number of lines before the next line, so that error messages count lines from the file's start."""
+        """Set the number of lines read so far, so that error messages count lines from the file's start."""
         self._line = lines
 
 
@@ -189,5 +189,5 @@ class TabbedLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of rows and lines before the next line, so that errors count from the file's start."""
+        """Set the numbers of rows and lines read so far, so that errors count from the file's start."""
         self._row, self._line = rows, lines

@@ -76,7 +76,7 @@ class PartJob:
 
 
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
-    """Divide files into parts; yield each part in a batch of its own, as soon as its end is found.
+    """Divide files into parts, and yield each part in a batch of its own as soon as the end of the part is found.
 
     If a file cannot be divided further, the function yields the error in place of the next part.
 
@@ -98,10 +98,10 @@ def _next_part(parts: Iterator[FileShard]) -> FileShard | None:
 
 
 class PartWorker:
-    """Worker that sanitizes parts; it loads the bundle once.
+    """Worker process that sanitizes parts of files; it loads the bundle (folder with word lists) once.
 
     Args:
-        job: Settings of the run.
+        job: Settings of the run, such as the files and the options of the sanitizer.
     """
 
     def __init__(self, job: PartJob) -> None:
@@ -158,9 +158,9 @@ class PartWorker:
 
 
 class _PartRecord:
-    """Writer of the JSON record about a part, just before the temporary output file is renamed.
+    """Writer of the JSON record about a finished part, just before the output file gets its final name.
 
-    The object stores a copy of the record.
+    The attribute ``content`` is a copy of the record; empty before the record is written.
     """
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:

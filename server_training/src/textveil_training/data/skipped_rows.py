@@ -31,7 +31,7 @@ class SkippedRows:
         self.reasons: Counter[str] = Counter()
 
     def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
-        """Count a bad row as skipped, or raise its error if rows of its kind are not skipped.
+        """Count a bad row as skipped; if this collector does not skip errors of this type, raise the error.
 
         Args:
             error: The error of the row.

@@ -24,7 +24,7 @@ def join_texts(example: LabeledExample) -> str:
 
 
 def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
-    """Choose one of several shares, such as ``train`` and ``test``, from the hash of a key.
+    """Choose one of several parts of the data (*shares*), such as ``train`` and ``test``, from the hash of a key.
 
     The names are sorted, ``w_1 .. w_n`` are their weights, and ``h`` is ``SHA-256(seed, key)`` as an integer. The
     result is the first name ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
@@ -58,7 +58,7 @@ def split_examples(
     seed: int = 0,
     key: Callable[[LabeledExample], str] = join_texts,
 ) -> dict[str, list[LabeledExample]]:
-    """Split examples into named shares, each in the order of the examples.
+    """Split examples into named parts (*shares*), each in the order of the examples.
 
     Args:
         examples: The examples.
@@ -107,7 +107,7 @@ class TextGroups:
     Attributes:
         group_ids: For each text the id of its group, which is the index of the group's first text, shape ``(texts,)``.
         keys: For each group id a key: the alphabetically first text of the group, in lower case without punctuation.
-            The hash of the key determines the share of the group.
+            The hash of the key determines the part (train or test) to which the group belongs.
         duplicates: Number of texts that equal an earlier one in lower case without punctuation.
     """
 
@@ -135,6 +135,10 @@ def fold_words(text: str) -> tuple[str, ...]:
 
 def group_texts(texts: Sequence[str]) -> TextGroups:
     """Group texts that share passages.
+
+    Two texts are in one group if they are equal in lower case without punctuation, if they share 8 words in a row, or
+    if one of them has at least 4 words and is a passage of the other. Texts that are linked only through others are in
+    one group too.
 
     Time and memory are linear in the number of words: the function compares passages of at most 8 words only, since
     texts that share a longer passage also share one of 8 words.
@@ -165,7 +169,7 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Divide texts into shares such as ``train`` and ``test``; texts of one group get the same share.
+    """Divide texts into parts (*shares*) such as ``train`` and ``test``; texts of one group get into the same part.
 
     The hash of the group's key chooses the share. A group with more than the fraction ``_LARGE_GROUP`` of all texts
     gets into the first of ``shares``.

@@ -128,8 +128,8 @@ class ReleasedDecisions:
 
     Attributes:
         decisions: Predicted class ids, one int64 array of shape ``(texts,)`` for each time that noise was drawn. A
-            model without noise has one array for each matrix of vectors: one matrix, or several with word dropout,
-            each computed from the texts without other words.
+            model without noise has one array for each matrix of vectors: one matrix, or several with word dropout, each
+            computed from the texts with other words removed.
         without_noise: Predictions from the vectors before the noise, for each matrix of vectors; empty for a model
             without noise.
     """
@@ -260,11 +260,11 @@ def load_or_compute_features(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Load the encoder's output vectors for a split from the checkpoint's folder, or compute them if missing.
+    """Load the encoder's output vectors for a split from the folder of a trained model, or compute them if missing.
 
     Args:
-        folder: The checkpoint.
-        model: The networks of the checkpoint, on the device.
+        folder: Folder of the model (checkpoint).
+        model: The networks, on the device.
         description: Content of ``checkpoint.json`` for these networks.
         part: Texts of the split.
         split: Name under which training stored the vectors. With ``None`` they are always computed.

@@ -86,7 +86,7 @@ class RepresentationDescription:
 def write_checkpoint(
     folder: Path, model: RepresentationModel, description: RepresentationDescription, vocabulary: Path
 ) -> None:
-    """Write all files of a checkpoint except the JSON record of the training run.
+    """Write all files of a checkpoint (folder of a trained model) except the JSON record of the training run.
 
     Args:
         folder: Folder of the checkpoint, created if necessary. An earlier checkpoint in it is replaced.
@@ -104,7 +104,7 @@ def write_checkpoint(
 
 
 def read_description(folder: Path) -> RepresentationDescription:
-    """Read ``checkpoint.json`` in a folder, and check the hashes of the files that it names.
+    """Read a trained model's ``checkpoint.json`` in a folder, and check the hashes of the files that it names.
 
     Raises:
         CheckpointError: The folder has no checkpoint, or one of another version, or a file is missing or changed.
@@ -123,7 +123,7 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationM
 
     Args:
         folder: Folder of the checkpoint.
-        dropout: Dropout probability of encoder and pooled vector, if the networks are trained further.
+        dropout: Dropout probability in the encoder and of its mean output, if the networks are trained further.
 
     Returns:
         The networks, in evaluation mode, and their description.
@@ -152,7 +152,7 @@ def build_model(
         extractor: The encoder.
         description: Content of ``checkpoint.json``.
         classifier_hidden: Number of units of the classifier's hidden layer.
-        dropout: Dropout probability of the pooled vector in training.
+        dropout: Dropout probability, in training, of the encoder's mean output.
     """
     return RepresentationModel(
         extractor,

@@ -70,7 +70,10 @@ SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 def override_format(data: DataSection, format_name: str | None) -> DataSection:
-    """Return a copy of a recipe's section about data with another file format; ``None`` changes nothing."""
+    """Return a copy of a recipe's data section with another format and the splits train, dev and test.
+
+    If ``format_name`` is ``None``, return the section unchanged.
+    """
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
@@ -110,12 +113,13 @@ def load_classification_split(
 ) -> ClassifiedSplit:
     """Load one split of data, with class ids for given labels.
 
-    A single file is divided as in ``load_classification_task``, and the result is one part of it.
+    ``load_classification_task`` divides a file without splits into train, dev and test; this function divides it in the
+    same way, and returns the part ``name``.
 
     Args:
         format_name: Format of the data.
         path: File or folder of the data.
-        name: Name of the split; ``None`` for a file without splits.
+        name: Name of the split; ``None`` for the whole file.
         labels: Labels in the order of their class ids.
         options: Column names, for formats that need them.
 
@@ -150,7 +154,7 @@ def _load_examples(format_name: str, path: Path, name: str | None, options: Read
 
 
 def make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> ClassifiedSplit:
-    """Build a split from examples.
+    """Build a split (texts with class ids and private attributes) from examples.
 
     Args:
         examples: Labeled examples.

@@ -45,8 +45,8 @@ class ClassCodes:
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
         delta: Delta of ``l2``; 0 for other modes.
-        codes: ``codes[yhat]`` is the code of class ``yhat``, a vector within the limit of the mode; shape (classes,
-            dimension).
+        codes: ``codes[yhat]`` is the code of class ``yhat``, of L1 or L2 norm at most 1, or for ``box`` with
+            coordinates from 0 to 1; shape (classes, dimension).
         epsilons: Epsilons per text for which the codes were optimized.
         accuracies: Accuracy at each epsilon, measured with noise that the search did not use.
         standard_errors: Standard errors of the accuracies.
@@ -71,11 +71,10 @@ class ClassCodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSearchSettings:
-    """Settings that determine the effort of a search for codes.
+    """Settings that determine the effort of a search for codes (one vector for each class).
 
     Attributes:
-        restarts: Number of random starts, in addition to starts in the corners of the set to which the mode bounds
-            vectors.
+        restarts: Number of random starts, in addition to two starts at unit vectors and their negatives.
         steps: Number of gradient steps of each start.
         draws: Number of noise vectors for each class during the search; must be a power of two.
         fresh_draws: Number of new noise vectors for each class to measure the reported accuracy.
@@ -107,7 +106,8 @@ def estimate_code_accuracy(
     change the result.
 
     Args:
-        codes: The code of each decision, shape (classes, dimension), inside the mode's unit set.
+        codes: The code of each decision, shape (classes, dimension): L1 or L2 norm at most 1, or for ``box``
+            coordinates from 0 to 1.
         confusion: Counts by true class (row) and decision without noise (column).
         epsilon: Epsilon per text.
         mode: ``l1``, ``l2`` or ``box``, which determines the noise.
@@ -119,8 +119,8 @@ def estimate_code_accuracy(
         The accuracy from 0 to 1, and its standard error.
 
     Raises:
-        InvalidRandomizer: A code is outside the mode's set, the shapes differ, or epsilon, delta or the confusion
-            matrix is not valid.
+        InvalidRandomizer: A code exceeds these limits, the shapes differ, or epsilon, delta or the confusion matrix is
+            not valid.
     """
     points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):
@@ -158,7 +158,7 @@ def search_codes(
         epsilons: Epsilons per text; one set of codes is optimized for all of them together.
         dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest coordinate is 0 and the largest
             1).
-        mode: ``l1``, ``l2`` or ``box``: the limit of vectors, and the noise.
+        mode: ``l1``, ``l2`` or ``box``, which determines the set of possible vectors and the noise.
         delta: Delta of ``l2``.
         search: Settings that determine the effort of the search.
 
@@ -191,9 +191,10 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the cube of mode ``box`` as codes, if a search for better codes would take minutes.
+    """Return random vectors of zeros and ones as codes (one vector for each class) of mode ``box``.
 
-    Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
+    This takes the place of a search for better codes where a search would take minutes. Any two codes differ in about
+    half of the coordinates. The function does not measure accuracies; they are NaN.
 
     Args:
         classes: Number of classes.
@@ -230,7 +231,7 @@ def search_best_dimension(
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
         epsilons: Epsilons per text.
-        mode: ``l1``, ``l2`` or ``box``: the limit of vectors, and the noise.
+        mode: ``l1``, ``l2`` or ``box``, which determines the set of possible vectors and the noise.
         delta: Delta of ``l2``.
         dimensions: Dimensions to try.
         search: Settings that determine the effort of the search in each dimension.
@@ -273,17 +274,17 @@ def _compute_posteriors(
 def _optimize_codes(
     start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
 ) -> tuple[float, torch.Tensor]:
-    """Maximize the mean accuracy over codes by the optimizer Adam.
+    """Find codes (one vector for each class) with a high mean accuracy under noise, by gradient ascent (Adam).
 
-    The optimizer changes points before the bound: the gradient also passes through the function that bounds them. The
-    step size decreases.
+    Adam changes unbounded vectors. ``bound_vectors`` converts them to codes, and the gradient passes through this
+    function. The step size decreases.
 
     Args:
         start: Initial codes, shape ``(classes, dimension)``.
         unit: Noise of scale 1, shape ``(1, draws, dimension)``.
         gains: Share of texts with each pair of decision (row) and true class (column); all shares sum to 1.
         scales: Noise scales, one for each epsilon.
-        mode: ``l1``, ``l2`` or ``box``, which determines the limit of vectors.
+        mode: ``l1``, ``l2`` or ``box``, which determines how vectors are bounded.
         steps: Number of steps of the optimizer.
 
     Returns:
@@ -309,12 +310,12 @@ def _optimize_codes(
 
 
 def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
-    """Return initial codes for the search: corners of the permitted region, opposite ones first, or random vectors.
+    """Return initial codes (one vector per class) of the search: two arrangements of unit vectors, then random ones.
 
     Args:
         classes: Number of classes.
         dimension: Number of coordinates of a code.
-        mode: ``l1``, ``l2`` or ``box``, which determines the limit of vectors.
+        mode: ``l1``, ``l2`` or ``box``, which determines how vectors are bounded.
         search: Settings of the search.
     """
     generator = np.random.default_rng([search.seed, dimension])
@@ -333,7 +334,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
     All classes use the same noise.
 
     Args:
-        mode: ``l1``, ``l2`` or ``box``: the limit of vectors, which determines the noise distribution.
+        mode: ``l1``, ``l2`` or ``box``, which determines the noise distribution.
         dimension: Number of coordinates.
         search: Settings of the search.
     """
@@ -345,7 +346,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Shrink vectors slightly, so that they stay within the limit of the mode after rounding to six decimals."""
+    """Shrink vectors slightly, so that rounding to six decimals leaves the norm at most 1; keep ``box`` vectors."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 

@@ -146,7 +146,7 @@ class StoredFeatures:
 
     @property
     def clean_classifier(self) -> RepresentationClassifier:
-        """Return the classifier of the checkpoint, which must have been trained without noise.
+        """Return the classifier of the start checkpoint (trained model), which must have been trained without noise.
 
         Raises:
             CheckpointError: The checkpoint was trained with noise.

@@ -105,7 +105,7 @@ class AttributeAdversary(nn.Module):
         )
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Compute logits of shape ``(n, attributes)`` from pooled vectors of shape ``(n, width)``."""
+        """Compute logits of shape ``(n, attributes)`` from the encoder's mean outputs of shape ``(n, width)``."""
         return self.layers(pooled)
 
 
@@ -160,16 +160,18 @@ class StageBuilder:
     ) -> TrainingStage:
         """Build the training stage in which the head learns to map every text to a chosen vector of its class.
 
-        The chosen vector is the *code* of the class (``code_search``). The head computes a vector from the encoder's
-        output. The loss is the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of
-        the class yhat(x), plus the cross entropy of the classifier under noise. Only the distance trains the head: from
-        a random start, the cross entropy would first move all classes together. For mode ``box`` f(x) is the vector
-        before the bound, since the bound gives no gradient to two of the coordinates.
+        The chosen vector is the *code* of the class (``code_search``). The loss is the sum of two terms. The first is
+        the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x).
+        The second is the cross entropy of the classifier under noise. Only the first term trains the head: from a
+        random start, the cross entropy would first move all classes together.
+
+        Mode ``box`` scales each vector so that its coordinates fill 0 to 1. Its smallest and largest coordinate are
+        then constant and have no gradient, so f(x) is the vector before this scaling.
 
         Args:
             train: Training split.
             dev: Split whose accuracy selects the best epoch.
-            clean: Classifier that decides ``yhat`` from the same pooled vectors, without noise.
+            clean: Classifier that decides ``yhat`` from the same encoder outputs, without noise.
             codes: Codes of the classes, shape ``(classes, k)``.
             num_epochs: Number of epochs.
         """
@@ -282,7 +284,7 @@ class StageBuilder:
         )
 
     def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
-        """Measure the accuracy with simulated noise at each epsilon of the recipe.
+        """Measure the accuracy with simulated noise at each of the model's epsilons.
 
         Args:
             data: Split to measure.

@@ -29,7 +29,7 @@ class RepresentationHead(nn.Module):
         self.out = nn.Linear(hidden or width, dimension)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Compute vectors ``(..., k)``, not yet bounded, from pooled vectors ``(..., width)``."""
+        """Compute vectors ``(..., k)``, not yet bounded, from mean encoder outputs ``(..., width)``."""
         return self.out(pooled if self.hidden is None else torch.tanh(self.hidden(pooled)))
 
 
@@ -108,10 +108,13 @@ class RepresentationModel(nn.Module):
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:
-        """Compute bounded vectors without noise, shape ``(texts, k)``, from pooled vectors ``(texts, width)``."""
+        """Compute bounded vectors without noise, shape ``(texts, k)``, from mean encoder outputs.
+
+        The outputs ``pooled`` have the shape ``(texts, width)``.
+        """
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Compute vectors from pooled vectors (mean encoder outputs) by dropout and head; do not limit their norm."""
+        """Compute vectors from mean encoder outputs by dropout and head (linear layers); do not limit their norm."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

@@ -29,7 +29,7 @@ class TrainedHead:
     Attributes:
         model: Head and classifier of the best epoch, in evaluation mode, without an encoder.
         description: Content of ``checkpoint.json`` for these networks.
-        dev: Mean accuracy of that epoch on dev over the levels, under the noise of training.
+        dev: Mean accuracy of that epoch on dev over the epsilons, under the noise of training.
         wall_s: Duration of the training in seconds.
     """
 
@@ -48,12 +48,12 @@ class _MissingEncoder(nn.Module):
 
 
 def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
-    """Return a copy of a recipe (training settings) with other settings of the vector and its noise, or another seed.
+    """Return a copy of a recipe (training settings) with other settings of the noisy vector, or with another seed.
 
     Args:
         recipe: The recipe.
-        changes: New values by name: ``mode``, ``dimension``, ``levels``, ``delta``, word dropout or other fields of the
-            representation, or ``seed``.
+        changes: New values by name: ``mode`` (kind of noise), ``dimension``, ``levels`` (epsilons), ``delta``, word
+            dropout or other fields of ``recipe.representation``; or ``seed``.
 
     Raises:
         RecipeError: The changed recipe is not valid.
@@ -77,7 +77,8 @@ def train_head(
     Args:
         recipe: Recipe of kind ``dpnr``; only its representation and the epochs of its head are used.
         task: Data with the labels of the splits.
-        features: Mean output vectors of the encoder for ``train`` and ``dev``, shape (copies, texts, width).
+        features: Mean output vectors of the encoder for ``train`` and ``dev``, shape (copies, texts, width). With word
+            dropout, the copies come from texts with different words removed; otherwise there is one copy.
         clean: The classifier of the model without noise, on the same features.
         placement: The chosen vector (*code*) of each class, for the recipe's epsilons and dimension.
     """

@@ -102,7 +102,7 @@ class TrainingSection:
 
 @dataclass(frozen=True, slots=True)
 class AdversarySection:
-    """Section of a recipe about the simulated attacker against which the encoder is trained.
+    """Section of a recipe (file of training settings) about a simulated attacker; the encoder is trained against it.
 
     Only recipes of the kind ``adversarial`` have this section.
     """
@@ -118,7 +118,8 @@ class RepresentationRecipe:
 
     Attributes:
         name: Name of the recipe, printable.
-        kind: ``clean``, ``adversarial`` or ``dpnr``.
+        kind: ``clean`` (training without noise), ``adversarial`` (against a simulated attacker) or ``dpnr`` (with
+            noise).
         note: One sentence about the purpose of the recipe.
         sha256: SHA-256 of the recipe's file.
     """
@@ -157,7 +158,7 @@ def replace_seed(recipe: RepresentationRecipe, seed: int) -> RepresentationRecip
 
 
 def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
-    """Check that the settings in a recipe are in range and do not contradict each other.
+    """Check that the settings in a recipe (file of training settings) are in range and do not contradict each other.
 
     Raises:
         RecipeError: A value is out of range or two values contradict each other.
@@ -193,7 +194,7 @@ def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
 
 
 def _check_ranges(name: str, part: Any) -> dict[str, bool]:
-    """Return a boolean for each key that has a range: whether its value is in the range.
+    """Check all settings of a section of a recipe (file of training settings); return for each one if it is in range.
 
     Args:
         name: Name of the recipe's section.

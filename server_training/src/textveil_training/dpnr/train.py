@@ -46,9 +46,9 @@ class RepresentationRunOptions(RunOptions):
     """Options of a training that the command line gives in addition to a recipe (file of settings).
 
     Attributes:
-        start: Checkpoint from which the training starts, if the recipe requires one.
-        features: Folder with stored pooled vectors ``features-SPLIT.safetensors`` of that checkpoint's encoder;
-            ``None`` to compute them.
+        start: Checkpoint (folder of a trained model) from which the training starts, if the recipe requires one.
+        features: Folder with stored pooled vectors (mean encoder outputs) ``features-SPLIT.safetensors`` of that
+            checkpoint's encoder; ``None`` to compute them.
         write_features: Whether to store the pooled vectors of all splits in the output folder.
         precision: Precision of the encoder in training. ``None`` for the recipe's precision, or for float32 if the
             device has no instructions for the recipe's precision.
@@ -224,7 +224,7 @@ def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: 
 def _copy_head(
     model: RepresentationModel, description: files.RepresentationDescription, start: StartCheckpoint
 ) -> None:
-    """Copy the weights of head (which computes the vector) and classifier from a checkpoint trained with noise."""
+    """Copy the weights of head (which computes the vector) and classifier from a model that was trained with noise."""
     ours, theirs = description, start.description
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
@@ -246,9 +246,9 @@ def _search_class_codes(
     """Find one vector (*code*) for each class, so that classes remain distinguishable under noise (``code_search``).
 
     Args:
-        recipe: Recipe with mode, dimension and levels.
+        recipe: Recipe (training settings) with mode, dimension and epsilons.
         task: The data.
-        clean: Classifier of the start checkpoint.
+        clean: Classifier of the model from which the training starts.
         features: Mean output vectors of the encoder for the dev split, shape ``(texts, width)``.
 
     Returns:

@@ -63,9 +63,10 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
 
 
 def compute_sensitivity(mode: str, dimension: int) -> float:
-    """Return the largest distance that two vectors within the limit of a mode can have.
+    """Return the largest distance of two bounded vectors (``bound_vectors``), which the noise must hide.
 
-    For ``l1`` it is the L1 distance 2, for ``box`` the L1 distance k, and for ``l2`` the L2 distance 2.
+    Modes ``l1`` and ``l2`` bound the norm of a vector by 1, so the distance is 2 in that norm. Mode ``box`` limits each
+    of the ``dimension`` coordinates to 0 to 1, so the L1 distance is ``dimension``.
     """
     return float(dimension) if mode == "box" else 2.0
 
@@ -73,9 +74,9 @@ def compute_sensitivity(mode: str, dimension: int) -> float:
 def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
     """Compute the noise scale of a coordinate for an epsilon per text.
 
-    ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
-    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 -
-    1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
+    For ``l1`` it is the Laplace scale ``2 / epsilon``, and for ``box`` the Laplace scale ``dimension / epsilon``. For
+    ``l2`` it is the standard deviation ``sigma`` of a Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1
+    of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
 
     Raises:
         InvalidRandomizer: Epsilon is not a positive number, ``l2`` has no delta between 0 and 1, or another mode has a
@@ -91,10 +92,10 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Compute the largest ``rho`` of zero-concentrated privacy for epsilon and delta, in floating point.
+    """Compute the largest ``rho`` (parameter of zero-concentrated differential privacy) that implies epsilon and delta.
 
-    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. Training calls this approximation
-    often, and it takes a thirtieth of the time.
+    The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. This floating-point approximation
+    takes a thirtieth of the time, and training calls it often.
     """
 
     def log_delta(rho: float) -> float:

@@ -154,15 +154,18 @@ def export_minilm(
     report: ProgressCallback,
     max_changed: float | None = None,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Export a model to int8 ONNX, and return the result as arrays and values that a cache can store.
+    """Quantize a model to int8 ONNX, and return the result as arrays and values that a cache can store.
+
+    The function tries several ways to quantize, and takes one that changes the decisions on a sample little.
 
     Args:
         model: The model.
         weight: Linear map from a vector to scores, shape ``(labels, dimension)``.
         bias: Constants that are added to the scores, shape ``(labels,)``.
-        sample: Class ids and texts on which the ways to quantize are compared.
+        sample: Class ids and texts of the sample.
         report: Function that is called with a stage, its finished steps and their total.
-        max_changed: Share of decisions that int8 may change, for texts without classes; ``None`` to compare accuracies.
+        max_changed: Largest share of decisions that may change, from 0 to 1, for texts without classes; ``None`` to
+            compare accuracies.
 
     Returns:
         Arrays by name, and a dictionary of further values; ``load_exported`` reads both.

@@ -81,7 +81,7 @@ def _strip_labels(rows: Sequence[LabeledExample]) -> list[LabeledExample]:
 def split_labeled_texts(
     rows: Sequence[LabeledExample], test: Sequence[LabeledExample] | None = None, seed: int = 0
 ) -> LabeledTexts:
-    """Check labels, and divide texts into three parts; copies and similar texts get into the same part.
+    """Check labels, and divide texts into training, calibration and test; similar texts get into the same part.
 
     Args:
         rows: Labeled texts. Blanks around a label are removed.
@@ -135,14 +135,14 @@ def split_labeled_texts(
 
 
 def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> LabeledTexts:
-    """Divide texts without labels into three parts; every text has class 0.
+    """Divide texts without labels into training, calibration and test texts; every text has class 0.
 
     Args:
         rows: Texts; their labels are ignored.
         seed: Seed of the division.
 
     Raises:
-        InvalidClasses: One of the three parts would have no text.
+        InvalidClasses: One of the parts would have no text.
     """
     texts = [row.text for row in rows]
     groups = group_texts(texts)
@@ -161,7 +161,7 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
 
 
 def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
-    """Return the indices of the texts in each part, by name of the part.
+    """Return the indices of the texts in each part (training, calibration and test), by name of the part.
 
     Args:
         groups: Groups of similar texts, which get into the same part.

@@ -33,14 +33,14 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
-    """Settings for training a static extractor (linear text classifier).
+    """Settings for training a static extractor (linear text classifier with a row of numbers for each word).
 
     Attributes:
-        dimension: Largest number of coordinates of a word's or pair's row. With more classes than this, rows are
-            projected onto this number of main directions.
+        dimension: Largest number of coordinates of a row, of a word or of a pair of words. With more classes than this,
+            rows are projected onto this number of principal components.
         pairs: Number of buckets to which pairs of words are hashed: a power of two, or 0 for no pairs.
-        min_texts: Smallest number of training texts with a word or a bucket. A rarer word has only its public vector,
-            without a trained part; a rarer bucket is ignored. So no row depends on a single text.
+        min_texts: Smallest number of training texts with a word or a bucket. The row of a rarer word is its public
+            vector alone, without a trained part; a rarer bucket is ignored. So no row depends on a single text.
         strength: Inverse weight ``C`` of the penalty on large rows: larger values fit the texts more closely.
         max_iterations: Largest number of steps of the optimizer.
         max_characters: Number of characters to which longer texts are cut.
@@ -83,14 +83,14 @@ class _StaticObjective:
     """The objective of ``train_static`` and its gradient, as functions of all weights in one flat vector.
 
     Args:
-        words: Share of each word in a text, times ``sqrt(n)`` with n the number of words in the text, shape
-            ``(texts, words + 2)``. The last two columns are for numbers and unknown words.
-        used_words: Words with trained rows, ascending.
-        pairs: Share of each hash bucket of word pairs in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
-        used_pairs: Buckets with trained rows, ascending.
+        words: For each text and word, the share of the word in the text times ``sqrt(n)``, with n the number of words
+            in the text; shape ``(texts, words + 2)``. The last two columns are for numbers and unknown words.
+        used_words: Ids of words with trained rows, ascending.
+        pairs: The same for each hash bucket of word pairs, shape ``(texts, buckets)``.
+        used_pairs: Ids of buckets with trained rows, ascending.
         roots: ``sqrt(n)`` of each text, shape ``(texts, 1)``.
-        public: Word vectors of the public model, shape ``(words + 2, dimension)``. The penalty keeps the trained rows
-            close to them.
+        public: Word vectors of the public model, shape ``(words + 2, dimension)``. The row of each word is a trained
+            linear map of its public vector, plus a trained row of its own if it has one.
         classes: Class id of each text.
         class_count: Number of classes.
         strength: Inverse weight of the penalty (``StaticSettings.strength``).
@@ -143,7 +143,7 @@ def train_static(
     settings: StaticSettings,
     report: ProgressCallback,
 ) -> StaticWeights:
-    """Train a static extractor on labeled texts.
+    """Train a static extractor (linear text classifier) on labeled texts.
 
     On one machine and one thread, equal texts and settings give equal weights.
 

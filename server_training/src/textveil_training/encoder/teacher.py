@@ -30,7 +30,7 @@ def choose_default_teacher() -> str:
 
 
 def choose_teacher_texts(texts: int) -> NDArray[np.int64]:
-    """Return indices of texts for the teacher: all, or ``MAX_TEACHER_TEXTS`` evenly spaced ones.
+    """Return indices of texts on which a teacher model is imitated: all, or ``MAX_TEACHER_TEXTS`` evenly spaced ones.
 
     Args:
         texts: Number of texts.

@@ -215,9 +215,8 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
 def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int) -> RepresentationRecipe:
     """Return the recipe (training settings) for the layers after the encoder, which are trained with noise.
 
-    They are the head, which computes the vector of a text, and the classifier of noisy vectors.
-
-    The noisy vector has one coordinate for every two labels.
+    These layers are the head, which computes the vector of a text, and the classifier of noisy vectors. The noisy
+    vector has one coordinate for every two labels.
 
     Args:
         settings: Settings of the bundle.
@@ -255,15 +254,15 @@ def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int)
 
 
 def check_settings(settings: VectorBundleSettings, labels: int) -> None:
-    """Check settings before any training starts.
+    """Check that the settings of a vector bundle are in range, before any training starts.
 
     Args:
         settings: Settings of the bundle.
-        labels: Number of labels.
+        labels: Number of classes of the training texts.
 
     Raises:
         RecipeError: A setting is out of range.
-        OptionError: A level is not a valid epsilon for the noise, or occurs twice.
+        OptionError: An epsilon is not valid for the noise, or occurs twice.
     """
     make_clean_recipe(settings, 1000)
     part = make_private_recipe(settings, labels, 1000).representation
@@ -357,7 +356,8 @@ def train_and_measure_head(
     Args:
         recipe: Recipe of kind ``dpnr``.
         task: The data.
-        features: Mean output vectors of the encoder, by split, shape (copies, texts, width).
+        features: Mean output vectors of the encoder, by split, shape (copies, texts, width). With word dropout, the
+            copies come from texts with different words removed; otherwise there is one copy.
         clean: Classifier of the encoder without noise, on the same features.
 
     Returns:
@@ -375,13 +375,14 @@ def choose_codes(
 ) -> ClassCodes:
     """Choose a vector for each class, its *code*, such that the noise confuses classes least.
 
-    The head is trained to map texts near the code of their class (``code_search``). If the search would take minutes,
-    the codes are random corners of the cube in which mode ``box`` clips vectors.
+    The head is trained to map texts near the code of their class (``code_search``). In mode ``box`` with many
+    coordinates a search would take minutes, so the codes are then random vectors of zeros and ones.
 
     Args:
         recipe: Recipe of kind ``dpnr``.
         task: The data.
-        features: Mean output vectors of the encoder, by split, shape (copies, texts, width).
+        features: Mean output vectors of the encoder, by split, shape (copies, texts, width). With word dropout, the
+            copies come from texts with different words removed; otherwise there is one copy.
         clean: Classifier of the encoder without noise, on the same features.
     """
     part, labels, classes = recipe.representation, task.dev.labels, len(task.labels)
@@ -407,7 +408,7 @@ def _export(
     """Quantize the trained networks to int8, check their accuracy on the test texts, and write the bundle.
 
     Args:
-        task: Divided texts as data of a recipe.
+        task: The texts, divided into train, dev and test.
         settings: Settings of the bundle.
         folder: Folder of the finished parts.
         output: Folder of the new bundle.

@@ -47,7 +47,7 @@ class PublicWords:
 def load_public_words(dimension: int) -> PublicWords:
     """Load words and their vectors from the bundle ``artifacts/english-santext``.
 
-    The vectors are projected onto their main directions and scaled to root mean square 1.
+    The vectors are projected onto their principal components and scaled to root mean square 1.
 
     Args:
         dimension: Number of coordinates of a row. Coordinates beyond those of the bundle's vectors are 0.
@@ -188,7 +188,7 @@ def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int
 
 
 def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
-    """Compute the share of each row among a text's words, as a sparse matrix ``(texts, rows)``.
+    """Compute the fraction of a text's words that have each row index, as a sparse matrix ``(texts, rows)``.
 
     Args:
         ids: Row index of each word of each text.
@@ -203,10 +203,10 @@ def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
 
 
 def count_texts(found: csr_array, rows: int) -> Ids:
-    """Count the texts that contain each row (document frequency).
+    """Count for each word, or bucket of word pairs, the texts that contain it (document frequency).
 
     Args:
-        found: Result of ``compute_word_shares``.
+        found: Result of ``compute_word_shares``: one row for each text, one column for each row of the embedding table.
         rows: Number of rows of the embedding table.
     """
     return np.bincount(np.asarray(found.indices), minlength=rows)

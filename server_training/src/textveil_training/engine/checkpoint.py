@@ -110,7 +110,7 @@ class CheckpointLayout:
     def read(
         self, folder: Path, keys: Collection[str], required: Callable[[dict[str, Any]], Collection[str]]
     ) -> dict[str, Any]:
-        """Read the description of a checkpoint folder, and check the hashes of all files.
+        """Read the description of a checkpoint (folder of a trained model), and check the hashes of all its files.
 
         Args:
             folder: The folder.

@@ -195,7 +195,8 @@ class TrainingLoop:
         """Write the state file, from which a later run can resume.
 
         Args:
-            stage: The current stage; ``None`` after the last stage, when the file has only the position.
+            stage: The current stage, whose tensors are stored. ``None`` after the last stage: the file then has only
+                the epoch, the metrics and the time so far.
         """
         self._update_clock()
         self._saved = time.monotonic()

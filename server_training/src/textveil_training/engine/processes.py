@@ -46,7 +46,7 @@ class SingleProcess:
         return nullcontext()
 
     def broadcast(self, tensor: Tensor) -> Tensor:
-        """Return the ``tensor`` of the process with rank 0; all processes have tensors of the same shape."""
+        """Return the ``tensor`` of the first process (rank 0); all processes have tensors of the same shape."""
         return tensor
 
     def sum(self, tensor: Tensor) -> Tensor:
@@ -93,7 +93,7 @@ class DistributedProcess(SingleProcess):
         return self._accelerator.no_sync(model)
 
     def broadcast(self, tensor: Tensor) -> Tensor:
-        """Return the ``tensor`` of the process with rank 0; all processes have tensors of the same shape."""
+        """Return the ``tensor`` of the first process (rank 0); all processes have tensors of the same shape."""
         from accelerate.utils import broadcast
 
         found: Any = broadcast(tensor.to(self.device))

@@ -36,7 +36,8 @@ class RunRecord:
 
     Args:
         path: JSON file of the record; ``None`` to write no file.
-        subject: Entries about the recipe, the data and the start of this run. All records have further entries.
+        subject: Entries about the recipe, the data and the start of this run. The record adds entries such as the time,
+            the software and the results.
         device: Device on which the run computes.
     """
 
@@ -180,7 +181,7 @@ class TrainingRun:
         The record's file is written after the first epoch.
 
         Args:
-            subject: Entries of the record about the recipe, the data and the start of this run.
+            subject: Entries of the record about the settings, the data and the start of this run.
 
         Raises:
             CheckpointError: The folder cannot be made.
@@ -229,7 +230,7 @@ class TrainingRun:
 
     @property
     def position(self) -> TrainingPosition:
-        """Current position of the training."""
+        """Current stage, epoch and batch of the training, with its metrics and time so far."""
         return self._loop.position
 
     def record_time(self, wall_s: float, cpu_s: float) -> None:
@@ -244,7 +245,7 @@ class TrainingRun:
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
         """Store the result in the record, remove the state file and return the record.
 
-        If several processes train together, only rank 0 writes, and only its record has the result.
+        If several processes train together, only the first one (rank 0) writes, and only its record has the result.
         """
         if self._main:
             self._record.finish(result)

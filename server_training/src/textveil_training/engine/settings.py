@@ -54,7 +54,7 @@ def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | Non
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Read a recipe file in TOML.
+    """Read a recipe (file of training settings) in TOML.
 
     Returns:
         The content of the file, and its SHA-256.

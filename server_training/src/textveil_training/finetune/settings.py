@@ -73,13 +73,13 @@ class FinetuningSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetuningRecipe:
-    """Recipe with the fine-tuning settings of a published result.
+    """Recipe (file of settings) with the fine-tuning settings of a published result.
 
     Attributes:
         name: Name of the recipe, printable.
         kind: ``finetune``.
         note: Sentence about the purpose of the recipe.
-        training: Settings of the first run.
+        training: Settings of the training.
     """
 
     name: str

@@ -82,7 +82,7 @@ class StringPieces:
         it.
 
         Args:
-            items: String ids of one or several texts, one text after the other.
+            items: Ids of the words and punctuation strings of one or several texts, one text after the other.
             attached: Whether an item is a word that directly follows another word, without a gap.
             randomized: Whether the words are outputs of a mechanism. Then *n't* after a word that is not an auxiliary
                 verb is written as *not*.
@@ -204,9 +204,9 @@ class AlignedCorpus:
         """Sanitize some texts with new randomness, and return the ids of the resulting words and punctuation strings.
 
         Args:
-            places: Positions of the texts' items, from ``locate_items``.
-            agreed: Function that receives the random outputs of this process, and returns those of the process with
-                rank 0, so that all processes use the same outputs.
+            places: Positions of the words and strings, from ``locate_items``.
+            agreed: Function that receives the random outputs of this process, and returns those of the first process,
+                so that all processes use the same outputs.
 
         Privacy:
             Each call samples new outputs of these texts, with the operating system's entropy.
@@ -254,7 +254,7 @@ class AlignedPairs(AlignedCorpus):
 
     Args:
         texts: The original texts; a text is omitted if it or its sanitized form has no word.
-        strings: Table of the ids and WordPieces of all items.
+        strings: Table of the ids and WordPieces of all words and punctuation strings.
         mode: Sanitizer in a protection mode.
     """
 
@@ -273,24 +273,24 @@ class AlignedPairs(AlignedCorpus):
         self.items = np.concatenate(parts)
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Return the sanitized words and punctuation marks of some texts as ids.
+        """Return the sanitized words and punctuation strings of some texts as ids.
 
         The texts were sanitized once, when the object was created, so this method samples nothing.
 
         Args:
-            places: Positions of the items, from ``locate_items``.
+            places: Positions of the words and strings, from ``locate_items``.
             agreed: Not used, since there is no new random output on which processes must agree.
         """
         return self._shown[places]
 
 
 def has_word(text: str) -> bool:
-    """Return whether a text has a word."""
+    """Return whether a text has at least one word, number or other string besides white space and punctuation."""
     return any(not is_gap(segment) for segment in split_text(text))
 
 
 def align_items(original: IntArray, shown: IntArray, nothing: int) -> IntArray:
-    """Return the original item of each sanitized item, or ``nothing`` if it is unknown.
+    """Return the original word or punctuation string (*item*) of each sanitized one; ``nothing`` if it is unknown.
 
     Both texts are aligned by their longest common sequences of items. The items between two such sequences are paired
     in order if there are equally many; otherwise their originals are unknown, since a full name may have become one

@@ -94,7 +94,8 @@ class Masker:
         """Create a batch in which random words are masked.
 
         Args:
-            shown: Items of the texts that are the input of the model, text after text.
+            shown: Words and punctuation strings (*items*) of the texts that are the input of the model, text after
+                text.
             original: Items of the original texts.
             words: True for items that are words.
             counts: Number of items of each text.

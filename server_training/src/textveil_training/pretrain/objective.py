@@ -50,7 +50,7 @@ class PretrainingObjective:
         self.start_clock()
 
     def compute_loss(self, batch: Tensor) -> Tensor:
-        """Compute the mean loss over a batch's targets, in one pass and in this process only."""
+        """Compute the mean loss over a batch's targets (masked WordPieces), in one pass and in this process only."""
         self._model.train()
         masked = self._mask_texts(batch.numpy())
         return self._sum_loss(masked) / _count_targets(masked)
@@ -90,7 +90,7 @@ class PretrainingObjective:
         return self._process.broadcast(torch.from_numpy(outputs)).numpy()
 
     def _sum_loss(self, part: MaskedBatch) -> Tensor:
-        """Return the sum of the loss over the targets of a part of a batch."""
+        """Return the sum of the loss over the targets (masked WordPieces) of a part of a batch."""
         part = part.to(self._process.device)
         at = part.targets != IGNORED
         with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):

@@ -95,7 +95,7 @@ def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) ->
 def restore_wikitext(text: str) -> str:
     """Undo WikiText's tokenization: ``@-@`` becomes a hyphen, and ``<unk>`` is removed.
 
-    One word in twenty of WikiText is ``<unk>``. A model trained on it would mainly learn to predict ``<unk>``.
+    One word in twenty of WikiText is ``<unk>``. A model trained on such text would mainly learn to predict ``<unk>``.
     """
     for mark in "-,.":
         text = text.replace(f" @{mark}@ ", mark)
@@ -198,11 +198,11 @@ def split_pretraining_texts(
 def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
     """Compute the log frequency of each WordPiece in the words of a corpus, shape ``(vocabulary,)``.
 
-    The function adds one to each count.
+    The function adds one to each count, so that no logarithm is infinite.
 
     Args:
         corpus: The corpus.
-        strings: Table of the WordPieces of all items.
+        strings: Table of the WordPieces of all items (words and punctuation strings).
         vocabulary: Number of WordPieces.
     """
     flat, begins = strings.flat_pieces

@@ -53,7 +53,7 @@ class ReproductionInputs:
 
     @property
     def uses_sample(self) -> bool:
-        """Whether the study runs on the small sample."""
+        """Whether the study (a table of a paper, computed again) runs on the small built-in sample."""
         return self.data is None and self.vectors is None
 
 
@@ -100,7 +100,7 @@ def describe_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> dict[s
 
 
 def get_format_name(study: PublishedStudy, inputs: ReproductionInputs) -> str:
-    """Return the format of the data: the given one, or the study's default."""
+    """Return the format of the study's data: the given one, or the default."""
     return inputs.format_name or study.formats[0]
 
 

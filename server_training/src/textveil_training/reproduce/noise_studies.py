@@ -107,6 +107,8 @@ def clip_vector(vector: np.ndarray, length: float) -> np.ndarray:
 def draw_privacy_losses(first: np.ndarray, second: np.ndarray, epsilon: float, seed: int = 0) -> np.ndarray:
     """Simulate the privacy loss between two vectors under Laplace noise of scale ``2 / epsilon``.
 
+    The privacy loss of a noisy vector is the log ratio of its densities under the first and the second vector.
+
     Args:
         first: Vector to which the noise is added, clipped to length 1.
         second: The other vector.

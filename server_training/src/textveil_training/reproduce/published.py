@@ -87,7 +87,7 @@ _SANTEXT_METRIC = (
 def _list_santext_figures(
     unsanitized: str, santext: tuple[str, ...], santext_plus: tuple[str, ...], fbdd: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return one column of SanText's Table 1 (GloVe vectors, epsilon 1, 2 and 3) by the name of a row.
+    """Return one column of Table 1 of the SanText paper (GloVe vectors, epsilon 1, 2 and 3) as numbers by row name.
 
     Args:
         unsanitized: Score without sanitization, as printed.

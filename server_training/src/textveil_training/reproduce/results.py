@@ -71,10 +71,10 @@ def read_paper_figures(path: Path) -> dict[str, str]:
 
 
 def check_paper_figures(figures: Mapping[str, str], record: Mapping[str, Any]) -> None:
-    """Check that each given number of the paper belongs to a row of the computed table.
+    """Check that each given number of the paper has the name of a row of the computed table.
 
-    A study may run for hours, and the names of its rows are known only at the end. Call this function after writing the
-    record, so that an error does not lose the results.
+    The names of the rows are known only at the end of a study, which may take hours. Call this function after writing
+    the record, so that an error does not lose the results.
 
     Raises:
         DataOptionError: The name of a figure is not the name of a row.
@@ -88,7 +88,7 @@ def check_paper_figures(figures: Mapping[str, str], record: Mapping[str, Any]) -
 
 
 def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[list[str]]:
-    """Return the cells of the table, the header first.
+    """Return the cells of a study's table (a table of a paper, computed again), the header first.
 
     Args:
         found: The outcome of the study.
@@ -131,7 +131,7 @@ def make_record(
 
 
 def read_record(record: Mapping[str, Any]) -> Reproduction:
-    """Recreate the computed table of a study from the JSON record of its run.
+    """Recreate the computed table of a study (a table of a paper, computed again) from the JSON record of its run.
 
     Args:
         record: Content of a record's file.

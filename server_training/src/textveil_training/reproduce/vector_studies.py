@@ -123,7 +123,10 @@ def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed:
 
 
 def _list_levels(part: VectorTask) -> list[tuple[str, str, str, str, int]]:
-    """Return, for each row of the table, its name, its series, and the mode, epsilon and dimension of the vector."""
+    """Return for each row of the table: its name, the name of its line in the picture, and the vector's settings.
+
+    The settings are mode, epsilon per text and dimension.
+    """
     small, width = max(1, -(-len(part.task.labels) // 2)), part.width
     paper = [
         (f"box, epsilon {one} of a coordinate", "box, the paper's", "box", f"{float(one) * width:g}", width)
@@ -134,7 +137,7 @@ def _list_levels(part: VectorTask) -> list[tuple[str, str, str, str, int]]:
 
 
 def measure_accuracies(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure the accuracy of the main task for each bound, noise and epsilon (Table 2 of Lyu, He and Li 2020)."""
+    """Measure accuracy for two kinds of bounded and noisy vectors by epsilon (Table 2 of Lyu, He and Li 2020)."""
     part = load_vector_task(study, inputs)
     labels = part.task.test.labels
     majority = int(part.task.train.labels.bincount().argmax())
@@ -260,7 +263,7 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Measure how often the noise of the paper's own code can be removed by subtracting the smallest coordinate.
+    """Measure how often one can remove the noise in the DPNR authors' code by subtracting the smallest coordinate.
 
     That code adds the same random number to all coordinates.
 

@@ -214,7 +214,7 @@ def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reprod
 
 
 def load_study_task(study: PublishedStudy, inputs: ReproductionInputs) -> FinetuningTask:
-    """Load the labeled texts of a study; without ``--data`` load the built-in sample of messages.
+    """Load the labeled texts of a study (a table of a paper); without ``--data`` load the built-in sample of messages.
 
     Raises:
         DataError: The data cannot be read, or have too few rows.

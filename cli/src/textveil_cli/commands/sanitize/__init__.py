@@ -3,11 +3,12 @@
 import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from textveil.errors import OptionError
+from textveil.errors import OptionError, OutputError
 
+from textveil_cli.console import open_output
 from textveil_cli.options import (
     BundleOptions,
     ChangeOptions,
@@ -21,6 +22,9 @@ from textveil_cli.options import (
     TextOptions,
     refuse_overwriting,
 )
+
+if TYPE_CHECKING:
+    from textveil.text.restore import Restorer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -36,7 +40,7 @@ class SanitizeArguments:
         typer.Option(
             rich_help_panel=RowOptions.heading,
             help="With one document, in the mode names or with --consistent: save its mapping, which textveil restore "
-            "needs, to this file, readable by its owner alone.",
+            "needs, to this file, readable by its owner alone. Tables: add --document file.",
         ),
     ] = None
     table: TableOptions
@@ -62,15 +66,18 @@ class SanitizeArguments:
 
         The hint is empty if the user gave ``--document``.
 
-        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line. ``--corpus-key`` does not
-        change this, since the key selects surrogates alone.
+        ``[person 1]`` of one line can be another person than ``[person 1]`` of the next line. Also with
+        ``--corpus-key`` the numbers restart: the key determines surrogates (invented replacements), but not the numbers
+        of tags.
         """
         has_selected = self.rows.document is not None or self.rows.document_key is not None
         has_numbers = self.text_options.is_consistent or self.has_corpus_key
         if self.text_options.protection.style != "tag" or not has_numbers or has_selected:
             return ""
-        unit, whole, option = ("cell", "row", "row") if self.is_table else ("line", "file", "file")
-        remedy = f"--document {option} numbers them in the whole {whole}"
+        unit = "cell" if self.is_table else "line"
+        remedy = "--document file numbers them in the whole file"
+        if self.is_table:
+            remedy = "--document row numbers them in the whole row, --document file in the whole table"
         if self.has_corpus_key:
             remedy = "--corpus-key makes equal names equal with --style surrogate alone"
         return (
@@ -113,9 +120,9 @@ class SanitizeArguments:
         """Raise ``OptionError`` for options that contradict each other."""
         if self.inputs.text is not None and (self.is_table or self.table.columns):
             raise OptionError("--text cannot be combined with a table, --column or --key")
-        choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
-        if self.rows.document not in choices:
-            raise OptionError(f"--document must be '{choices[1]}' or '{choices[2]}'")
+        units = ("cell", "row", "file") if self.is_table else ("line", "file")
+        if self.rows.document not in (None, *units):
+            raise OptionError(f"--document must be {', '.join(map(repr, units[:-1]))} or {units[-1]!r}")
         if self.save_mapping is not None and not self.text_options.is_consistent:
             conflicting = "--corpus-key" if self.has_corpus_key else "--no-consistent"
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:
@@ -124,7 +131,11 @@ class SanitizeArguments:
         if self.save_mapping is not None and self.ledger.replay_cache:
             raise OptionError("use either --save-mapping or --replay-cache: the replay cache stores no mapping")
         if self.is_over_files and self.save_mapping is not None:
-            raise OptionError("--save-mapping needs one document: not a folder or table")
+            has_one_file = len(self.inputs.paths) == 1 and not os.path.isdir(self.inputs.paths[0])
+            if not has_one_file or self.rows.document != "file":
+                raise OptionError("--save-mapping needs one document: name one file, and add --document file")
+            if self.run.workers > 1:
+                raise OptionError("use either --save-mapping or --workers: one process sanitizes one document")
         if self.is_over_files and self.ledger.replay_cache:
             raise OptionError(
                 "--replay-cache needs plain text: it stores one complete output, and files are sanitized in blocks"
@@ -144,6 +155,23 @@ class SanitizeArguments:
                 if field.name not in ("plain", "document") and getattr(group, field.name) != field.default:
                     name = "no-header" if field.name == "header" else field.name.replace("_", "-")
                     raise OptionError(f"--{name} needs {inputs}{' or a folder' if name == 'max-field-bytes' else ''}")
+
+    def save_one_mapping(self, mapping: "Restorer") -> None:
+        """Write the mapping (from surrogates to originals) of the only document to the file of ``--save-mapping``.
+
+        Only the owner may read the file.
+
+        Raises:
+            OutputError: The mapping is larger than ``textveil restore`` accepts. Nothing was written.
+        """
+        from textveil.text.restore import MAX_MAPPING_BYTES  # lazy: few runs save a mapping
+
+        assert self.save_mapping is not None
+        content = mapping.to_json()
+        if len(content) > MAX_MAPPING_BYTES:
+            raise OutputError("--save-mapping: the mapping exceeds 64 MB: divide the text, or use --style tag")
+        with open_output(self.save_mapping, private=True) as write:
+            write(content)
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
         """Raise ``OutputError`` if an output would overwrite a file that the command reads or updates.

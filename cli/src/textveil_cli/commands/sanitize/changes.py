@@ -24,11 +24,10 @@ _WORD_OPTIONS = ("deny", "allow", "randomize", "known")
 
 
 def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, options: Options) -> str:
-    """Return the options of a run for its report, one line.
+    """Return the options of a run as one line for its report, such as ``protect names, style tag``.
 
-    >>> from textveil_cli.commands.sanitize.changes import format_options
-    >>> format_options({"style": "tag", "deny": ["zorbing"], "keep": ["city", "age"]})
-    'style tag, deny (1 word), keep city age'
+    The line has the options that the user gave and the most important defaults, but no secret key and no word of the
+    user's lists; see ``format_options``.
     """
     terms = sanitizer.terms(**options)
     shown: dict[str, Any] = {"protect": terms.mechanism if terms.mechanism == "names" else terms.protect}
@@ -84,7 +83,11 @@ class ChangeViews:
         self._has_begun = False
 
     def begin_input(self, name: str) -> None:
-        """Start the changes of another file of plain text; ``name`` is the file's name in the report."""
+        """Begin to collect the changes of the next file of plain text.
+
+        Args:
+            name: Name of the file in the report.
+        """
         self._name, self._row = name, 0
 
     def add_results(self, texts: Sequence[str], results: Sequence[Result]) -> None:

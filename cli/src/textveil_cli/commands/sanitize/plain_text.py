@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
@@ -79,7 +78,9 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         if receipt is not None:
             receipt.add_releases(results)
         if mapping is not None:  # before the output: if the mapping were lost, only a second release could replace it
-            _write_mapping(mapping, results)
+            for result in results:
+                if result.mapping is not None:
+                    arguments.save_one_mapping(result.mapping)
         if views is not None:
             views.add_results(texts, results)
         return results
@@ -146,10 +147,11 @@ def _skip_warning(lines: list[str]) -> None:
 
 
 def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[LineCheck, KeptWordsTally]":
-    """Return two objects that warn if texts may be in another language than the word lists.
+    """Return two objects that detect texts in another language than the word lists.
 
-    The caller calls the first object with the texts before they are sanitized: it warns about unknown words. The caller
-    prints the second object after the run: it warns about many replaced words.
+    The first object is a function. The caller passes texts to it before they are sanitized, and it warns about unknown
+    words. The second object counts replaced words. After the run the caller prints its warning about many replaced
+    words.
     """
     from textveil_cli.console import KeptWordsTally, UnknownWordsWarning
 
@@ -258,17 +260,6 @@ class _StatementTally:
             return "no documents"
         statement = arguments.output.format_statement(self.terms.statement(self.tokens, self.randomized))
         return f"{format_count(self.documents, 'document')}. {statement}"
-
-
-def _write_mapping(path: Path, results: list[Result]) -> None:
-    """Write the mapping (from replacements to original words) to a file that only its owner may read.
-
-    The run must consist of one document.
-    """
-    for result in results:
-        if result.mapping is not None:
-            with open_output(path, private=True) as write:
-                write(result.mapping.to_json())
 
 
 def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) -> Iterator[LineBatch]:

@@ -38,6 +38,7 @@ from textveil_cli.files import (
     refuse_tables_by_name,
     sanitize_files,
 )
+from textveil_cli.options.ledger import check_writable
 
 if TYPE_CHECKING:
     from textveil_cli.changes import ReportFacts
@@ -64,9 +65,10 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     sources = _find_files(arguments, selection)
     manifest_path = None if sources.folder is None else get_manifest_path(sources.folder)
     written_paths = [("--output", path) for path in (*(source.target for source in sources.files), manifest_path)]
-    arguments.refuse_overwriting(
-        sanitizer.bundle.path, *written_paths, ("--rejected-rows", arguments.run.rejected_rows)
-    )
+    private_paths = [("--rejected-rows", arguments.run.rejected_rows), ("--save-mapping", arguments.save_mapping)]
+    if arguments.save_mapping is not None:
+        check_writable("--save-mapping", arguments.save_mapping)
+    arguments.refuse_overwriting(sanitizer.bundle.path, *written_paths, *private_paths)
     packs, into_folder = selection.format != "parquet", sources.folder is not None
     check_output_ending(
         arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
@@ -98,10 +100,7 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     else:
         print_unless_quiet(run.format_statement(result), quiet)
     _print_notes(sources, result, quiet)
-    # one cell per row: no option numbers the tags of several rows, but with a key the user expects equal tags
-    by_row = run.is_table and not arguments.has_corpus_key
-    has_several = result.counts.documents > (result.counts.rows if by_row else len(result.files))
-    if has_several and (hint := arguments.describe_tag_numbers()):
+    if result.counts.documents > len(result.files) and (hint := arguments.describe_tag_numbers()):
         print_unless_quiet(hint, quiet)
     if not quiet:
         run.print_language_warning(result)
@@ -125,7 +124,8 @@ def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> Sou
 
 
 #: Unit of a document in messages. An empty cell is no document.
-_DOCUMENT_NAMES = {"cell": "text", "row": "filled row", "key": "document", "file": "text"}
+_DOCUMENT_NAMES = {"cell": "text", "row": "filled row", "key": "document", "file": "table"}
+_PLAIN_DOCUMENT_NAMES = {"cell": "line", "file": "text"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,13 @@ class _TableRun:
                 result = sanitize_files(
                     sources,
                     self.selection,
-                    BlockSanitizer(self.sanitizer, arguments.bundle.bundle, self.options, arguments.run.workers),
+                    BlockSanitizer(
+                        self.sanitizer,
+                        arguments.bundle.bundle,
+                        self.options,
+                        arguments.run.workers,
+                        None if arguments.save_mapping is None else arguments.save_one_mapping,
+                    ),
                     manifest=manifest,
                     rejected_rows=rejected_rows,
                     report=advance,
@@ -301,16 +307,15 @@ class _TableRun:
     def format_statement(self, result: RunResult) -> str:
         """Return the privacy statement of the run, its counts, and the names of unprotected parts, as readable text."""
         counts, selection = result.counts, self.selection
-        document_name = (
-            "line"
-            if (selection.format, selection.document) == ("lines", "cell")
-            else _DOCUMENT_NAMES[selection.document]
-        )
+        document_name = (_DOCUMENT_NAMES if self.is_table else _PLAIN_DOCUMENT_NAMES)[selection.document]
         described_documents = (
             f"{format_count(counts.documents, document_name)} with at most "
             f"{format_count(counts.max_tokens, self.terms.privacy_unit)}"
         )
         described_documents += "" if counts.documents == 1 else " each"
+        linked = ""
+        if self.is_table and selection.document == "file" and self.terms.consistent:
+            linked = " Equal names of all rows have equal replacements, so that readers can link the rows."
         files = format_count(len(result.files), "file")
         statement_text = self.arguments.output.format_statement(
             self.terms.statement(counts.tokens, counts.randomized_words)
@@ -328,11 +333,17 @@ class _TableRun:
             copied_parts += f"; {copied_names} are copied unprotected" if copied_names else ""
         elif selection.without:
             copied_parts = f"{len(selection.without)} removed; {copied_parts}"
-        return f"{files}, {rows}, {described_documents}. {statement_text} {columns} rewritten; {copied_parts}.{names}"
+        return (
+            f"{files}, {rows}, {described_documents}. {statement_text} {columns} rewritten; {copied_parts}."
+            f"{linked}{names}"
+        )
 
 
 def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
-    """Print notes for the owner of this device, such as the number of ignored files. The notes are not published."""
+    """Print notes for the owner of this device, such as the number of ignored files.
+
+    The notes depend on private input, so they are no part of the privacy statement.
+    """
     remarks: list[str] = []
     if result.finished_before:
         remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")

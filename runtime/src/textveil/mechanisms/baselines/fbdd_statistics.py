@@ -109,7 +109,7 @@ def check_calibration(words: int, draws: int, eta: float) -> None:
 
 
 def count_required(draws: int, eta: float) -> int:
-    """Return the smallest number of samples that is at least the share ``1 - eta`` of ``draws`` samples.
+    """Return the number of samples that make up the share ``1 - eta`` of ``draws`` samples, rounded up.
 
     The computation is exact for the decimal number that ``repr`` prints for ``eta``.
 

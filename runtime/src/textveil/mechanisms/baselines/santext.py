@@ -80,9 +80,10 @@ class SanText:
     def compute_proposals(self, inputs: Integers) -> WeightRows:
         """Return the weights for the first step of sampling, which proposes an output; one row for each input ``x``.
 
-        Every output ``y`` has the weight ``q(y) tail(x)``, where ``tail(x)`` is the weight ``W`` of the last score that
-        the table stores for ``x``. A stored neighbor ``y`` has the additional weight ``excess(x, y) = q(y) (W[score of
-        y] - tail(x))``, which is 0 if ``y`` is not an output.
+        The factor ``q`` of an output and the weight ``W`` of a score are defined in the docstring of the class. Every
+        output ``y`` has the weight ``q(y) tail(x)``, where ``tail(x)`` is the weight of the last score that the table
+        stores for ``x``. A stored neighbor (near word) ``y`` has the additional weight ``excess(x, y) = q(y) (W[score
+        of y] - tail(x))``, which is 0 if ``y`` is not an output.
         """
         stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]

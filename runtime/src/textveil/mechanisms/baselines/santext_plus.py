@@ -23,9 +23,8 @@ from textveil.mechanisms.randomizer import ScoreRandomizer
 def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
     """Return the epsilon that SanText+ adds because it leaves some words unchanged: ``epsilon_0 = ln(1/p)``.
 
-    The equation is Theorem 2 of Yue et al. 2021.
-
-    ``p`` is the exact probability with which the coin replaces a word. The result is rounded up to six decimals.
+    Here ``p`` is the exact probability with which the coin (random decision) replaces a common word. The equation is
+    Theorem 2 of Yue et al. 2021. The result is rounded up to six decimals.
 
     Example:
         >>> compute_mixture_epsilon(ReplacementCoin.from_probability(1))
@@ -66,8 +65,8 @@ class SanTextPlus:
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Sample one output word for each input word (``Mechanism.draw_symbols``).
 
-        The coin leaves only whole words unchanged. If the tokenizer splits a secret into frequent parts, unchanged
-        parts could reveal the secret.
+        A random decision (the coin) leaves some common words unchanged. It applies to whole words only: if the
+        tokenizer splits a secret into frequent parts, unchanged parts could reveal the secret.
 
         Privacy:
             The coin uses the first random words, one for every word that it may leave unchanged. SanText uses the next
@@ -83,7 +82,7 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The exact output probabilities for inputs that are whole words. The coin may leave such words unchanged."""
+        """The exact output probabilities for whole words as inputs, which SanText+ may leave unchanged."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )

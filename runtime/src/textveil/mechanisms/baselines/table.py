@@ -195,8 +195,9 @@ def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum:
 
     Args:
         weights: Integer weight of each score (integer distance of two words).
-        scores: Scores of the neighbors of each input.
-        base_sum: Sum of the factors of all outputs.
+        scores: Scores of the neighbors (nearest words) of each input.
+        base_sum: Sum of the factors of all outputs. The weight of an output is its factor, multiplied by the weight of
+            the score.
         largest_base: Largest factor of an output.
     """
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]

@@ -221,10 +221,14 @@ def _check_reach(reach: int) -> None:
 
 
 def _make_table(counts: list[int], bits: int) -> NoiseTable:
-    """Make a noise table from counts whose sum is below ``2**bits``, by adding the missing counts to the end values.
+    """Make a noise table from counts whose sum is below ``2**bits``. The two end values get the missing counts.
 
-    The function lowers the count of the value 0 to an even number. The number of random words that select none of the
-    values is then even, and each of the two end values gets half of these words.
+    The function first lowers the count of the value 0 to an even number. Then the number of random words that select no
+    value is even, and each of the two end values gets half of these words.
+
+    Args:
+        counts: For each value 0, 1, ... below the end value, the number of random words that select the value.
+        bits: Number of bits of a random word.
     """
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])

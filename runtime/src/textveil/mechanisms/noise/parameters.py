@@ -95,7 +95,10 @@ class ReleaseParameters:
 
     @property
     def scale(self) -> Fraction:
-        """Scale of discrete Laplace noise in grid steps, ``sensitivity / epsilon``. The mode ``l2`` ignores it."""
+        """Scale of discrete Laplace noise in grid steps: ``sensitivity / epsilon``.
+
+        The mode ``l2`` has Gaussian noise instead.
+        """
         return self.sensitivity / self.exact_epsilon
 
     def compute_rho(self, variance: int) -> Fraction:

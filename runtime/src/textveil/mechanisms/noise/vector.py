@@ -145,7 +145,7 @@ class VectorReleaser:
         with a coordinate that is not finite becomes 0.
 
         Args:
-            vectors: Vectors as floating-point numbers, in units of ``grid`` steps, shape ``(n, k)``.
+            vectors: Vectors as floating-point numbers, shape ``(n, k)``. The number 1.0 becomes ``grid`` steps.
 
         Returns:
             The vectors in steps, shape ``(n, k)``, and the mask of vectors that became 0 because a coordinate was not
@@ -169,7 +169,8 @@ class VectorReleaser:
         """Add noise to every coordinate, and clamp the result. This is a pure function.
 
         Args:
-            integers: Vectors in the ball, in steps, as from ``quantize_vectors``, shape ``(n, k)``.
+            integers: Vectors in steps, shape ``(n, k)``. ``quantize_vectors`` has moved them into the ball (set of
+                permitted vectors).
             words: Independent uniform 64-bit words, one for every coordinate, in the same shape.
 
         Returns:
@@ -186,7 +187,7 @@ class VectorReleaser:
         """Return noisy vectors, with independent noise in every coordinate of every vector.
 
         Args:
-            vectors: Vectors as floating-point numbers, in units of ``grid`` steps, shape ``(n, k)``.
+            vectors: Vectors as floating-point numbers, shape ``(n, k)``. The number 1.0 becomes ``grid`` steps.
             random_uint64: Function that returns a given number of independent uniform 64-bit words; by default, the
                 random generator of the operating system.
 
@@ -214,7 +215,7 @@ class VectorReleaser:
 
 
 def _project_into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
-    """Scale each vector ``q`` whose norm is above ``radius`` to ``trunc(q radius / norm)``, in place.
+    """Scale each vector ``q`` with a norm above ``radius`` to ``trunc(q radius / norm)``. Change the array in place.
 
     Args:
         vectors: Vectors in steps, shape ``(n, k)``.

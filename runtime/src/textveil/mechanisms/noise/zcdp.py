@@ -76,10 +76,10 @@ def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
 
 
 def _compute_best_rho(excess: Decimal, loss: Decimal) -> Decimal:
-    """Return the rho (parameter of zCDP) for which no other order gives a smaller delta bound than this order.
+    """Return the rho (parameter of zCDP) for which a given order gives the smallest delta bound of all orders.
 
     Args:
-        excess: Order minus 1.
+        excess: The order minus 1.
         loss: Epsilon.
     """
     return (loss - (excess / (1 + excess)).ln()) / (2 * excess + 1)

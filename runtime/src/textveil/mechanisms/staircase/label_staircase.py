@@ -35,8 +35,8 @@ MAX_LABELS = 256
 class LabelStaircase(Staircase):
     """The staircase mechanism for class labels at one epsilon: it replaces a label by a random label.
 
-    Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input
-    ``<unk>``. Its output distribution is in proportion to the base weights.
+    Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input ``<unk>``
+    for an unknown label. For this input, the probabilities of the outputs are in proportion to their base weights.
 
     Attributes:
         budget_matrix: For each input (row) and output (column), the part ``a`` of the budget that the output gets;
@@ -57,10 +57,14 @@ class LabelStaircase(Staircase):
     ) -> Self:
         """Check the conditions of the privacy theorem on the integers used for sampling, and create the mechanism.
 
-        The conditions are: No base weight ``b`` is negative. No label gets more of the budget than its base weight. All
-        inputs have the same total budget ``H``, from 1 to the sum ``S`` of the base weights. ``G + F <= exp(epsilon)
-        G``, where ``G`` and ``F`` are the weights of one unit of base and of budget, in decimal arithmetic with
-        directed rounding. The total weight ``G S + F H`` is below ``2**62``.
+        The conditions are:
+
+        * No base weight ``b`` is negative.
+        * No label gets more of the budget than its base weight.
+        * All inputs have the same total budget ``H``, from 1 to the sum ``S`` of the base weights.
+        * ``G + F <= exp(epsilon) G``, where ``G`` is the weight of one unit of base weight, and ``F`` that of one unit
+          of the budget. This comparison uses decimal arithmetic with directed rounding.
+        * The total weight ``G S + F H`` is below ``2**62``.
 
         Args:
             name: Name of the mechanism in the bundle (data folder), such as ``counts``.

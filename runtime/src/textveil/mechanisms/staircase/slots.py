@@ -48,7 +48,10 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """Probability of an output near its input (``Staircase.near_probability``): the larger of the two values."""
+        """Probability that an output comes from words near its input: the larger value of the two mechanisms.
+
+        See ``Staircase.near_probability``.
+        """
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
@@ -57,11 +60,11 @@ class SlotStaircases:
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Sample one output word for each input word, with the mechanism for its letter case.
+        """Sample one output word for each input word, with the mechanism for the letter case of the output.
 
         Privacy:
-            See ``Staircase.draw_symbols``. Only ``slots.is_lower`` decides which outputs are sampled together, by one
-            of the two mechanisms.
+            See ``Staircase.draw_symbols``. Only ``slots.is_lower`` determines which of the two mechanisms samples an
+            output.
         """
         if self.lower_case is self.any_case:
             return self.any_case.draw_symbols(inputs, random_uint64)

@@ -199,8 +199,8 @@ class _StaircaseRows:
     """Precomputed data for sampling outputs of the staircase mechanism, with one row for each input word.
 
     ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. All other outputs share the
-    rest of the budget (additional weight for outputs near the input). Arrays have the shape ``(rows, k)`` unless
-    stated.
+    rest of the budget (additional weight for outputs near the input). Arrays have the shape ``(rows, k)`` unless a
+    comment states another shape.
     """
 
     stored: Integers
@@ -281,7 +281,7 @@ class Staircase:
     def check_conditions(self) -> None:
         """Check the conditions of the privacy theorem on the integers used for sampling.
 
-        This method does not check the table of neighbors (``StaircaseTable.from_tensors``).
+        ``StaircaseTable.from_tensors`` has checked the table of neighbors (nearest words).
 
         Raises:
             BundleDamaged: A condition does not hold.
@@ -303,8 +303,9 @@ class Staircase:
     def near_probability(self) -> float:
         """Probability that a sample comes from the budget: ``F H / (G S + F H)``, with the symbols of ``draw_symbols``.
 
-        The probability is the same for every word (``p_near`` in the proof). Outputs from the budget are mostly words
-        with a meaning near that of the input.
+        The budget is the additional weight that outputs near the input share. So an output from the budget is mostly a
+        word with a meaning near that of the input. The probability is the same for every input (``p_near`` in the
+        proof).
         """
         return self.factor * self.budget / self.total
 
@@ -321,14 +322,15 @@ class Staircase:
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
         """Distribute the budget (additional weight) of each input over its nearest words (neighbors), nearest first.
 
-        The neighbor ``y`` of input ``x`` gets ``a(x, y) = min(b(y), H - sum of a for nearer neighbors)``.
+        The neighbor ``y`` of input ``x`` gets ``a(x, y) = min(b(y), H - sum of a for nearer neighbors)``, where
+        ``b(y)`` is the base weight of ``y`` and ``H`` the whole budget.
 
         Args:
             inputs: Input ids, shape ``(n,)``; the last id is ``<unk>``.
 
         Returns:
-            The ids of the neighbors, and their parts ``a`` of the budget; both of shape ``(n, k)``. All parts are 0
-            for ``<unk>``, which has no neighbors.
+            The ids of the neighbors, and their parts ``a`` of the budget; both of shape ``(n, k)``. All parts are 0 for
+            ``<unk>``, which has no neighbors.
         """
         known = inputs < self.table.symbol_count
         stored = self.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)

@@ -145,7 +145,8 @@ class ConversationDraws(DocumentDraws):
         """Choose the surrogate (replacement) for a part of an entity, such as a first name, and return its index.
 
         The result is ``None`` if all surrogates of the type are in use, or if the conversation has as many distinct
-        strings as the option ``consistent_cap`` permits. Then a tag such as ``[city 1]`` replaces the entity.
+        strings as the option ``consistent_cap`` permits. Then a tag such as ``[city 1]`` replaces the entity. Types
+        whose equal strings get different surrogates never need a tag: their surrogates can be used again.
         """
         if not self._is_linked:
             return self._draw_unlinked(part)
@@ -182,8 +183,9 @@ class ConversationDraws(DocumentDraws):
 
         A pool has the possible surrogates of one entity type and layout (public form, such as the number of digits). At
         first the method samples from the whole pool until a surrogate is unused. After too many failures it lists the
-        unused surrogates of the pool, and from then on samples from this list. Each surrogate leaves the list only
-        once, so the total cost is bounded for any number of mentions.
+        unused surrogates of the pool, and from then on samples from this list; for a pool that is too large for a list,
+        it returns ``None``. Each surrogate leaves the list only once, so the total cost is bounded for any number of
+        mentions.
 
         Args:
             entity_type: Entity type of the pool.

@@ -57,7 +57,7 @@ def classify_sequence(sequence: str) -> tuple[str, str]:
 
     The layout is the part of the sequence that the sanitized text reveals. For a sequence that Unicode recommends, the
     layout is the sequence with ``x`` in place of each skin tone, and ``+`` for each joiner. So the sanitized text hides
-    only the skin tones.
+    only the skin tones. For all other sequences, the layout is empty.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):

@@ -71,7 +71,7 @@ class MentionPart(NamedTuple):
 
     Attributes:
         entity_type: Type of the part, such as ``given`` for a first name.
-        layout: The part of its form that the output reveals, such as the number of digits.
+        layout: Public form of the text, which the output reveals, such as the number of digits.
         folded: The text, normalized. Parts with equal values get equal surrogates.
         text: The part as spelled.
     """
@@ -83,7 +83,7 @@ class MentionPart(NamedTuple):
 
     @property
     def is_randomized(self) -> bool:
-        """Whether a random word of the list of the option ``randomize`` replaces this word, which is on that list."""
+        """Whether the word is on the list of the option ``randomize``: a random word of this list replaces the word."""
         return self[:2] == RANDOMIZED_POOL
 
 
@@ -227,7 +227,7 @@ class EntityClassifier:
     def _kept_names(self) -> frozenset[str]:
         """Names that the option ``keep`` leaves unchanged.
 
-        Each list that contains such a name is a list for an entity type that this option names.
+        The option names the entity types of all lists that contain such a name.
         """
         lists = [
             (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
@@ -297,8 +297,8 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
-        An entity of a type of the option ``keep`` becomes unchanged text. Exception: a word beside a name may be a part
-        of the name, so it stays an entity.
+        An entity that the option ``keep`` leaves unchanged becomes text, unless it is a word beside a name: such a word
+        may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.
@@ -315,8 +315,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        The option names the type of such an entity. A list, or the form of the text, must determine this type. The text
-        must not also be on the list of a type that the option does not name.
+        It does so if the option names the entity's type, a list or the form of the text determines this type, and the
+        text is on no list of a type that the option does not name.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
@@ -416,10 +416,10 @@ class EntityClassifier:
         return self._type_by_end_word.get(key) or ("organization" if is_institution else None)
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether capitalized words name an organization, for example since one of them is in no person's name.
+        """Return whether capitalized words name an organization rather than a person.
 
-        In a name of two words, the second word may belong to a person's name in two cases: it is a common word after a
-        listed first name, or a rare family name after an unlisted word.
+        For example, a word that is in no person's name shows this. Of two words, the second may belong to a person's
+        name in two cases: it is a common word after a listed first name, or a rare family name after an unlisted word.
         """
         tokens = span.tokens[name_start:]
         listed_types = [self._type_by_name.get(token.key) for token in tokens]
@@ -450,7 +450,7 @@ class EntityClassifier:
 
         Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The name begins at the
         first given name, or at the first initial with a word after it. If there is neither, the name begins at the
-        first word that may not start a sentence. In three cases the result is 0: that word is an initial, a title
+        first word that may not start a sentence. In three cases the result is 0: this first word is an initial, a title
         precedes the words, or all words may start a sentence.
         """
         last = len(span.tokens) - 1

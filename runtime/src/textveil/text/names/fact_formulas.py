@@ -35,7 +35,7 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
     A mark of formulas or of source code, such as ``=`` or ``(``, must be directly before or after the letter. If
     another letter, a number or a replaced word is next to the letter, then such a mark, a comma or a minus sign must
-    separate the two.
+    separate the two. A letter of a unit such as ``m/s`` also counts.
 
     Args:
         place: The words and entities of some lines.
@@ -82,9 +82,9 @@ def follows_unit(place: LinePlaces, index: int, units: Collection[str]) -> bool:
 def is_operand(place: LinePlaces, index: int) -> bool:
     """Return whether a number is an operand of a formula or a value in source code: ``x = 10``, ``f(0)``, ``n - 1``.
 
-    A mark of formulas, such as ``=``, must be directly before or after the number. If a letter, another number or a
-    replaced word is next to the number, then such a mark or a comma must separate the two. A minus sign may also
-    separate the number from a letter before it.
+    A mark of formulas, such as ``=``, must be directly before or after the number, or after a letter that the number
+    multiplies (``2x + 1``). If a letter, another number or a replaced word is next to the number, then such a mark or a
+    comma must separate the two. A minus sign may also separate the number from a letter before it.
 
     Args:
         place: The words and entities of some lines.
@@ -123,7 +123,7 @@ def is_list_marker(place: LinePlaces, index: int) -> bool:
 
 
 def _is_symbol(place: LinePlaces, index: int, gap: int) -> bool:
-    """Return whether a position of a line has, or may have, a single letter, a number or a replaced entity.
+    """Return whether a single letter, a number or a replaced entity is, or may be, at a position of a line.
 
     Args:
         place: The words and entities of some lines.

@@ -145,7 +145,7 @@ class IdentifierRules:
         return [*lead, *self._hide_words(path, hidden)]
 
     def _find_path_words(self, path: str) -> set[tuple[int, int]]:
-        """Return the spans of the words that stay unchanged in the path of a web address.
+        """Return the start and end of each word that stays unchanged in the path of a web address.
 
         A public word that a census also lists as a name stays only beside another public word of the same path segment
         (the text between two slashes).
@@ -162,9 +162,9 @@ class IdentifierRules:
         return kept
 
     def _is_public_host(self, host: str) -> bool:
-        """Return whether a host has only the name of a public company or product, and parts such as ``www``.
+        """Return whether a host, such as ``www.ibm.com``, has only the name of a public company or product.
 
-        The result is false if the option ``deny`` lists a word of the host.
+        Parts such as ``www`` are permitted. The result is false if the option ``deny`` lists a word of the host.
         """
         if any(word.lower() in self._strings.denied for word in split_identifier(host)):
             return False
@@ -238,7 +238,7 @@ def _mask_word(word: str) -> str:
 
 
 def _make_piece(word: str, rules: Rules) -> EntityMention:
-    """Create an entity (``EntityMention``) for a word of an identifier, so that the word is replaced."""
+    """Create an entity for a word of an identifier (a name in source code), so that the word is replaced."""
     return _make_mention(word, "word", find_case_pattern(word), find_ending(word.lower(), rules))
 
 

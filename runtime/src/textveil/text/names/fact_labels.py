@@ -111,7 +111,10 @@ class LabelFacts:
         return tokens[0].case == TITLE and self._is_label(place, index, keys[0])
 
     def _is_form_word(self, key: str) -> bool:
-        """Return whether a word may be in a placeholder: a word of forms such as *Name*, or a common word, no name."""
+        """Return whether a word may be in a placeholder such as ``[First Name]``.
+
+        Allowed are words that are usual in forms, and plain words: common words that are not also names.
+        """
         return key in self._words.field_words or self._strings.is_plain_word(key)
 
     def _is_phrase(self, place: LinePlaces, index: int, text: str) -> bool:
@@ -128,7 +131,7 @@ class LabelFacts:
         return after.startswith(":") and f"{key}:" in phrases
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether an answer such as *B. Late hour* begins its line, or follows an answer *A.* in its line."""
+        """Return whether an answer such as *B. Late hour* begins its line, or follows the answer *A.* of its line."""
         after = place.get_word(index + 1)
         if not (self._strings.is_useful or (place.gaps[index + 1] == " " and after.islower())):
             return False

@@ -371,7 +371,7 @@ class NumberFacts:
         return False
 
     def _is_age(self, place: LinePlaces, index: int) -> bool:
-        """Return whether words after a number and a unit of time show that it is an age: ``47 years of age``."""
+        """Return whether words after a number and a unit of time make the number an age: ``47 years of age``."""
         words = [place.get_word(index + step).lower() for step in (1, 2)]
         return words[0] in self._words.age_ends or words == ["of", "age"]
 

@@ -127,7 +127,7 @@ class LinePlaces:
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the preliminary type of the entity at position ``index``; an empty string for an unchanged word."""
+        """Return the preliminary type (the same for all names) of the entity at ``index``; ``""`` for other words."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -159,10 +159,10 @@ class LinePlaces:
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` words before position ``index``, nearest first, with ``""`` in place of each entity.
+        """Return up to ``most`` words before position ``index`` in lower case, nearest first; ``""`` for an entity.
 
-        The words are those that ``follows`` compares, in lower case. The result is empty if the beginning of the line
-        is unknown.
+        The method ``follows`` compares the same words. If the search reaches the start of a line that began in earlier
+        text, the result is empty.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):
@@ -243,15 +243,15 @@ class LinePlaces:
         return self.get_class(index + 1) in _CAPITAL and not self.has_break(index + 1) and not gap.startswith("%")
 
     def has_letter(self, index: int) -> bool:
-        """Return whether one letter directly follows a number: a unit, or part of a house number (``27b``)."""
+        """Return whether one letter directly follows the number at ``index``: a unit, or ``b`` of the house ``27b``."""
         return self.gaps[index + 1] == "" and len(self.get_word(index + 1)) == 1
 
     def is_hidden(self, index: int, gap: int) -> bool:
         """Return whether the position ``index`` of a line has a detected entity other than a number or a date.
 
         Args:
-            index: Index of a word or entity. Outside of the known lines, the result is true if the line continues
-                there.
+            index: Index of a word or entity. For an index outside of the known lines, the result is whether the text
+                continues there.
             gap: Index of the gap between this position and the word from which the caller searches. If this gap has a
                 line break, the result is false.
         """
@@ -279,10 +279,11 @@ class LinePlaces:
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the context of the number at ``index``, which has no unit, permits to leave it unchanged.
+        """Return whether the number at ``index``, which has no unit, may stay unchanged because of its context.
 
-        Unchanged words must be next to the number, except at the end of the text. The gap before the number must be a
-        blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
+        Unchanged words must be next to the number, except at the end of the text. The word before it must not be *at*.
+        The gap before it must be a blank, a mark of source code, a colon or the end of a sentence. The line must have
+        a word in lower case.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
@@ -329,9 +330,9 @@ class LinePlaces:
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether the capitalized words at ``index`` may be a heading.
 
-        A word of ``leads`` must precede them, or they must be isolated. They are isolated if no lower-case word is
-        directly before them, and no other entity of capitalized words is next to them, unless a list mark (such as a
-        comma) separates the two entities.
+        A word of ``leads`` must precede them, or they must be isolated: no lower-case word is directly before them, and
+        no other entity of capitalized words is next to them. Entities beyond a list mark (such as a comma) do not
+        count.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
@@ -344,7 +345,7 @@ class LinePlaces:
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether the entity at ``index`` begins a sentence before a comma or a word of ``followers``."""
+        """Return whether the entity at ``index`` begins a sentence, and a comma or a word of ``followers`` is next."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self._is_word_of(index + 1, followers)):
             return False
@@ -458,8 +459,8 @@ class LinePlaces:
     def is_noun_place(self, index: int) -> bool:
         """Return whether a determiner such as *the* shows that a common noun is at ``index``: ``the white van``.
 
-        At most two unchanged words in lower case may be between the determiner and ``index``. No entity may directly
-        follow after a blank.
+        At most two unchanged words in lower case may be between the determiner and ``index``. The result is false if an
+        entity comes next, after a blank.
         """
         if self.gaps[index + 1] == " " and self.get_class(index + 1):
             return False

@@ -101,14 +101,14 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All possible surrogates (replacements), in lower case. No rule of ``facts`` leaves them unchanged."""
+        """Surrogates (replacements) that outputs may have, in lower case. No rule of ``facts`` keeps them unchanged."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self.only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Words that may replace unlisted words, but neither names nor entities of another type."""
+        """Words that may replace words on no list, and that replace no name and no entity of another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -135,17 +135,17 @@ class FactStrings:
 
     @cached_property
     def _public_names(self) -> frozenset[str]:
-        """Listed companies, products and other capitalized terms. The set has them in lower case."""
+        """Companies, products and other capitalized terms, in lower case. Empty unless ``facts`` is ``public``."""
         lists = self.lists.fact_lists
         names = {entry.lower() for entry in lists["capital"] | lists["company"] if entry.isascii()}
         return frozenset(names - self.persons - self.surrogates - self.denied) if self.is_public else frozenset()
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words that could replace unlisted words, and may stay unchanged if all entities become tags.
+        """Words that may replace words on no list, and that may also stay unchanged if all entities become tags.
 
-        With tags such as ``[word 1]``, none of these words is in use as a replacement. The set is empty if entities get
-        other replacements than tags.
+        With tags such as ``[word 1]`` nobody can mistake an unchanged word for a replacement. With other replacements
+        somebody could, so the set is empty.
         """
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
@@ -155,7 +155,7 @@ class FactStrings:
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
-        """Function words of other languages that are also names of persons."""
+        """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
         return words - self.surrogates - self.denied
 
@@ -193,7 +193,7 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word belongs to another language than the word lists, and is no common word of theirs."""
+        """Return whether a word is of another language than the word lists, which do not have it as a common word."""
         return self.common.get(word) is None and self._is_foreign_word(word)  # most words are common
 
     def _is_foreign_word(self, word: str) -> bool:
@@ -203,11 +203,11 @@ class FactStrings:
         return word not in self.persons and self.is_shared(word)
 
     def is_linked(self, word: str) -> bool:
-        """Return whether a word is a function word of another language and also a person's name, such as *una*."""
+        """Return whether a word is a person's name, and in another language a function word, such as *una* (*a*)."""
         return word in self._foreign_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a text is a listed company or product, and the option ``facts`` replaces companies."""
+        """Return whether a text is a listed company or product, and the option ``facts`` has companies replaced."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
@@ -246,7 +246,7 @@ class FactStrings:
         return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
 
     def begins_as_group(self, text: str) -> bool:
-        """Return whether the name of a party, faith or people may be a common word at a sentence start, such as *Left*.
+        """Return whether the name of a party, faith or people may also be a common word at a sentence start, as *Left*.
 
         The result is false unless the name is in Title case.
         """
@@ -265,8 +265,8 @@ class FactStrings:
     def is_auxiliary(self, text: str) -> bool:
         """Return whether the name of a month may be an auxiliary verb at the start of a sentence: *May I*.
 
-        If other months replace months, a reader could mistake an unchanged *May* for a replacement. In this case the
-        result is false for values of the option ``facts`` below ``useful``.
+        *May* could also be a replacement, since months replace months. So the result is false for values of the option
+        ``facts`` below ``useful``, unless all entities become tags.
         """
         word = text.lower()
         is_verb = word in self.words.starts and self.common.get(word, 0) & FUNCTION > 0 and word not in self.denied
@@ -286,7 +286,7 @@ class FactStrings:
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
     def is_noun(self, word: str) -> bool:
-        """Return whether a common word in lower case may be a noun: it is no function word."""
+        """Return whether a common word in lower case may be a noun: it is not a function word such as *the*."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & FUNCTION
 
@@ -308,7 +308,7 @@ class FactStrings:
         return self.is_piece(word) and not self.common.get(word, 0) & CENSUS
 
     def is_public_name(self, word: str) -> bool:
-        """Return whether a word, given in lower case, is a listed company, product or other capitalized term."""
+        """Return whether ``facts`` leaves a lower-case word unchanged as a company, product or capitalized term."""
         return word in self._public_names
 
     def is_shared(self, word: str) -> bool:
@@ -318,7 +318,7 @@ class FactStrings:
     # --- runs of capitals
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether public lists contain all of some capitalized words, with the same spelling."""
+        """Return whether each of some capitalized words is, in the same spelling, on a public list."""
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
@@ -349,7 +349,7 @@ class FactStrings:
     def is_sentence(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` are a part of a sentence in capitals, as in ``PLEASE HELP, THIS IS URGENT``.
 
-        There must be several words. All must be common words that are no names, and at least one a function word.
+        There must be several words. All must be common words that are no names. One must be a function word (*THIS*).
         """
         marks = [self.common.get(token.key, 0) for token in tokens if token.case == UPPER]
         if len(tokens) < 2 or len(marks) < len(tokens) or not any(mark & FUNCTION for mark in marks):
@@ -364,9 +364,9 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether capitalized words may be a heading, such as *Work Experience*.
 
-        All words must be common words or technical terms, and no names of persons or places. Several words must fulfill
-        three more conditions. One stays unchanged at the start of a sentence and is not rare. One is not a name in a
-        census: *Eve Good* is not a heading. The last one is no kind of institution, as in *Hillside Primary School*.
+        All words must be common words or technical terms, and no names. For several words there are three conditions.
+        One stays unchanged at the start of a sentence, and is not rare. One is no name in a census (*Eve Good* is not a
+        heading). The last one is no kind of institution, as in *Hillside Primary School*.
         """
         for token in tokens:  # no generator, since most spans end the loop at their first word
             if token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER):
@@ -385,7 +385,7 @@ class FactStrings:
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def is_plain_word(self, word: str) -> bool:
-        """Return whether a common word of four letters or more is no name of a person or place, even a rare one."""
+        """Return whether a word of four or more letters is common, and not even a rare name of a person or place."""
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
@@ -407,7 +407,7 @@ class FactStrings:
     # --- identifiers
 
     def is_camel(self, text: str) -> bool:
-        """Return whether a word such as ``getValue`` or ``HttpClient`` is an identifier of public words only."""
+        """Return whether a word such as ``getValue`` is an identifier (name in source code) of public words only."""
         return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
 
     def is_plain(self, string: str) -> bool:
@@ -433,7 +433,7 @@ class FactStrings:
         )
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether tokens are an identifier such as ``HttpClient``, and otherwise common words and terms."""
+        """Return whether one of the tokens is an identifier such as ``HttpClient``, and the others may be a heading."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
@@ -448,7 +448,7 @@ class FactStrings:
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
 
-        The sum is 0 for an entity that is neither a lower-case word nor a span of capitalized words.
+        The sum is 0 for an entity that is neither a lower-case word nor a group of capitalized words.
         """
         span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:

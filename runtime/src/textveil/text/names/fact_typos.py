@@ -30,7 +30,7 @@ class TypingErrors:
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:
-        """Return the common word from which an unlisted word differs by one typing error.
+        """Return the common word from which a word on no list differs by one typing error.
 
         A typing error swaps two letters inside the word, omits a letter inside it, or doubles a letter. The result is
         empty if there is no such common word, or if there are several.
@@ -51,7 +51,7 @@ class TypingErrors:
 
 
 def _list_neighbors(word: str) -> set[str]:
-    """Return all strings from which ``word`` differs by one typing error. Most of these strings are not words."""
+    """Return all strings that one typing error could turn into ``word``. Most of these strings are not words."""
     length = len(word)
     swapped = {
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"

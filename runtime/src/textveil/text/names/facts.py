@@ -133,7 +133,7 @@ class FactRules:
         return TypingErrors(self.strings)
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and a span of the other words.
+        """Split an entity such as *Patient Anna Novak* into its roles (*Patient*) and a span with the other words.
 
         A greeting may precede the roles, as in *Hi Anna* and *Kind Regards Anna*.
 
@@ -362,9 +362,9 @@ class FactRules:
         return is_variable(place, index) or place.follows_word(index, self._facts.label_nouns.__contains__)
 
     def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
-        """Return whether an unchanged word next to a word permits to leave that word unchanged too.
+        """Return whether a word may stay unchanged because of an unchanged word next to it.
 
-        The rule applies to function words of other languages, and to parts of the name of a language (``US English``).
+        This applies to function words of other languages, and to parts of the name of a language (``US English``).
 
         Args:
             place: The words and entities of the lines that contain the word.

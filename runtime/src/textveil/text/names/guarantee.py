@@ -76,7 +76,11 @@ class ReplacementStyle:
 
     @property
     def links_documents(self) -> bool:
-        """Return whether outputs reveal equal entities of different documents: under a key, and not as tags alone."""
+        """Whether outputs reveal which entities of different documents are equal.
+
+        A secret key gives equal entities of all documents equal surrogates. But tags are numbered anew in each
+        document: the value is false if all entities become tags.
+        """
         return self.linked and not self.tags
 
 
@@ -133,7 +137,7 @@ class NamesGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Text that stands in privacy statements in place of a definition of epsilon: ``none for kept words``."""
+        """Text that replaces a definition of epsilon in privacy statements of this mode: ``none for kept words``."""
         return _TEXTS["epsilon_kind"]
 
     @property

@@ -81,7 +81,7 @@ def count_open_brackets(copied: str, depth: int) -> int:
 
 
 def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether a JSON value begins at ``start``, and the position at which the search ended."""
+    """Return whether a JSON value begins at ``start``, and the index at which its end, or an error, was found."""
     depth, at = 0, start
     while match := _TOKEN.match(text, at):
         at = match.end()
@@ -110,7 +110,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Decode a JSON string (``written``, without its quotes), and return it as a part."""
+    """Return a JSON string, given without its quotes, as a part of the text (``JsonPart``) with decoded escapes."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []

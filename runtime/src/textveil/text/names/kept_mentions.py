@@ -29,7 +29,7 @@ _NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
 
 
 class _HasSpan(Protocol):
-    """Interface of a detected entity: this module reads only the span of the entity."""
+    """Interface of a detected entity: this module reads only the span (the tokens) of the entity."""
 
     @property
     def span(self) -> EntitySpan:

@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return the content of a regular expression's ``[...]`` for all letters and digits of the Unicode tables."""
+    """Return the content of a regular expression's ``[...]`` that matches all letters and digits (``BOUNDARIES``)."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
@@ -149,7 +149,7 @@ class KnownPersons:
 
     @property
     def single_words(self) -> frozenset[str]:
-        """All spellings that consist of a single word, normalized (lower case, NFKC)."""
+        """All spellings of listed persons that are a single word, normalized (lower case, NFKC)."""
         return frozenset(self._single_words)
 
     def _add_person(self, line: str, number: int) -> None:
@@ -203,7 +203,7 @@ class KnownPersons:
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
-        """Return the first name and the words of the family name of one listed person, as normalized words.
+        """Return the first name and the words of the family name of one listed person, in lower case.
 
         Example: the spellings ``D. Keller`` and ``Daniel Keller`` give ``daniel`` and ``keller``. A name that no
         spelling has is empty in the result.
@@ -250,7 +250,9 @@ class KnownPersons:
             name: First name and words of the family name, as ``_find_full_name`` returns them.
 
         Returns:
-            The form of the spelling, with one letter for each role in order; and for each role the range of its words.
+            One letter for each role in order, such as ``GF`` for a first name and a family name; and for each role, the
+            start and the end of the range of its words. An email address, an account name and joined initials have a
+            single role.
         """
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):

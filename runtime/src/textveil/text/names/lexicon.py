@@ -196,7 +196,7 @@ class Lexicon:
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word is public: a function word, or a common word in lower case."""
+        """Return whether a word is public: a function word (such as *the*), or a common word in lower case."""
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
@@ -336,7 +336,7 @@ class Lexicon:
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
-        """Create the token of a lower-case word that is replaced, except for a public ending such as ``-tion``.
+        """Create the token of a lower-case word that is replaced. A public ending such as ``-tion`` may remain.
 
         Args:
             word: The word.
@@ -436,7 +436,7 @@ def may_join_name(token: NamesToken) -> bool:
 
 
 def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether a word may follow initials: it has a capital letter and is no function word."""
+    """Return whether a word may follow initials: it has a capital letter and is no function word (*the*)."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 

@@ -17,14 +17,14 @@ def is_listed_name(token: NamesToken) -> bool:
 def find_cued_names(
     words: Sequence[NamesToken], gaps: Sequence[str], special: Sequence[int], leads: Collection[str], has_capitals: bool
 ) -> list[int]:
-    """Return the indices of common words that are names after a cue, as in *my name is hope price*.
+    """Return the indices of common words that are names because of a phrase before them: *my name is hope price*.
 
     A name may have several words: after a replaced word the next word is read as a part of the name.
 
     Args:
         words: Tokens of a text.
         gaps: The gap (blanks and marks) before each token.
-        special: Indices of the tokens of a line that are not unchanged in every context, in order.
+        special: Indices of the tokens of a line, without those that always stay unchanged, in order.
         leads: Words before a name, such as *name*.
         has_capitals: Whether the document has a capital letter.
     """
@@ -46,9 +46,10 @@ def find_cued_names(
 
 
 def _follows_cue(words: Sequence[NamesToken], gaps: Sequence[str], index: int, leads: Collection[str]) -> bool:
-    """Return whether a word such as *name* and a verb are before ``index``, and no rule replaces these two words.
+    """Return whether a word such as *name* and a verb are before ``index``, as in *my name is*.
 
-    After a lower-case name the word *name* could be replaced as a part of that name.
+    No rule may replace these two words. So the result is false after a lower-case name, of which the word *name*
+    could be a part.
     """
     if index < 2 or gaps[index - 1] not in ("", " ") or words[index - 1].token_class != KEPT:
         return False

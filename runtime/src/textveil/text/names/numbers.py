@@ -159,7 +159,7 @@ def find_number(
     rules: Rules,
     has_readable_key: Callable[[int, int], bool],
 ) -> NumberRange:
-    """Return the number that begins at ``index`` in a line.
+    """Return the number that begins at ``index`` in a line, with its type and form.
 
     Args:
         words: Words of some lines.
@@ -169,7 +169,7 @@ def find_number(
         end: Index after the last word of the line.
         rules: Rules of the language, such as number words and date formats.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
-            unchanged. Only then the result may depend on the word.
+            unchanged. Only then may the result depend on the word.
     """
     token = words[index]
     is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS
@@ -249,7 +249,7 @@ def mark_digits_beside_months(
         end: Index after the last word of the line.
         dates: Words in dates of the language, such as month names.
         has_readable_key: Function that takes the index of a word and ``end``. It returns whether the word stays
-            unchanged. Only then the result may depend on the word.
+            unchanged. Only then may the result depend on the word.
     """
     for month in (index for index in indices if words[index].entity_type == "month"):
         places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
@@ -263,10 +263,10 @@ def mark_digits_beside_months(
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
-    """Return the gap before digits, without a plus sign or opening bracket that may belong to the number.
+    """Return the gap (blanks and marks) before digits, without a plus sign or bracket that belongs to the number.
 
     Args:
-        gaps: The gap (blanks and marks) before each word, and the gap at the end.
+        gaps: The gap before each word, and the gap at the end.
         index: Index of the digits.
     """
     return gaps[index].rstrip("+(")
@@ -313,8 +313,8 @@ def _is_age(
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
     """Return whether a year begins a range of two years: ``2021 - 2023``.
 
-    Digits that are part of a longer number have no public type of their own. So the function reads the type of digits
-    only if no other digits join them. For the arguments see ``find_number``.
+    The result is false if other digits join the second year, as in ``2021 - 2023 45``: then these digits are one longer
+    number. For the arguments see ``find_number``.
     """
     after = index + 1
     if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:

@@ -318,7 +318,7 @@ class PatternMatcher:
         )
 
     def find_next(self, text: str, start: int) -> PatternMatch | None:
-        """Return the first match that begins at ``start`` or later; ``None`` if there is none."""
+        """Return the first match of a pattern that begins at ``start`` or later; ``None`` if there is none."""
         for candidate in self._start.finditer(text, start):
             begin = candidate.start()
             if begin and is_part_of_word(text[begin - 1]):
@@ -435,10 +435,10 @@ def parse_layout(layout: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _find_free_start(layout: str) -> tuple[int, int]:
-    """Return the index of the first character that varies among the surrogates of a layout, and their number.
+    """Return the index of the first character that varies among a layout's surrogates, and the number of surrogates.
 
-    A surrogate is a possible replacement of a match, and a layout is a pattern such as ``EMP[0-9]{5}``. In a long
-    layout, all surrogates have the same first characters.
+    A surrogate is a possible replacement of a match, and a layout is a pattern such as ``EMP[0-9]{5}``. There are at
+    most ``MAX_POOL`` surrogates: in a long layout, all of them have the same first characters.
     """
     classes, size = parse_layout(layout), 1
     for place in range(len(classes) - 1, -1, -1):

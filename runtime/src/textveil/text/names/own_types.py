@@ -81,7 +81,12 @@ class PlaceholderText:
         pieces.append(kept)
 
     def fill_chunk(self, chunk: str, tokens: ChunkTokens) -> ChunkTokens:
-        """Put the matches back in place of the placeholders, for the tokens of the next chunk (text between blanks)."""
+        """Put the matches back in place of the placeholders in the tokens of the next chunk (text between blanks).
+
+        Args:
+            chunk: The chunk with placeholders.
+            tokens: The tokens of the chunk.
+        """
         if PLACEHOLDER not in chunk:
             return tokens
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
@@ -246,7 +251,7 @@ class OwnSurrogatePools(SurrogatePools):
 
 
 class OwnEntityClassifier(EntityClassifier):
-    """Assigns entity types to names and other spans like ``EntityClassifier``, and also the user's own types."""
+    """Assigns an entity type to each name, number or other entity. The user's own types are among the types."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
         """Assign an entity type to a span, and return the span with its type (``EntityMention``)."""
@@ -257,8 +262,8 @@ class OwnEntityClassifier(EntityClassifier):
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        The result is false for listed persons, for longer strings that contain a match of a user's pattern, and for
-        matches with a word of the option ``deny``.
+        The result is false for listed persons, for matches with a word of the option ``deny``, and for longer tokens
+        (such as email addresses) in which a pattern of the user matches a part.
         """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)

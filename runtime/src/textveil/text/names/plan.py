@@ -34,13 +34,13 @@ from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import NamesToken
-from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS, PLAIN_FACTS
 from textveil.text.statement import PrivacyTerms
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
     from textveil.text.names.own_types import OwnTypes
+    from textveil.text.names.word_list import WordListRandomizer
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -79,7 +79,7 @@ class NamesPlan:
     denied: frozenset[str] = field(repr=False)
     detector: SpanDetector | None
     key: bytes | None = field(repr=False)
-    randomizer: WordListRandomizer | None = None
+    randomizer: "WordListRandomizer | None" = None
     own_types: "OwnTypes | None" = field(default=None, repr=False)
     split: bool = False
 
@@ -131,7 +131,7 @@ class NamesPlan:
 
     @property
     def known_words(self) -> frozenset[str]:
-        """All spellings in the option ``known`` that consist of a single word, normalized (lower case, NFKC)."""
+        """All spellings of the option ``known`` that are a single word, normalized (lower case, NFKC)."""
         persons = None if self.own_types is None else self.own_types.persons
         return frozenset() if persons is None else persons.single_words
 
@@ -171,7 +171,9 @@ class NamesPlan:
         return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text, and also replace words that stay unchanged only in some contexts.
+        """Yield the parts of a text, and turn words that stay unchanged only in some contexts into entities.
+
+        So they are replaced too.
 
         Args:
             entries: Unchanged texts and detected entities, in order.
@@ -183,7 +185,7 @@ class NamesPlan:
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
-        """Yield each part of a text with its treatment and its entity (``None`` for unchanged words and gaps)."""
+        """Yield each part of a text with its treatment (such as ``kept``) and its entity (``None`` if it has none)."""
         reader = NamesReader(replace(self.reading_rules, facts=self._preview_facts))
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
@@ -257,7 +259,8 @@ class NamesPlanFactory:
         facts_level = self._choose_facts(options)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
-            from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
+            from textveil.text.names.word_list import WordListRandomizer  # lazy: surrogates need no staircase
+            from textveil.text.staircase_plans import find_staircase_level
 
             self._bundle.check_mechanism("staircase")
             level = find_staircase_level(self._bundle, options.get("epsilon"))

@@ -116,9 +116,9 @@ class ReadingRules:
 
     Attributes:
         tokenizer: Tokenizer of chunks (texts between blanks).
-        classifier: Classifier of spans.
+        classifier: Object that assigns an entity type, such as ``city``, to the tokens of an entity.
         rules: Rules of the language, such as number words and date formats.
-        facts: Rules that leave public facts unchanged; ``None`` if there are none.
+        facts: Rules that leave public facts, such as weekdays, unchanged; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
     """
 
@@ -185,7 +185,7 @@ class NamesReader:
     def _classify_elements(
         self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False, is_json: bool = False
     ) -> Iterator[str | EntityMention]:
-        """Yield the unchanged texts and the entities that a finder of spans detects, in turn.
+        """Yield the unchanged parts and the detected entities of a text, in turn.
 
         The option ``facts`` leaves public facts, such as weekdays, unchanged, unless the text is a secret
         (``is_secret``).
@@ -365,7 +365,7 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
 
 
 def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
-    """Yield the texts between single blanks in a text, in lists of some thousands.
+    """Yield the parts of a text between single blanks, in lists of some thousands.
 
     To split the whole text at once would need much memory.
     """
@@ -392,7 +392,7 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
     Args:
         words: Tokens of a text.
         spellings: The gap (blanks and marks) before each token, and the text of the token, in turn.
-        searched_to: Index up to which an earlier call has searched. The result is above it.
+        searched_to: Index up to which an earlier call has searched. The search covers only the tokens after it.
         rules: Rules of the language, such as number words and date formats.
     """
     for index in range(len(words) - 1, searched_to, -1):

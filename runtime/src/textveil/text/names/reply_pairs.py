@@ -81,7 +81,10 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
 
 def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield pairs of replacement and original for the short forms of an entity, if it is an organization."""
+    """Yield pairs of replacement and original for the short forms of an organization; none for other entities.
+
+    Example: a reply about ``Acme Steel Works`` may write only *Acme*.
+    """
     if len(element.parts) == 1 and element.mention is not None:
         part = element.mention.parts[0]
         if part.entity_type == "organization":

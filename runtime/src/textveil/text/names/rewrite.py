@@ -146,9 +146,10 @@ class DocumentDraws:
         """Plan a draw (random choice of a replacement) for a part of an entity, and return the index of the draw.
 
         The result is ``None`` if all replacements of the type are in use, or if the document has as many distinct
-        strings as the option ``consistent_cap`` permits. With a secret key there is no draw: a keyed hash of the text
-        selects the replacement. The result is then ``-1 - index``, where ``index`` is the position of the replacement
-        in its pool.
+        strings as the option ``consistent_cap`` permits.
+
+        With a secret key there is no draw: a keyed hash of the text selects the replacement. The result is then
+        ``-1 - index``, where ``index`` is the position of the replacement in its pool (all replacements of a type).
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -407,7 +408,7 @@ class _SurrogateSpellings:
     def iterate_elements(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
-        """Yield the parts of a text, each with its output text. The arguments are those of ``write_text``.
+        """Yield the parts of a text, each with its output text. For the arguments see ``write_text``.
 
         The part for a word of the option ``randomize`` lacks its original, because such a word is never restored.
         """

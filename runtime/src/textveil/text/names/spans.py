@@ -77,7 +77,7 @@ _JOIN_BLOCK, _BLOCK_ELEMENTS, _FREED_WORD = 1 << 14, 1 << 8, NamesToken(KEPT, ""
 
 
 class SpanFinder:
-    """Finds the names, numbers and other spans to replace in one text. It reads a few lines at a time.
+    """Finds the names, numbers and other spans (tokens of one entity) to replace in one text, a few lines at a time.
 
     Args:
         windows: Tokens of the text, a few lines at a time.
@@ -211,7 +211,7 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether a word without a capital stays unchanged in its context, the line that ends before ``end``."""
+        """Return whether a word without a capital stays unchanged in its line, which ends before the index ``end``."""
         token = self._words[index]
         if token.token_class == KEPT:
             return not self._hidden[index] and self._find_address_end(index, end) == index
@@ -224,10 +224,10 @@ class SpanFinder:
         return self._words[index].token_class == KEPT and self._is_kept(index, end)
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word that may be a title, an office or an ending is only a common word in its context.
+        """Return whether a possible title, office or clitic (an ending such as ``'s``) is only a common word here.
 
-        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. An
-        ending is a common word after an apostrophe and a stray blank (``it' s``).
+        A title or an office (such as *president*) at the start of a sentence is a common word if no name follows it. A
+        clitic is a common word after an apostrophe and a stray blank (``it' s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -238,7 +238,7 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the end of a place or address that begins at ``index`` with a common word; ``index`` if there is none.
+        """Return the index after the words of a place or address that begins at ``index``; ``index`` if none begins.
 
         Example: *suite* in ``suite 7``. In a document without capital letters, also ``new york`` and ``port said``.
         """
@@ -304,7 +304,7 @@ class SpanFinder:
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
-        The class of these particles becomes ``CAPITALIZED``; all other particles become unlisted words.
+        The class of these particles becomes ``CAPITALIZED``; all other particles are replaced like words on no list.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -322,7 +322,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after a legal form (``Inc.``) to the token of this word, unless it ends a sentence."""
+        """Add the full stop after a legal form (``Inc.``) to the token of the legal form, unless it ends a sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -331,7 +331,7 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], end: int) -> None:
-        """Mark the capitalized words of a line that must be replaced, and lower-case words joined by a hyphen."""
+        """Mark the capitalized words of a line to replace, and the lower-case words that hyphens join to them."""
         words = self._words
         title_case_words = 1 if self._has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -372,7 +372,7 @@ class SpanFinder:
                 self._hidden[place] = True
 
     def _follows_particle_or_initials(self, index: int) -> bool:
-        """Return whether a word follows a particle (``van``) or initials, so that the word is a name in any line."""
+        """Return whether a particle (``van``) or initials precede a word, which make it a name even in a headline."""
         if index == 0:
             return False
         before, gap = self._words[index - 1], self._gaps[index]
@@ -386,7 +386,7 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark for replacement words among adjacent capitalized words, such as a full name, outside of headlines.
+        """Mark the words to replace in a group of adjacent capitalized words (a full name), outside of headlines.
 
         The marked words are replaced as one name, so the output does not reveal which of them are common words.
         """
@@ -416,7 +416,7 @@ class SpanFinder:
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _joins_run(self, first: int, after: int) -> bool:
-        """Return whether the gap before the word at ``after`` joins the word to the name that begins at ``first``.
+        """Return whether the gap (blanks and marks) before the word at ``after`` joins it to the name from ``first``.
 
         Blanks and hyphens join all words. Other marks join only initials, some short forms (``St. Louis``) and legal
         forms.
@@ -436,7 +436,7 @@ class SpanFinder:
         return find_member_end(self._words, self._gaps, index, end, self._rules.suffixes)
 
     def _append_run(self, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the name that begins at ``start`` to ``elements`` as a span, and return the index after the name."""
+        """Append the name that begins at ``start`` to ``elements`` as one span (entity); return the index after it."""
         index, first = self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -474,7 +474,7 @@ class SpanFinder:
         return after if index < after < end and hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the number at ``index`` to ``elements`` as a span, and return the index after the number."""
+        """Append the number at ``index`` to ``elements`` as one span (entity); return the index after the number."""
         words, gaps = self._words, self._gaps
         number = numbers.find_number(words, gaps, index, start, end, self._rules, self._has_readable_key)
         span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
@@ -495,6 +495,6 @@ class SpanFinder:
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return ``UPPER`` if all words of a name except initials and particles are in capitals, otherwise ``TITLE``."""
+    """Return ``UPPER`` if all words of a name except initials and particles (*de*) are in capitals; else ``TITLE``."""
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER

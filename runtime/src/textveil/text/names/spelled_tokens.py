@@ -111,7 +111,7 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
 
 def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: int, rules: Rules) -> bool:
-    """Return whether a number in words, or a name in single letters, may continue over the gap before a token.
+    """Return whether a number in words, or a name in single letters, may continue over the gap (blanks) before a token.
 
     Args:
         words: Tokens of the text that are not gaps.
@@ -217,7 +217,7 @@ class _SpelledSpanFinder:
         """Find a number in words that begins at ``start``.
 
         Returns:
-            The span of the number, or ``None``; and the index at which the search ended.
+            The tokens of the number, or ``None``; and the index at which the search ended.
         """
         words, index = self._words, start + 1
         indices, classes = array("I", (start,)), [self._classify_element(start)]
@@ -293,7 +293,7 @@ class _SpelledSpanFinder:
         another name that follows them.
 
         Returns:
-            The span of the name, or ``None``; and the index after the letters.
+            The tokens of the name, or ``None``; and the index after the letters.
         """
         words, index = self._words, start
         while (
@@ -315,7 +315,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether a name, or a particle of a name, begins at ``index``.
+        """Return whether a name, or a particle of a name (``van``), begins at ``index``.
 
         Initials directly before ``index`` then belong to that name.
         """
@@ -355,7 +355,7 @@ class _SpelledSpanFinder:
         return gap == "." or (gap != "" and (not rest or rest in marks) and gap.count("\n") <= 1)
 
     def _case_of(self, tokens: Sequence[NamesToken]) -> int:
-        """Return the case pattern of a number in words.
+        """Return the case pattern (how capital letters are used) of a number in words.
 
         The result is ``UPPER`` if all words are in capitals, otherwise ``LOWER`` or ``TITLE`` like the first word.
         """

@@ -20,15 +20,17 @@ _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}+
 
 
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
-    """Yield the parts of a text, and mark for replacement each word that is unchanged only in some contexts.
+    """Yield the parts of a text, and turn each word that stays unchanged only in some contexts into an entity.
+
+    The caller replaces entities, so these words are replaced too.
 
     Args:
         elements: Unchanged parts and entities of the text, in order.
         lexicon: The classifier of words by public lists.
 
     Privacy:
-        The result is a function of the text and of public lists. It marks all words that ``NamesReader`` marks, and
-        further words, such as all numbers.
+        The result is a function of the text and of public lists. Besides all entities that ``NamesReader`` finds, it
+        has further ones, such as all numbers.
     """
     for element in elements:
         if not isinstance(element, str):

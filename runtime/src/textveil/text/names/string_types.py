@@ -86,8 +86,8 @@ def find_group_flags(string: str, patterns: Patterns = ENGLISH) -> int:
     """Return flags for a text that may be one group of a postal code (``SW1A 1AA``) or of an IBAN.
 
     Returns:
-        ``OUTWARD`` or ``INWARD`` for the first or second half of a British postal code, and ``IBAN_HEAD`` or
-        ``IBAN_GROUP`` for the first or a later group of four characters of an IBAN; 0 if nothing applies.
+        Sum of flags; 0 if nothing applies. ``OUTWARD`` and ``INWARD`` are the first and the second half of a British
+        postal code. ``IBAN_HEAD`` and ``IBAN_GROUP`` are the first and a later group of four characters of an IBAN.
     """
     flags = 0
     if _IBAN_GROUP.fullmatch(string):

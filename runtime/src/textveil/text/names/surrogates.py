@@ -45,8 +45,7 @@ class SurrogatePools:
     """Holds the possible surrogates (replacements) of each entity type, and writes a chosen one as text.
 
     Args:
-        pools: For each pool its surrogates, as a dictionary from the name of the pool to their texts as they are
-            written.
+        pools: Dictionary from the name of each pool (list of surrogates) to the surrogates, as spelled.
         rules: Rules of the language, such as number words and date formats.
 
     Attributes:
@@ -403,7 +402,7 @@ def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[st
 
 
 def _format_card(index: int) -> str:
-    """Return the replacement card number that ``index`` selects: 16 digits with a wrong check digit."""
+    """Return the card number that ``index`` selects as a replacement: 16 digits with a check digit that is wrong."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)

@@ -86,7 +86,7 @@ _AMPERSAND_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+"
 
 
 class ChunkTokenizer:
-    """Splits chunks (texts between blanks) into tokens: words, numbers, addresses and gaps.
+    """Splits chunks (texts between blanks) into tokens: words, numbers, addresses and gaps (blanks and marks).
 
     Args:
         lexicon: The classifier of words by public lists.
@@ -150,9 +150,9 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(rest)]
 
     def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk (text between blanks) without HTML character references such as ``&amp;``.
+        """Return the tokens of a chunk (text between blanks) that has no HTML character references such as ``&amp;``.
 
-        The punctuation marks at the ends of the chunk become tokens of gaps.
+        The punctuation marks at the ends of the chunk become gaps (tokens that stay unchanged).
         """
         if not chunk:
             return ()

@@ -62,7 +62,7 @@ create_tuple: Callable[..., Any] = tuple.__new__  # creates a named tuple three 
 
 @final
 class NamesToken(NamedTuple):
-    """A token of the mode ``names``: a word, a number, another string such as an address, or a gap.
+    """A token of the mode ``names``: a word, a number, another string such as an address, or a gap (blanks and marks).
 
     Attributes:
         token_class: One of the classes ``GAP`` to ``INITIAL``.
@@ -131,8 +131,8 @@ class EntitySpan(NamedTuple):
         layout: The form of a number, or the ending of a word, that the output reveals.
         tokens: Tokens of the span.
         text: The span as spelled.
-        preceding_word: For a run, the normalized spelling of an unchanged word directly before it, after which comes a
-            single blank; ``AFTER_TITLE`` after a title.
+        preceding_word: For a run, the normalized spelling of the word before it, if that word stays unchanged and only
+            a single blank is between the two; ``AFTER_TITLE`` after a title; otherwise empty.
         title_case_words: Number of words of a run in Title case. The output reveals this number, which is above 0 only
             in lines without a lower-case word.
         escaped_text: Original spelling, if JSON escapes make it differ from ``text``; otherwise empty.
@@ -196,8 +196,8 @@ def add_surnames(is_replaced: Sequence[bool], is_joined: Sequence[bool]) -> list
     """Return which capitalized words of a headline must be replaced, including family names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
-    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced if it is between two replaced words, or if it
-    follows a replaced word and ends the sequence of joined words.
+    (``To: Anna Hope, Daniel Love, ...``). So a common word is replaced in two cases: it is between two replaced words,
+    or it follows a replaced word and is the last of several joined words.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
@@ -269,8 +269,8 @@ def drop_nouns(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequen
 def may_begin_name(words: Sequence[NamesToken], gaps: Sequence[str], indices: Sequence[int]) -> bool:
     """Return whether the first of some adjacent capitalized words may belong to a name: ``Van``, ``El``.
 
-    The first word must be a function word, and the second one no common noun. The words after the first one must not
-    all be common words in capitals, which only emphasize (``NOT``).
+    The first word must be a function word (a word of grammar), and the second one no common noun. The words after the
+    first one must not all be common words in capitals, which only emphasize (``NOT``).
 
     Args:
         words: The words of the text.

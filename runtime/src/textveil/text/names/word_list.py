@@ -53,12 +53,12 @@ class WordListRandomizer:
     def from_bundle(
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "WordListRandomizer":
-        """Restrict the staircase mechanism of a bundle to the words of a list, without those of the option ``deny``.
+        """Restrict the staircase mechanism (random replacement) of a bundle to the words of a list.
 
         Args:
             bundle: A bundle (opened folder of tables and settings) with a staircase mechanism.
             entries: The words of the list.
-            denied: Words of the option ``deny``, normalized.
+            denied: Words of the option ``deny``, normalized. They do not count as words of the list.
             level: The epsilon per word, as the bundle names it.
 
         Raises:
@@ -95,11 +95,14 @@ class WordListRandomizer:
 
 
 def find_unfit_entries(entries: Sequence[str], bundle: TextBundle) -> dict[str, list[bool]]:
-    """Return for each entry whether it cannot be on a list of the option ``randomize``, by the reason.
+    """Return which entries cannot be on a list of the option ``randomize``.
 
     Args:
         entries: The words of the list.
         bundle: A bundle (opened folder of tables and settings) with the lists of the mode ``names``.
+
+    Returns:
+        Dictionary from each reason to refuse an entry, as a phrase for a message, to one Boolean per entry.
     """
     lists = bundle.get_names_lists()
     clitics = lists.rules.clitics.pieces | {clitic[:-1] for clitic in lists.rules.clitics.before}

@@ -218,7 +218,10 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the decision on a token as a row. A token without ``spelling`` equals no other (identity -1)."""
+        """Return the decision on a token as a row of the table (``TokenRow``).
+
+        A token without ``spelling`` gets the identity -1: it equals no other token, so it shares no random output.
+        """
         if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
@@ -269,8 +272,8 @@ class NumberedSegments(NamedTuple):
 class SegmentReader:
     """Splits texts into segments (tokens and gaps), and returns the ids of the segments.
 
-    To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
-    as an email address), or the text between two spaces outside of strings. The segments are those of
+    To be fast, it splits each distinct *chunk* only once. There are two kinds of chunks: strings (tokens such as email
+    addresses, no plain words), and in all other text the parts between two spaces. The segments are those of
     ``segmentation.split_text``, except that a gap may become several segments. No word contains a space, so the words
     are the same.
 
@@ -311,7 +314,10 @@ class SegmentReader:
         return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
     def _split_new_chunks(self) -> None:
-        """Split the chunks (texts between blanks) that are new since the last call, and store their segment ids."""
+        """Split the chunks (texts between blanks) that are new since the last call, and store the ids of their parts.
+
+        The parts are the segments: tokens and gaps.
+        """
         find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._chunk_segments, self._chunk_starts
         for piece in islice(self._chunk_numbers, len(starts) - 1, None):
@@ -330,8 +336,8 @@ class SegmentReader:
     def _join_chunks(self, chunks: Integers, chunks_before_join: Integers, ends: Integers) -> NumberedSegments:
         """Return the segment ids of all texts; a space separates two chunks of the same part of a text.
 
-        A part is a string (a token such as an email address), or the text between two strings. A chunk is a string, or
-        the text between two spaces.
+        A segment is a token or gap. A part is a string (a token such as an email address), or the text between two
+        strings. A chunk is a string, or the text between two spaces.
 
         Args:
             chunks: Ids of the chunks of all texts.
@@ -363,5 +369,5 @@ class SegmentReader:
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the normalized spelling of an unknown word, or the SHA-256 of this spelling if it is very long."""
+    """Return the normalized spelling of an unknown word, or to save memory its SHA-256 if the spelling is very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

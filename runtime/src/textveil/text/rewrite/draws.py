@@ -60,13 +60,13 @@ class EarlierDraws:
 class CarriedState:
     """State of a long document after a chunk, which the next chunk needs: for example the outputs of equal words.
 
-    A long document is sanitized in chunks. The positions at which it is divided depend on private words. With this
-    state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
+    A long document is sanitized in chunks (parts). The positions at which it is divided depend on private words. With
+    this state, the output distribution and the privacy loss are the same as without chunks, so these positions reveal
     nothing.
 
     Attributes:
         before: Gap (blanks and punctuation) before the first segment; ``None`` at the start of a text.
-        earlier: Outputs of equal tokens in earlier chunks.
+        earlier: Outputs of the tokens in earlier chunks, which equal tokens in later chunks get too.
     """
 
     before: str | None = None
@@ -153,10 +153,14 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return the tokens of special segments (those with several tokens or varying ones) in text order.
+        """Return the tokens of special segments in text order.
 
-        A segment is a token or gap of the split text. The result has two arrays of shape ``(tokens,)``: for each token,
-        the index of its segment, and the index of the decision on the token (row of ``SegmentTable``).
+        A segment is a token or gap of the split text. It is special if it has several tokens or none, or if its tokens
+        depend on whether it starts a sentence.
+
+        Returns:
+            Two arrays of shape ``(tokens,)``: for each token, the index of its segment, and the index of the decision
+            on the token (row of ``SegmentTable``).
         """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
@@ -169,10 +173,16 @@ class TokenArrays:
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
     def _find_sentence_starts(self, parts: Integers) -> NDArray[np.bool_]:
-        """Return for each special segment (one with several tokens or varying ones) whether it starts a sentence.
+        """Return whether each special segment starts a sentence.
+
+        A segment is a token or gap of the split text. It is special if it has several tokens or none, or if its tokens
+        depend on whether it starts a sentence.
 
         Args:
             parts: Indices of the special segments in ``segments``.
+
+        Returns:
+            Booleans, shape ``(parts,)``.
         """
         is_token = self._entries > SENTENCE_END_ENTRY
         is_token[parts] = ~np.array(self.segment_table.gaps, dtype=bool)[-1 - self._entries[parts]]
@@ -269,7 +279,7 @@ def _find_last_before(parts: Integers, places: Integers) -> Integers:
 def read_segments(
     plan: SanitizingPlan, segments: Iterable[str], carried: CarriedState = NO_CARRIED_STATE
 ) -> TokenArrays:
-    """Classify the tokens of a text, or of a chunk of a text, that was split into segments (tokens and gaps).
+    """Classify the tokens of a text, or of a chunk (part) of a text, that was split into segments (tokens and gaps).
 
     Args:
         plan: The checked options of the call.
@@ -287,7 +297,7 @@ class DrawSlots(NamedTuple):
 
     Attributes:
         tokens: The tokens of the texts.
-        randomized: Indices of these draws among all new draws.
+        randomized: Indices of these draws among all new draws of the texts, which also choose surrogates.
         is_lower: Whether the output of each draw is always written in lower case. The values depend only on letter
             case, and on which tokens are equal.
     """
@@ -345,7 +355,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
     Args:
         cases: Case of the output of each token, shape ``(n,)``.
-        copies: Index of the draw of each token, from 0 without gaps, shape ``(n,)``.
+        copies: Index of the draw of each token, shape ``(n,)``. Each index from 0 to the largest one occurs.
 
     Returns:
         For each draw, whether its output is in lower case only; shape ``(draws,)``.
@@ -355,7 +365,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
 
 class RewrittenTexts(NamedTuple):
-    """Result of sanitizing: the texts of several documents, or of one chunk of a long document.
+    """Result of sanitizing: the texts of several documents, or of one chunk (part) of a long document.
 
     ``tokens`` and ``pairs`` have one entry per document.
 

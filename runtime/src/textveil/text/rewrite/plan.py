@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class PrintableWords(NamedTuple):
-    """All words that an output may contain: the vocabulary, then the possible replacements of each entity type.
+    """All words that an output may contain: the vocabulary's words, then the replacements of each entity type.
 
     Attributes:
         lower: All words in lower case. The index of a vocabulary word is its id.
@@ -86,7 +86,7 @@ class SanitizingPlan:
 
     @cached_property
     def symbol_count(self) -> int:
-        """Number of words of the vocabulary; also the id of ``<unk>``, the input of the mechanism for unknown words."""
+        """Number of words of the vocabulary, and also the id of ``<unk>``, which represents all unknown words."""
         return self.bundle.symbol_count
 
     @cached_property
@@ -98,11 +98,11 @@ class SanitizingPlan:
         return self.rule.joins_lone_clitics and not self.terms.sanitize_punctuation
 
     def find_symbol_id(self, token: ClassifiedToken) -> int:
-        """Return the id of a randomized token as an input of the mechanism."""
+        """Return the id by which the mechanism (random function) identifies a randomized token."""
         return self.symbol_count if token.key is None else self.bundle.symbol_ids.get(token.key, self.symbol_count)
 
     def is_sentence_start(self, gap: str | None) -> bool:
-        """Return whether the token after a gap starts a sentence.
+        """Return whether the token after a gap (blanks and marks) starts a sentence.
 
         If punctuation is sanitized, only the first token of a text starts a sentence: otherwise the treatment of a word
         would reveal the punctuation before it.

@@ -125,7 +125,7 @@ def _is_long(texts: Sequence[str]) -> bool:
 
 
 class LongDocumentRewriter:
-    """Sanitizes one long document, chunk by chunk.
+    """Sanitizes one long document, chunk by chunk (part by part), to save memory.
 
     If equal words get equal outputs, the constructor reads all texts before any sampling.
 
@@ -215,11 +215,13 @@ def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str]
 
 
 def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
-    """Return whether the gap at the end of a chunk ends a sentence, so that the next chunk starts one.
+    """Return whether the gap (blanks and marks) at the end of a part of a document ends a sentence.
+
+    If so, the next part starts a sentence.
 
     Args:
-        segments: The segments (tokens and gaps) of the chunk.
-        before: The state of the gap before them; ``None`` before the first word of the text.
+        segments: The tokens and gaps of the part.
+        before: The result for the part before it; ``None`` before the first word of the text.
 
     Returns:
         ``"."`` if the gap ends a sentence, ``""`` if not, and ``None`` if the text has no word so far. The gap itself
@@ -234,7 +236,7 @@ def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
 
 
 def join_long_text(parts: Iterable[str], blank: str = "") -> str:
-    """Concatenate the parts of a long text, with ``blank`` between them. Use little memory.
+    """Concatenate the parts of a long text, with ``blank`` between them, in little memory.
 
     ``str.join`` would hold all parts and the result in memory at once. Here the result grows while parts are freed.
     """

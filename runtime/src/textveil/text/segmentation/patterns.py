@@ -108,8 +108,8 @@ def _make_emoticon_pattern(c: CharacterClasses) -> str:
     """Return a regular expression for the mouth of an emoticon, after its eyes (``:`` or ``;``).
 
     A mouth consists of marks, or is any word. A blank or the end of the text must follow, possibly after sentence
-    marks. Any word counts for privacy: otherwise the output would reveal whether the word after ``:`` is like ``D`` in
-    ``:D`` or like ``Cat`` in ``:Cat``.
+    marks. In ``:Cat`` the word counts as a mouth too, like ``D`` in ``:D``. Otherwise the output would reveal which
+    kind of word is after the ``:``.
 
     Args:
         c: Sets of characters, in the syntax of one regular expression library.

@@ -336,7 +336,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
     """Yield the start and the end of each string (token such as ``a@b.org`` or a number) of a text.
 
-    The caller then joins adjacent numbers. ``match`` is the first trigger, such as ``@`` or a digit.
+    The caller then joins adjacent numbers. ``match`` is the first mark or digit that no plain word has: ``@``.
     """
     position = 0
     while match is not None:
@@ -362,17 +362,17 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the index of the next break at or after ``position``; ``part`` is ``StringPatterns.run``."""
+    """Return the index of the next break at or after ``position``: a blank or a mark that ends a string."""
     while (end := part.match(text, position).end()) > position:
         position = end
     return position
 
 
 def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
-    """Return whether a part of a text is a string, that is a token such as ``a@b.org`` and no plain word.
+    """Return whether a part of a text is a string, a token such as ``a@b.org`` that is no plain word.
 
-    The part, from ``start`` to ``end``, has no blanks, and no marks at its ends. It was found by the trigger ``match``,
-    which may also be punctuation alone: that is not a string.
+    The part, from ``start`` to ``end``, has no blanks, and no marks at its ends. ``match`` is a mark or digit in or
+    beside it that no plain word contains; it may also belong to punctuation alone, which is no string.
     """
     if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
@@ -392,7 +392,7 @@ def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
 class NumberGroup:
     """A group of numbers with only blanks and brackets between them, such as ``+49 (30) 1234``.
 
-    The class decides which of the numbers together form one token (string).
+    The class decides which of the numbers together form one token.
 
     Args:
         text: The whole text.
@@ -466,7 +466,7 @@ class _NumberJoiner:
         self._blank = False  # whether the last character was a blank
 
     def _read_mark(self, index: int) -> Iterable[TextSpan]:
-        """Read a bracket or a blank, and return the tokens that end before it."""
+        """Read a bracket or blank beside numbers, and return the tokens that end before it."""
         mark = self._text[index]
         waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
         if mark == "(":
@@ -486,9 +486,9 @@ class _NumberJoiner:
 
 
 def _would_touch(text: str, index: int) -> bool:
-    """Return whether a word or other token would directly precede a number at ``index``.
+    """Return whether a number after position ``index`` would touch a word or other token before it.
 
-    Only marks, or a word in brackets, may be between that token and the number.
+    Only marks, or a word in brackets, may be between the two: the ``.`` in ``v.(30)``.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

@@ -14,9 +14,9 @@ from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> str:
-    """Return the pattern of a regular expression for words with a clitic at the end, such as ``'s``.
+    """Return the pattern of a regular expression for words with a clitic (an ending such as ``'s``).
 
-    It matches lookup keys (words in lower case). Its groups are the stem and the clitic.
+    The pattern matches lookup keys (words in lower case). Its groups are the stem and the clitic.
     """
     return rf"(?s:(.+?)({'|'.join(map(re.escape, sorted(clitics)))}))"
 

@@ -55,9 +55,8 @@ class EntityTypes:
     If several types list a word, the first one applies.
 
     Args:
-        entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise a token next to a date (a shape with a type) would be treated differently from a token next to an
-            email address (a shape without a type).
+        entity_types: Any number of types. Either all shapes (such as email or date) have a type, or none has. If only
+            dates had one, a word next to a date would be treated differently from a word next to an email address.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
@@ -164,7 +163,11 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
-    """Return the indices of entries that need a full check: all except lower-case words of letters only."""
+    """Return the indices of the entries of a word list that need a full check for validity.
+
+    Entries of letters need none if all entries are normalized (lower case, NFKC). If one is not, or is empty, all
+    entries need the check.
+    """
     together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))

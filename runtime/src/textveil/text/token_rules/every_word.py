@@ -27,7 +27,7 @@ from textveil.text.token_rules.rule import RANDOMIZED_BY_KEY, ClassifiedToken, C
 
 @dataclass(frozen=True)
 class EveryWordRule:
-    """Rule that randomizes every word. The input of the randomizing mechanism is the word's id in the vocabulary.
+    """Rule that randomizes every word: the word's id is the input of a mechanism (random function to words).
 
     Attributes:
         ids: Id of each word of the vocabulary, by its spelling.
@@ -47,7 +47,7 @@ class EveryWordRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Always ``True``: an ending after a blank, as in ``they 're``, is a word of the vocabulary."""
+        """Always ``True``: the vocabulary has an ending after a blank, as in ``they 're``, with its apostrophe."""
         return True
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
@@ -59,7 +59,10 @@ class EveryWordRule:
         return False
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Split a segment into tokens and classify them: one word, or a word and its ending (``they`` and ``'re``)."""
+        """Split a segment (part of a split text, no gap) into tokens, each with the decision to randomize it.
+
+        A segment is one token, or a word and its ending (``they`` and ``'re``).
+        """
         case = find_case_pattern(segment)
         if is_string(segment):
             return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, is_whole=False))]
@@ -85,7 +88,8 @@ class EveryWordRule:
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
         """Join the outputs of the tokens of one segment, such as ``they`` and ``'re``, to a text.
 
-        A space precedes each word, except clitics such as ``'s``.
+        A space precedes each word, except clitics (endings such as ``'s``). If ``apart`` is true, spaces separate all
+        outputs, clitics too.
         """
         if apart:
             return " ".join(words)

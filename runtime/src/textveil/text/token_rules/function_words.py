@@ -107,9 +107,9 @@ class TemplateRule:
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return for each plain word whether it is unchanged, replaced or randomized (``TokenRule.classify_plain``).
 
-        The decision is ``None`` for words of the option ``deny``, and for function words that do not stay unchanged in
-        lower case or are also on the list of an entity type. For other plain words the decision does not depend on the
-        position in the sentence.
+        The result is ``None`` for two kinds of words, for which the caller must call ``classify_token``: words of the
+        option ``deny``, and function words (such as *the*) that may be replaced or randomized. For other plain words
+        the decision does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -124,7 +124,10 @@ class TemplateRule:
         ]
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
-        """Return whether a function word with a capital, such as *The*, stays unchanged."""
+        """Return whether a function word with a capital, such as *The*, stays unchanged.
+
+        *I* always stays. Any other one stays at the start of a sentence, unless it may also be a name, such as *Will*.
+        """
         return key == "i" or (starts_sentence and not self.function_words[key])
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
@@ -158,7 +161,8 @@ class TemplateRule:
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
         """Join the outputs of the tokens of one segment, such as ``they`` and ``'re``, to a text.
 
-        A space precedes each output of a token that does not stay unchanged.
+        A space precedes each replaced or randomized token, but not an unchanged ending. If ``apart`` is true, a space
+        precedes all tokens.
         """
         written = words[0]
         for word, is_shown in zip(words[1:], kept[1:], strict=True):
@@ -227,8 +231,8 @@ class TemplateRule:
     def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
-        The rule must randomize the word in every case pattern in which it can be printed. So if the output is sanitized
-        again, the same tokens are randomized.
+        The rule must randomize the word in every case pattern (such as Title case) in which it can be printed. So if
+        the output is sanitized again, the same tokens are randomized.
 
         Args:
             symbol: The word, in lower case.

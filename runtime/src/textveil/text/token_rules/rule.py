@@ -108,10 +108,10 @@ class TokenRule(Protocol):
         ...
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Split a segment (part of a split text, no gap) into tokens, and return each with its spelling.
+        """Split a segment (part of a split text, no gap) into tokens, and return each with its spelling and treatment.
 
-        A rule may use ``starts_sentence`` only for tokens that it randomizes as unknown words (``<unk>``) inside a
-        sentence: at the start of a sentence, such a token may be treated differently.
+        The treatment may depend on ``starts_sentence`` only for a token that inside a sentence is randomized as an
+        unknown word (``<unk>``). All other tokens have the same treatment at both places.
         """
         ...
 

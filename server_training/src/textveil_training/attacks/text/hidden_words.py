@@ -41,7 +41,7 @@ def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]
 
     Args:
         released: The texts.
-        counts: Hidden words by type, from ``count_members``.
+        counts: Counts of hidden (replaced) words by entity type, from ``count_members``.
         of_known: Whether ``counts`` come from the attacker's own texts; otherwise they come from the attacked texts.
 
     Returns:

@@ -195,7 +195,9 @@ class ContextualBayes:
         return found | {"tuned_weights": chosen}
 
     def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
-        """Choose the weight of the context for each half of the texts: the weight that is best on the other half.
+        """Choose the weight of the language model's prediction against the prior without context, by cross-validation.
+
+        For each half of the texts the weight is the one that is best on the other half.
 
         Returns:
             The ranks of the true inputs under these weights, and the weights of both halves.

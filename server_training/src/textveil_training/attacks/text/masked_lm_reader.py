@@ -155,7 +155,7 @@ class MaskedLMReader:
         """Predict the WordPiece at each [MASK].
 
         Args:
-            variants: Texts with one [MASK] each.
+            variants: Texts in which one token is replaced by [MASK].
             batch_size: Texts at a time; texts of similar length are in one batch.
             device: Device on which the model runs; the function moves the model there.
             precision: Precision of the encoder, ``float32`` or ``bfloat16``.

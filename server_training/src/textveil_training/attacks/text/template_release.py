@@ -57,7 +57,7 @@ class TemplateRelease:
     left_out: int
 
     def __len__(self) -> int:
-        """Return the number of hidden words in all texts."""
+        """Return the number of hidden (replaced) words in all texts."""
         return len(self.text)
 
     def list_hidden_words(self) -> Iterator[tuple[str, str, str]]:
@@ -67,7 +67,7 @@ class TemplateRelease:
 
 
 def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
-    """Divide a text into unchanged parts and hidden words, without sampling replacements.
+    """Divide a text into unchanged parts and hidden words (which the mechanism would replace); sample no output.
 
     Args:
         subject: The mechanism, in the mode 'names', 'words' or 'all'; it determines which words are hidden.
@@ -131,7 +131,7 @@ def _release_names(
 
 
 def align_output(gaps: Sequence[str], output: str) -> tuple[str, ...] | None:
-    """Find the outputs of hidden words between the unchanged parts of a sanitized text.
+    """Find the outputs of hidden (replaced) words between the unchanged parts of a sanitized text.
 
     Args:
         gaps: The unchanged parts, as in ``TemplateText``.

@@ -102,7 +102,8 @@ def fit_decisions(
     """Return the classes that a linear model predicts from vectors without noise, by split.
 
     The model is a logistic regression on the train split's vectors before the noise. The function does not use the
-    checkpoint's own classifier: that one is trained for noise and, at a small epsilon, prefers the larger classes.
+    classifier of the trained ``model``: that one is trained for noise and, at a small epsilon, prefers the larger
+    classes.
 
     Args:
         model: A trained representation.

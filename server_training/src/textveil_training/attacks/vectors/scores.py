@@ -164,9 +164,9 @@ class _TextContributions:
         return float(areas.mean()), float(np.sqrt((centered.mean(axis=1) ** 2).sum()))
 
     def compare_f(self, other: "_TextContributions | None") -> tuple[float, float]:
-        """Return the difference of the mean tuned F, and its bootstrap standard error.
+        """Return how much the mean F score is higher than that of another attacker, and the bootstrap standard error.
 
-        Both attackers use the same resamples of texts.
+        The thresholds of the F scores are those that are best on dev. Both attackers use the same resamples of texts.
 
         Args:
             other: The other attacker; ``None`` for the F of this attacker alone.
@@ -201,7 +201,7 @@ def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats
 
 
 def _compute_f(counts: Floats) -> Floats:
-    """Compute F from true positives, false positives and false negatives; 0 if all three are 0.
+    """Compute the F score from true positives, false positives and false negatives; 0 if all three are 0.
 
     The first axis of ``counts`` has these three numbers, in this order.
     """
@@ -229,9 +229,10 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """Compute how often a text's score is on the right side of the scores of other texts, for the ROC area.
+    """Compute for each text the share of other texts that its score is ranked correctly against, and the ROC areas.
 
-    A tie counts one half.
+    A text with the attribute is compared with all texts without it, and should have the higher score; a text without it
+    is compared with all texts with it. A tie counts one half.
 
     Args:
         scores: Attacker's scores, shape ``(repetitions of the noise, texts, attributes)``.

@@ -99,14 +99,14 @@ class WordAttacker:
         return self._read[release.rule]
 
     def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
-        """Compute, by each attack, the log probabilities of the possible originals of each hidden word.
+        """Compute, by each attack, the log probabilities of the possible originals of each hidden (replaced) word.
 
         The result has an array of shape ``(n, RANKED)`` for each attack, by name of the attack.
 
         Args:
             reading: The texts as arrays of words.
-            outputs: Output of each element of the texts.
-            found: Possible originals (candidates) of the hidden elements.
+            outputs: Output of each word and punctuation mark of the texts.
+            found: Possible originals (candidates) of the hidden words.
         """
         of: dict[str, Ints] = {"trigrams": compute_posterior(self.trigrams, reading, found)}
         if self.network is not None:
@@ -135,13 +135,13 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that each randomize one batch of texts, as training data of the attacker's network.
+    """Return functions that each sanitize one batch of texts anew, as training data of the attacker's network.
 
-    The functions of one pass randomize each text once.
+    The functions of one pass together sanitize each text once.
 
     Args:
-        releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds
-            the possible originals of an output.
+        releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds the
+            possible originals of an output.
         rows: Number of rows in the table of word vectors.
         passes: Number of passes over the texts.
     """
@@ -186,11 +186,11 @@ def _draw_candidates(
 
 
 def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Return the score arrays that the combined attack adds; the last one is the context-free score.
+    """Return the arrays of scores that the attack ``sum`` adds: one of each attack, and last the one without context.
 
     Args:
         scores: Log probabilities of the possible originals, by name of the attack that computed them.
-        found: The possible originals of each hidden word.
+        found: The possible originals of each hidden (replaced or randomized) word.
     """
     return [*scores.values(), found.likelihood + found.prior]
 
@@ -213,7 +213,8 @@ def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
     The weights maximize the likelihood of the true words (conditional logit).
 
     Args:
-        parts: Log scores of candidates, -inf where there is no candidate, shape ``(n, candidates)`` each.
+        parts: For each attack the log scores of candidates (possible originals), shape ``(n, candidates)``; -inf where
+            there is no candidate.
         right: True for the candidate that is the true word, in the same shape; rows without a true word are ignored.
 
     Returns:
@@ -260,7 +261,10 @@ class WordTargets:
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
     def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
-        """Return a boolean for each segment: whether the attack guessed all elements (words) of the segment.
+        """Return a boolean for each segment: whether the attack guessed the segment right.
+
+        A segment is a word, a punctuation mark or a gap. A word of several elements, such as *don't*, must be right in
+        all. Gaps count as right.
 
         Args:
             reading: The attacked texts as arrays of elements (words and punctuation).
@@ -285,7 +289,10 @@ class WordTargets:
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Return three boolean arrays with one entry per segment: ``words``, ``content`` and ``known``."""
+        """Return for each group of words a boolean for each segment: whether the segment belongs to the group.
+
+        The groups are ``words``, ``content`` and ``known``; see the attributes.
+        """
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
@@ -295,12 +302,12 @@ def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElement
     Args:
         release: The mechanism.
         attacker: The attacker's texts and models.
-        target: The attacked texts as arrays of words. The attacks do not use their hidden words, only the outputs for
-            them.
+        target: The attacked texts as arrays of words. The attacks use only the outputs for hidden (replaced or
+            randomized) words, not the words themselves.
 
     Returns:
-        By name of the attack, its guess for every element, as word ids. ``unchanged`` guesses that the output is
-        the original.
+        For each attack, by its name, the guess for every word and punctuation mark, as word ids. The attack
+        ``unchanged`` guesses that the output is the original.
     """
     considered, weights = attacker.prepare_release(release)
     outputs, found = _draw_candidates(release, considered, target)
@@ -324,7 +331,7 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Sanitize the attacked texts once, run all attacks of the package on the output, and return their success rates.
+    """Sanitize the attacked texts once, run all word attacks on the output, and return the attacks' success rates.
 
     Args:
         release: The mechanism.

@@ -42,7 +42,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Return a copy with only the ``count`` most probable originals of each hidden word."""
+        """Return a copy with only the ``count`` most probable originals of each hidden (replaced) word."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -55,7 +55,7 @@ class Candidates:
         """Guess each replaced or randomized word by Bayes' rule, without context.
 
         Returns:
-            Word ids of the guesses, one for each element of ``places``.
+            Word ids of the guesses, one for each hidden word.
         """
         return self.words[:, 0]
 
@@ -154,7 +154,7 @@ class CandidateFinder:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Compute how often an attacker without context guesses a randomized lower-case content word right, exactly.
+        """Compute the exact rate at which an attacker without context guesses randomized content words in lower case.
 
         For each output y let x(y) be the most probable original. The result is the sum of ``prior(x(y)) Pr[y | x(y)]``
         over the outputs whose x(y) is a content word, divided by the prior of all content words.
@@ -178,9 +178,9 @@ class CandidateFinder:
 def _list_possible_outputs(randomizer: Randomizer) -> Ints:
     """Return the ids of vocabulary entries that can be outputs.
 
-    They include the common words that SanText+ leaves unchanged at random. All outputs must also be possible originals,
-    even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under every
-    original, and the weights of the attack ``sum`` could not be fitted.
+    The ids include the common words that SanText+ leaves unchanged at random. All outputs must also be possible
+    originals, even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under
+    every original, and the weights of the attack ``sum`` could not be fitted.
     """
     kept = (
         np.flatnonzero(randomizer.keep_probabilities[: randomizer.symbol_count])

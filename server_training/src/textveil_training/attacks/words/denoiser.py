@@ -48,7 +48,7 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def make_word_vectors(words: WordIds, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
-    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is the vector of all hidden words.
+    """Return standardized word vectors, shape ``(words + 1, WIDTH)``; the last row is for all hidden (replaced) words.
 
     Args:
         words: Table of word ids; the vector of a word is in the row of its id.
@@ -75,10 +75,10 @@ class DenoiserInput:
             ``(elements,)``.
         row_of: Index of each element among the hidden ones, -1 for unchanged elements, shape ``(elements,)``.
         output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
-        words: For each hidden element the rows of its candidates in the table of word vectors, shape
-            ``(n, candidates)``.
-        logs: Log probability of the output given the candidate, and log prior of the candidate, shape
-            ``(n, candidates, 2)``.
+        words: For each hidden element the rows of its candidates (possible originals) in the table of word vectors,
+            shape ``(n, candidates)``.
+        logs: Log probability of the output given the candidate, and log prior of the candidate, shape ``(n, candidates,
+            2)``.
         there: Boolean for each entry of ``words``: true for a candidate, false for padding.
     """
 
@@ -125,10 +125,12 @@ class DenoiserInput:
         )
 
     def compute_posterior(self, rows: Tensor) -> Tensor:
-        """Return the probability of each possible original without context, shape ``(len(rows), candidates)``.
+        """Return the probability of each possible original of hidden (replaced) words, without context.
+
+        The result has the shape ``(len(rows), candidates)``.
 
         Args:
-            rows: Indices of hidden elements.
+            rows: Indices of hidden words.
         """
         # An element without candidates gets a uniform distribution.
         return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
@@ -151,7 +153,7 @@ class Convolutions(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
-        """Compute a state for each element, shape ``(texts, length, _CHANNELS)``.
+        """Compute a state for each word or punctuation mark of texts, shape ``(texts, length, _CHANNELS)``.
 
         Args:
             embedded: Vectors, shape ``(texts, length, width)``.
@@ -184,11 +186,14 @@ class Denoiser(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, seen: DenoiserInput, texts: Tensor) -> Tensor:
-        """Compute scores of candidates, shape ``(hidden elements, candidates)``; -inf for padding.
+        """Compute scores of the candidates (possible originals) of hidden words, shape ``(hidden words, candidates)``.
+
+        The score of padding is -inf.
 
         Args:
             seen: Texts and one output of each, as input tensors.
-            texts: Indices of the elements of each text in ``seen``, -1 for padding, shape ``(texts, length)``.
+            texts: Indices of the elements (words and punctuation marks) of each text in ``seen``, -1 for padding, shape
+                ``(texts, length)``.
         """
         rows = torch.where(texts < 0, -1, seen.row_of[texts])
         at = rows >= 0
@@ -209,7 +214,7 @@ class Denoiser(nn.Module):
 
     @torch.no_grad()
     def score_candidates(self, seen: DenoiserInput) -> NDArray[np.float32]:
-        """Return the log probabilities of all candidates (possible originals) of the hidden words in some texts."""
+        """Return the log probabilities of all candidates (possible originals) of the hidden (replaced) words."""
         self.eval()
         found = torch.full(seen.words.shape, -torch.inf)
         for texts in make_batches(seen.document, seen.row_of >= 0, _BATCH):
@@ -229,14 +234,14 @@ def train_denoiser(
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Train a network by cross entropy to choose which candidate is the original of each replaced word.
+    """Train a network by cross entropy to choose the original of each replaced word among its candidates.
 
     Args:
         network: The network, which is changed in place.
         draws: Functions that each return outputs of some texts as input tensors. They are called one after another,
             since all tensors together would not fit into memory.
         rate: Peak learning rate.
-        batch: Number of elements in a batch, including padding.
+        batch: Number of words and punctuation marks in a batch, including padding.
 
     Returns:
         The network.
@@ -267,12 +272,12 @@ def train_denoiser(
 
 
 def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yield batches of the texts that have hidden (replaced) elements, as indices of shape ``(texts, length)``.
+    """Yield batches of the texts that have hidden (replaced) words, as indices of shape ``(texts, length)``.
 
     A batch has texts of similar length, padded with -1. Long texts are cut into parts.
 
     Args:
-        document: Index of the document of each element.
+        document: Index of the document of each element (word or punctuation mark).
         hidden: Whether each element is hidden.
         size: Largest number of elements in a batch, including padding; a single text may have more.
         shuffled: Whether texts of equal length are in random order.

@@ -48,7 +48,7 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 
 
 class TrigramStep:
-    """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three elements.
+    """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three outputs.
 
     ``P(c | a b)`` is ``g(a, b) P(c | b)``, plus a share that is 0 unless the trigram ``a b c`` occurs in the training
     texts. The object stores these shares only for pairs ``(a, b)`` that occur there.
@@ -59,18 +59,18 @@ class TrigramStep:
         self.short = model.predict_after_one(second, third)
 
     def forward(self, at: Floats) -> Floats:
-        """Move the weights of originals one element forward: from pairs ``(a, b)`` to pairs ``(b, c)``.
+        """Run one forward step of the forward-backward algorithm: from pairs ``(a, b)`` to pairs ``(b, c)``.
 
-        The weights are multiplied by ``P(c | a b)`` and summed over ``a``.
+        For each pair ``(b, c)`` the result is the sum over ``a`` of ``at(a, b) P(c | a b)``.
         """
         found = (at * self.left).sum(axis=0)[:, None] * self.short
         np.add.at(found, self.b, at[self.a, self.b][:, None] * self.seen)
         return found
 
     def backward(self, back: Floats) -> Floats:
-        """Move the weights of originals one element back: from pairs ``(b, c)`` to pairs ``(a, b)``.
+        """Run one backward step of the forward-backward algorithm: from pairs ``(b, c)`` to pairs ``(a, b)``.
 
-        The weights are multiplied by ``P(c | a b)`` and summed over ``c``.
+        For each pair ``(a, b)`` the result is the sum over ``c`` of ``P(c | a b) back(b, c)``.
         """
         found = self.left * (self.short * back).sum(axis=1)
         found[self.a, self.b] += (self.seen * back[self.b]).sum(axis=1)

@@ -133,8 +133,9 @@ class TrigramModel:
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
         """Return the parts of ``P(third | first second)`` for all combinations of word ids from three arrays.
 
-        The probability is ``g P(third | second) + share``, where ``share`` is 0 if the pair ``(first, second)`` was not
-        observed.
+        The probability is ``g P(third | second) + share``. The factor ``g`` depends on the pair ``(first, second)``,
+        and ``share`` is 0 if that pair was not observed. Most pairs were not, so the parts need less memory than the
+        result.
 
         Returns:
             Four arrays: ``g`` for each pair ``(first, second)``, shape ``(len(first), len(second))``; the observed

@@ -44,11 +44,12 @@ class ReadElements:
 
     Attributes:
         document: Index of the document of each element.
-        segment: Index of each element's segment among the segments of all documents. All mechanisms have the same
-            segments.
+        segment: Index of each element's segment (a word, or the characters between two words), counted over all
+            documents. The segments do not depend on the mechanism.
         role: MARK (punctuation), KEPT (unchanged word), SURROGATE (replaced name or number) or RANDOMIZED (randomized
             word).
-        index: Input id of a randomized element, or entity type index of a replaced one; -1 for others.
+        index: For a randomized word its id as input of the mechanism; for a replaced one the index of its entity type
+            (such as *person*); -1 for others.
         word: Id of the original word in lower case.
         whole_words: Whether the element is a whole word, not a part of one.
         lower: Whether the output would be written in lower case, which limits the words that can be outputs. If equal
@@ -165,7 +166,9 @@ class WordRelease:
         return outputs
 
     def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
-        """Return a boolean for each randomized word: whether its output appears only in lower case in the text.
+        """Return a boolean for each randomized word: whether the text shows its output in lower case only.
+
+        If equal words of a document share an output, this holds only if all of them are in lower case.
 
         Args:
             reading: The texts as arrays of elements (words and punctuation marks).
@@ -194,7 +197,7 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return a boolean for each output word: whether all elements that receive it are in lower case.
+    """Return a boolean for each output word: whether all elements (words of a text) that receive it are in lower case.
 
     Args:
         lower: Whether each element is in lower case.
@@ -251,7 +254,7 @@ def make_word_release(words: WordIds, plan: SanitizingPlan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Return a copy of a mechanism that replaces every hidden word by the same word, the id ``output``."""
+    """Return a copy of a mechanism whose output for every hidden (replaced) word is the word with the id ``output``."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
