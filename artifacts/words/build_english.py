@@ -115,7 +115,7 @@ def rejection(word: str, count: int, known: bool, with_apostrophe: int, abroad: 
 def build(
     english: Sequence[Iterable[str]], others: Iterable[Sequence[Iterable[str]]], vocabulary: Iterable[str], size: int
 ) -> list[tuple[str, int]]:
-    """Build the list by the rules in the module's docstring.
+    """Return the entries of the English word list, chosen by the rules in the module's docstring.
 
     Args:
         english: wordfreq's English list, as `wordfreq.get_frequency_list` gives it.

@@ -37,3 +37,21 @@ def test_bodies_of_modules_and_classes_are_not_counted(package) -> None:
     length, files = trace_path.trace_call(lambda: importlib.reload(sys.modules["traced_package.inner"]))
     assert [Path(file).name for file in files] == ["inner.py"]
     assert (length.functions, length.changes_of_file, length.depth) == (1, 1, 1)
+
+
+#: For each path the most files, and the most changes of file; ``None`` without a limit of changes.
+MOST = {
+    "sanitize, names, warm": (12, 40),
+    "sanitize, words, warm": (12, 60),
+    trace_path.CONVERSATION_PATH: (22, None),
+    trace_path.TABLE_PATH: (45, None),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", MOST)
+def test_a_path_passes_through_few_files(path: str) -> None:
+    """An engineer who follows one text opens each of these files."""
+    record, (files, changes) = trace_path.trace_in_process(path), MOST[path]
+    assert record["files"] <= files, record["paths"]
+    assert changes is None or record["changes_of_file"] <= changes

@@ -153,7 +153,7 @@ def main() -> None:
         print(json.dumps({**asdict(length), "paths": files}))
         return
     # Each path has a process of its own: what one path imports or caches must not shorten another.
-    records = {path: _trace_in_process(path) for path in PATHS}
+    records = {path: trace_in_process(path) for path in PATHS}
     if arguments.json:
         print(json.dumps(records, indent=1))
         return
@@ -164,7 +164,8 @@ def main() -> None:
         )
 
 
-def _trace_in_process(path: str) -> dict[str, Any]:
+def trace_in_process(path: str) -> dict[str, Any]:
+    """Return the size of a path and its files, traced in a process of its own."""
     command = [sys.executable, __file__, "--path", path]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 

@@ -59,7 +59,7 @@ def check_can_split(selection: ColumnSelection) -> None:
 
 
 def split_file(source: SourceFile, selection: ColumnSelection, size: int = SHARD_BYTES) -> Iterator[FileShard]:
-    """Yield the shards of a file while reading it; each shard is yielded before the next one is read.
+    """Yield the shards (parts) of a file while reading it: each shard before the function reads the next one.
 
     A compressed file is one shard. Parquet is split between the row groups of the file.
 
@@ -91,7 +91,7 @@ def sanitize_shard(
     recorder: FinishedFileRecorder | None = None,
     rejected_rows: RejectedRowsFile | None = None,
 ) -> RunCounts:
-    """Sanitize one shard, and write the output completely or not at all.
+    """Sanitize one shard (part of a file), and write the output completely or not at all.
 
     Args:
         source: The input file, with the path of the output of this shard as ``target``.
@@ -116,7 +116,7 @@ def sanitize_shard(
 
 
 def get_shard_path(folder: Path, name: str, number: int) -> Path:
-    """Return the path of a shard's output in ``folder``.
+    """Return the path of the output of a shard (part of a file) in ``folder``.
 
     Shard 0 of ``a/notes.csv`` becomes ``a/notes-00000.csv``.
     """
@@ -182,9 +182,9 @@ def _split_row_groups(
 
 
 def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelection, size: int) -> Iterator[FileShard]:
-    """Yield the shards of a file of lines or of a delimited file.
+    """Yield the shards (parts) of a file of lines or of a delimited file.
 
-    In a delimited file, a line end inside quotes does not end a row, so the file is parsed to find the rows.
+    A line end inside quotes does not end a row of a delimited file, so the function parses the file to find its rows.
     """
     layout = LAYOUTS[selection.format](selection, source.name)
     position = rows = lines = 0

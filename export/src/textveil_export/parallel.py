@@ -58,10 +58,9 @@ def split_rows(rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
 
 
 def map_in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Yield ``work(item)`` in the order of the items, with at most one pending item for each core.
+    """Yield ``work(item)`` in the order of the items, with about one pending item for each core.
 
-    Unlike ``pool.map`` the function takes the next item from ``items`` only when a thread is free, so memory stays
-    small.
+    Unlike ``pool.map`` the function takes few items from ``items`` in advance, so memory stays small.
     """
     pending: list[Future[Any]] = []
     for item in items:

@@ -41,7 +41,7 @@ def classify(
 ) -> None:
     """Classify labels or vectors that devices sent, or estimate counts.
 
-    For a class label, print the most probable label of the text, with its probability among texts like those from which
+    For a class label, print the label, and the probability that it is the true one, among texts like those from which
     the bundle was built. For a vector, print a label and its score; scores rank labels and are not probabilities. Use
     the same bundle as the devices.
 

@@ -215,7 +215,8 @@ class PackageRequirement:
 def _meets_bound(version: str, sign: str, bound: str) -> bool:
     """Return whether a version meets a bound, such as ``>=`` (the sign) ``1.0`` (the bound).
 
-    Only the leading numbers of both are compared, without suffixes such as ``rc1``.
+    For ``==`` the texts of both must be equal. For other signs the function compares only the leading numbers of both,
+    without suffixes such as ``rc1``.
     """
     numbers, limits = _parse_version(version), _parse_version(bound)
     if sign == "==":

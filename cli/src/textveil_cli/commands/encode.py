@@ -23,7 +23,7 @@ from textveil_cli.options import (
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """Options for encoding texts: epsilon, word dropout, randomizer, and sentences as output."""
+    """Options for encoding texts: epsilon, word dropout, the table that randomizes labels, and sentences as output."""
 
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[

@@ -224,7 +224,7 @@ class MappingOptions:
     def open_database(
         self, load: Callable[[Path, Path], Conversation], report: Callable[[str], None]
     ) -> tuple[MappingDatabase | None, bytes]:
-        """Open or create the database of the mappings (from replacements to original words).
+        """Open or create the database of the mappings (pairs of a replacement and its original).
 
         Args:
             load: Function that loads a conversation from a file of an earlier version, given the file and the key file.

@@ -77,7 +77,7 @@ class DocumentGroup(NamedTuple):
 
     Attributes:
         privacy_units: Names of the privacy units (persons or groups for whom the ledger adds up epsilon) of each
-            document. The name "" stands for a row whose unit is empty, and ``None`` for the privacy unit of the run.
+            document. The name is "" for an empty cell, and ``None`` if the privacy unit of the run applies.
         documents: Number of documents in the group.
     """
 

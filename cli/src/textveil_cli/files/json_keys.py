@@ -24,7 +24,7 @@ _decode_value = json.JSONDecoder(parse_int=float).raw_decode
 def parse_key(key: str) -> tuple[str | None, ...]:
     """Split a key into steps: ``messages[].content`` becomes ``("messages", EACH, "content")``.
 
-    The step ``EACH`` stands for every element of a list. A name that contains dots or brackets must be in quotes:
+    The step ``EACH`` means every element of a list. A name that contains dots or brackets must be in quotes:
     ``"a.b"[]``.
 
     Raises:
@@ -133,7 +133,7 @@ class KeyParser:
         self._root: KeyTree | None = None
 
     def parse_line(self, tree: KeyTree) -> None:
-        """Parse the line, and store the strings at the selected keys in ``strings``.
+        """Parse the JSON line of this object, and store the strings at the selected keys in ``strings``.
 
         Args:
             tree: Result of ``build_key_tree`` for the selected keys.

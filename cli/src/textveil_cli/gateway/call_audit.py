@@ -34,7 +34,8 @@ class CallAudit:
         exchange: The conversation at the time of the request.
 
     Attributes:
-        unclear_count: Number of times that the arguments of a tool call were ambiguous.
+        unclear_count: Number of tool calls whose arguments are ambiguous (two different values for one call) or too
+            deeply nested.
         has_ended_part: Whether an event has ended the reply, or a part of it, since the last call of
             ``count_unrecorded``.
     """

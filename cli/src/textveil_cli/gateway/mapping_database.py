@@ -1,6 +1,6 @@
 """SQLite database of the replaced words of named conversations, which several gateways may share.
 
-Each row contains one encrypted *mapping* (from original words to their replacements) under the keyed hash of the
+Each row contains one encrypted *mapping* (pairs of a replacement and its original) under the keyed hash of the
 conversation's name. The encryption authenticates this hash, so that nobody can move a mapping to another name. A
 gateway locks a conversation while it handles a request (``ConversationLocks``). Each write gives the mapping a new
 version, so that a write by another gateway without the lock is detected. The module also deletes expired rows.
@@ -38,7 +38,7 @@ _MAX_CHECKED_BYTES = 1 << 26
 
 
 class MappingDatabase:
-    """Database of encrypted mappings (from original words to their replacements), a file in a folder.
+    """Database of encrypted mappings (pairs of a replacement and its original), a file in a folder.
 
     Each operation opens the file again. Therefore, if a user deletes the file, a running gateway has no mappings
     anymore. Deleted content is overwritten with zeros.
@@ -80,7 +80,7 @@ class MappingDatabase:
         return None if row is None else row[0]
 
     def read_mapping(self, name_hash: bytes) -> tuple[bytes, bytes] | None:
-        """Read a stored conversation: its decrypted mapping (from original words to replacements) and its version.
+        """Read a stored conversation: its decrypted mapping (pairs of a replacement and its original) and its version.
 
         The result is ``None`` if the conversation is not stored or has expired.
 
@@ -91,7 +91,7 @@ class MappingDatabase:
         return None if row is None else (self._decrypt(name_hash, row[0]), row[1])
 
     def write_mapping(self, name_hash: bytes, content: bytes, version: bytes | None) -> bytes:
-        """Encrypt and store the mapping (from original words to replacements) of a conversation, in one transaction.
+        """Encrypt and store the mapping (pairs of replacement and original) of a conversation, in one transaction.
 
         An interrupted write leaves the earlier mapping.
 

@@ -17,7 +17,7 @@ _FILE_NAME = re.compile(r"([0-9a-f]{64})\.conversation")
 def import_mapping_files(
     folder: Path, database: MappingDatabase, load: Callable[[Path], Conversation], seconds: float
 ) -> int:
-    """Move the mappings (from original words to replacements) of files into the database.
+    """Move the mappings (pairs of a replacement and its original) of files into the database.
 
     Imported and expired files are deleted.
 

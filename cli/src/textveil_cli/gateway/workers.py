@@ -153,8 +153,9 @@ class WorkerPool:
         Args:
             work: The function.
             arguments: Its arguments.
-            size: Estimated number of characters that it processes; it determines the queue.
-            seconds: Maximum time that it may run; ``None`` for the limit of the pool.
+            size: Estimated number of characters that the function processes. This number determines in which queue the
+                job waits.
+            seconds: Maximum running time; ``None`` for the limit of the pool.
 
         Raises:
             Refusal: The job waited too long, or the threads have stopped.

@@ -124,9 +124,10 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return the surrogates (replacements) in a reply: those that became original words again, and those that did not.
+    """Return a report of a restored reply as lists, such as the surrogates (replacements) that are still in the reply.
 
-    The lists contain only strings, numbers and other values that any serializer of messages supports.
+    The list ``tools`` has the names of called tools whose arguments still have surrogates. The lists contain only
+    strings, numbers and other values that any serializer of messages supports.
     """
     return {**result.report.to_dict(), "tools": [*result.tools]}
 

@@ -193,10 +193,10 @@ def _choose_entity_type(text: str, detected_type: str, conversation: Conversatio
 
 
 def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each unlisted word of a span by a fixed word from the public list of its entity type.
+    """Replace each unlisted word of a span (text that Presidio found) by a fixed word of its entity type.
 
-    The case of the word stays. Later, the sanitizer replaces the fixed word by a random word of the same list, so the
-    final output does not depend on the original word.
+    The case of the word stays. The fixed word is on the public list of the type. Later, the sanitizer replaces it by a
+    random word of this list, so the final output does not depend on the original word.
     """
     terms = sanitizer.terms
     if terms.protect is None:

@@ -6,9 +6,9 @@ from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_cli.options.address import AddressOptions
-    from textveil_cli.options.changes import ChangeOptions
     from textveil_cli.options.fbdd import FbddOptions
     from textveil_cli.options.files import (
+        ChangeOptions,
         FileRunOptions,
         InputOptions,
         JsonOption,
@@ -67,4 +67,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "changes", "address", "restoring", "fbdd")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring", "fbdd")

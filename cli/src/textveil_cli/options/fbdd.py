@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FbddOptions:
-    """Options for estimating, from samples, how often the mechanism FBDD changes words and which outputs it gives."""
+    """Options for estimating from samples which words FBDD outputs (noise on a word vector, then the nearest word)."""
 
     heading: ClassVar[str] = "Calibration of FBDD"
     mechanism: Annotated[

@@ -137,7 +137,9 @@ class ReceiptOptions:
     def open_receipt(
         self, make_statement: "Callable[[int], ReleaseStatement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
-        """Open the file of the option ``--receipt`` (a signed list of outputs); return ``None`` without this option.
+        """Open the file of the option ``--receipt``; return ``None`` without this option.
+
+        A receipt is a signed file with the hash and the privacy statement of an output.
 
         Args:
             make_statement: Function that returns the privacy statement of a document with the given number of tokens.

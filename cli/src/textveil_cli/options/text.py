@@ -370,7 +370,8 @@ class TextOptions:
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
         """Print how many entries of the user's word lists have no effect or a side effect.
 
-        The message is printed on standard error, for the owner of the device. It contains counts and never an entry.
+        The method also prints a hint if the lists of the language have no words for ``--facts``. The messages go to
+        standard error, for the owner of the device. They contain counts and never an entry.
 
         Args:
             sanitizer: The sanitizer.

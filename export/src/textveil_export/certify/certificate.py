@@ -61,7 +61,8 @@ class LevelCertificate:
         epsilon_certified_sensitive: The bound ``eps*`` over sensitive inputs and ``<unk>`` (unknown words) only.
         epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever their distance, rounded up.
         pure_ldp_output: The output with this largest log-ratio.
-        infinite_ratios: Number of outputs that are possible for one input and impossible for another; must be 0.
+        infinite_ratios: Number of scores (distances as integers) with the weight 0, at which an output would be
+            impossible for some inputs only; must be 0.
         pairs: Number of ordered pairs.
     """
 

@@ -59,7 +59,7 @@ class LossEnvelope:
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
-        """Compute and store the largest change ``E[n]`` of a log weight between scores that differ by at most n.
+        """Compute and store the largest change of a log weight between scores that differ by exactly n.
 
         Args:
             steps: The score differences n.
@@ -87,7 +87,7 @@ class LossBounds:
 
     @cached_property
     def envelope(self) -> LossEnvelope:
-        """The function ``E[n]`` for the weights of this mechanism (see ``LossEnvelope``)."""
+        """Function that returns ``E[n]``: the largest change of a log weight between scores at most n apart."""
         return LossEnvelope(np.log(self.randomizer.score_weights.astype(np.float64)))
 
     def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:

@@ -78,8 +78,8 @@ class PairScores:
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
         """Compute the normalizers (sums of all weights) of all inputs exactly, shape ``(inputs,)``.
 
-        The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, where ``u(x, y)`` is the score of input ``x`` and
-        output ``y``.
+        The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, where ``u(x, y)`` is the score (integer distance) of
+        input ``x`` and output ``y``.
 
         Args:
             weights: Weight ``W`` of each score up to ``max_score``.

@@ -80,7 +80,7 @@ class WordSourceOptions:
         Args:
             santext: Whether the bundle (data folder) gets the mechanism SanText. Otherwise the built-in words need no
                 vectors from an encoder.
-            progress: Function that is called with a stage, its finished steps and their total.
+            progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         """
         if self.uses_english_words and not santext:
             source = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16, progress)

@@ -105,7 +105,7 @@ def build_encoder(
         folder: The checkpoint.
         settings: Settings of the bundle.
         scratch: An empty folder for temporary ONNX graphs, which the caller deletes afterwards.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         EncoderCheckpointError, SourceError: An input cannot be used.

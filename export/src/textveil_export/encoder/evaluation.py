@@ -79,7 +79,7 @@ class TokenizerSettings(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in WordPieces, [CLS] and [SEP] included."""
+        """Maximum number of WordPieces (parts of words) of an input, [CLS] and [SEP] included."""
         ...
 
 

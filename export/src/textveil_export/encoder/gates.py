@@ -107,7 +107,7 @@ def check_gates(
 def measure_noisy_accuracy(
     vectors: dict[str, NDArray[np.float32]], labels: NDArray[np.intp], classifier: Arrays, level: ReleaseParameters
 ) -> dict[str, float]:
-    """Measure the mean accuracy of several models over ``DRAWS`` noise samples, equal for all models.
+    """Measure the mean accuracy of several models over the same ``DRAWS`` noise samples.
 
     Args:
         vectors: Vectors before the noise by name of the model, each of shape (texts, k).

@@ -89,7 +89,7 @@ class GraphModel(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in WordPieces."""
+        """Maximum number of WordPieces (parts of words) of an input."""
         ...
 
     @property

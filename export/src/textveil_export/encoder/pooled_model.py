@@ -92,7 +92,7 @@ def export_onnx_parts(
         recipes: Options of quantization in order of preference; ``None`` for all whose tools are installed.
         max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; the
             function then ignores the classes of the sample. ``None`` compares accuracies.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         The extractor, and figures of the selected recipe.

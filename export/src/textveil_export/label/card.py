@@ -198,7 +198,7 @@ def _format_labels(measured: dict[str, Any]) -> str:
 
 
 def _format_comparison(measured: dict[str, Any]) -> str:
-    """Format the model card's section that compares the accuracy, size and time of two models."""
+    """Format the model card's section that compares accuracy, size and time of the models that a bundle may contain."""
     if "compared" not in measured:  # only the older bundle ag-static has these figures
         return ""
     comparison = measured["compared"]

@@ -37,7 +37,7 @@ class LabelBundleContents:
         bias: Constants that are added to the scores, shape ``(classes,)``.
         randomizers: Tables of the probabilities with which a label is replaced by another one. Each name maps to a
             tuple with one table for each epsilon, the smallest epsilon first.
-        default: Name of the rule and epsilon for users who choose none.
+        default: Name of the randomizer, and the epsilon, for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
         probabilities: Matrices ``P(label | randomized label)``, shape ``(classes, classes)``, with the keys
             ``randomizer.epsilon``.
@@ -78,9 +78,10 @@ class LabelBundleContents:
 def quantize_static_parts(
     words: dict[str, int], word_rows: Float32Array, pair_rows: Float32Array, max_characters: int
 ) -> StaticExtractorData:
-    """Round the rows of a static extractor to int8, with one scale for words and one for word pairs.
+    """Round the vectors of words and of word pairs to int8, with one scale for words and one for word pairs.
 
-    A scale covers 99.99 % of the numbers; the function clips larger ones.
+    The vectors are the parameters of a static extractor: a model that represents a text by its words and word pairs. A
+    scale covers 99.99 % of the numbers; the function clips larger ones.
 
     Args:
         words: Row index of each word, consecutive from 0.

@@ -180,7 +180,7 @@ def measure_statistics(
 
     Args:
         bundle: The bundle.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         trials: Number of sampled words in the simulation of repeated outputs.
         seed: Seed of that simulation.
 

@@ -91,7 +91,7 @@ def build_text_bundle(
     Args:
         source: Vocabulary in order of frequency with its vectors.
         recipe: Settings of the bundle.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         run: Function that applies another function to blocks of rows, such as in parallel processes. It runs the search
             for near-duplicates and the staircase mechanism's search for neighbors.
 
@@ -183,7 +183,7 @@ def _build_santext(
         spellings: Spellings of each word.
         recipe: Settings of the bundle.
         step: Length of one int8 step in units of the vectors.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         Five values: the arrays by file, the entry ``santext`` of ``mechanism.json``, the stated epsilons of the levels,
@@ -319,7 +319,7 @@ def _choose_level_settings(
         table: Similar words (neighbors) of each word, with their distances as integers (scores).
         distances: Function object that computes the distance of two words.
         recipe: Settings of the bundle; they determine the method of the choice.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     if recipe.certified_epsilons is not None:
         return calibrate_certified_epsilon(

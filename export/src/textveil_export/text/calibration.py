@@ -218,7 +218,8 @@ class _ExponentSearch:
     def narrow_search(self, certified: float) -> None:
         """Use the certified epsilon of the current guess to narrow the search, and choose the next exponent to try.
 
-        The next guess is the exponent where the secant through the nearest exponents on both sides reaches the target.
+        If tested exponents are on both sides of the target, the next guess is where the secant through the nearest two
+        comes just below the target. If they are on one side only, the guess is scaled in proportion.
 
         Args:
             certified: Certified epsilon of the current guess.
@@ -323,7 +324,7 @@ def _flatten_bases(
         searches: Searches for an exponent; the function may change their base measure.
         certified: Function that returns the certified epsilon of each search's current guess.
         flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1 (see ``compute_flat_base``).
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     flattened: list[_ExponentSearch] = []
     for number, search in enumerate(searches, 1):

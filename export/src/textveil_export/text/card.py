@@ -148,7 +148,12 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 
 
 def format_bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
-    """Format the origin of data (a dictionary) as a Markdown list, without empty entries."""
+    """Format the origin of data (a dictionary) as a Markdown list, without empty entries.
+
+    Args:
+        provenance: Values by title, such as the name and the license of a source.
+        plain: Function that converts a value to text.
+    """
     entries = {key: value for key, value in provenance.items() if value not in (None, "")}
     return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in entries.items())
 

@@ -102,7 +102,7 @@ def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, A
 
 
 def summarize_vocabulary(vocabulary: str) -> dict[str, Any]:
-    """Return the number of entries of a vocabulary and similar counts, for the model card.
+    """Return the numbers of entries and of spellings of a vocabulary, and its merged spellings, for the model card.
 
     Args:
         vocabulary: Content of ``vocabulary.tsv``.

@@ -59,7 +59,7 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     and surrogates, that is replacements (``surrogates.TYPE.txt``). Lists of public facts, which may be left unchanged,
     are optional (``facts.NAME.txt``). The optional file ``rules.json`` contains the rules of the language, and
     ``README.md`` the sources. If ``folder`` is a bundle, only its lists of the mode ``names`` are read. The function
-    does not check the content of the lists; ``write_bundle`` does.
+    checks only that the lists match the rules; ``write_bundle`` checks the other content.
 
     Raises:
         SourceError: A file is missing or is not UTF-8; the type in a file name has characters other than a to z and

@@ -186,7 +186,7 @@ def find_nearest_in_block(
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
-        favor: Bonus of each word of ``words``, an integer; ``COSINE_STEPS`` is a cosine of 1.
+        favor: Integer bonus of each word of ``words``; a bonus of ``COSINE_STEPS`` equals a cosine of 1.
         inverse_norms: ``1 / |row|`` of all rows.
         count: Number of neighbors per row, below ``len(words)``.
         start: First row of the block.

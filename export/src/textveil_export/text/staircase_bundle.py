@@ -90,7 +90,7 @@ def build_staircase(
     Args:
         source: The vocabulary with its vectors, after near-duplicates were merged.
         recipe: Word lists, epsilons and settings.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         run: Function that applies another function to blocks of rows, such as in parallel processes.
 
     Raises:
@@ -143,7 +143,7 @@ def compute_roles(
         words: The vocabulary.
         lists: Lists of words that are left unchanged or replaced by type.
         never_output: Words that are never outputs.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     roles = np.zeros(len(words), dtype=np.uint8)
     for visible in (True, False):
@@ -177,7 +177,7 @@ def build_staircase_bundle(
         license: SPDX expression of the new bundle.
         attribution: Attribution of the new bundle.
         lists: Names of the lists, for the manifest.
-        progress: Function that is called with a stage, its finished steps and their total.
+        progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         ExportError: The recipe has no vectors, or does not fit the vocabulary.

@@ -146,7 +146,8 @@ def make_staircase_arrays(
         settings: ``k``, ``mu`` and the bonus of frequency; defaults if ``None``.
         progress: Called with the number of processed rows.
         run: Function that applies another function to blocks of rows, such as in parallel processes.
-        misleading: Lists of misleading words.
+        misleading: Lists of words that would mislead in place of other words. They are removed from the neighbors of
+            these words, and alarming words get smaller base weights. ``None`` for no lists.
 
     Returns:
         Two arrays by name. ``neighbors``, uint16 (uint32 for more than 65,536 symbols), shape ``(symbols, k)``:

@@ -69,9 +69,9 @@ def write_certificate(
 
     Args:
         bundle: The certified bundle.
-        certificates: Certificates by level name and mechanism.
-        labels: Epsilon to state for each level, by level name, at least the proven epsilon; ``None`` states the proven
-            epsilons.
+        certificates: Proven bounds by level name and mechanism; a level is one epsilon.
+        labels: Epsilon to write for each level, by level name, at least the proven epsilon; ``None`` writes the proven
+            ones.
 
     Returns:
         The bundle, opened again.
@@ -180,12 +180,12 @@ def _write_record(
 
 
 def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
-    """State the proven epsilons of all levels in the manifest, or remove the stated epsilons.
+    """Write the proven epsilons of a bundle into its manifest, or remove them from it.
 
     Args:
         manifest: Content of ``manifest.json``, changed in place.
-        certificates: Certificates by level name and mechanism; ``None`` removes the stated epsilons.
-        names: Epsilon to state for each level; ``None`` states the proven epsilons.
+        certificates: Proven bounds by level name and mechanism (a level is one epsilon); ``None`` removes the epsilons.
+        names: Epsilon to write for each level, at least the proven one; ``None`` writes the proven epsilons.
     """
     manifest["epsilon_notion"] = "textbook" if certificates is None else "certified"
     for level, mechanisms in manifest["levels"].items():

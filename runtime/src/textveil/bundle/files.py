@@ -198,7 +198,10 @@ class BundleFiles(Mapping[str, bytes]):
         return len(self._files)
 
     def select_files(self, names: Iterable[str]) -> "BundleFiles":
-        """Return a mapping with only the files ``names``, and with those bytes of them that this one has read."""
+        """Return a mapping with only the files ``names``.
+
+        The new mapping already has the bytes of those files that this mapping has read.
+        """
         part = BundleFiles(self._path, {name: self._files[name] for name in names})
         part._cache = {name: self._cache[name] for name in part if name in self._cache}
         return part

@@ -149,7 +149,7 @@ def parse_names_lists(
 
 
 def _split_members(content: bytes) -> frozenset[str]:
-    """Return the entries of a list of names (such as cities), one a line; a flag after a tab is removed."""
+    """Return the entries of a list of names (such as cities), one per line, without the flag after a tab."""
     for flag_text in MEMBER_FLAGS:
         content = content.replace(f"\t{flag_text}\n".encode(), b"\n")
     return frozenset(_split_lines(content))

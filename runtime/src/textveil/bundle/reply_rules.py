@@ -127,7 +127,7 @@ NO_REPLY_RULES = ReplyRules()
 
 
 def make_reply_rules(data: Mapping[str, Any]) -> ReplyRules:
-    """Check the rules for inflected and elided replacements in replies, such as German ``Kellers``, and build them.
+    """Check and build the rules for inflected and elided replacements in replies, such as German ``Kellers``.
 
     Args:
         data: The object ``optional.replies``, with the additional list ``clitics``. A missing key counts as empty.

@@ -283,7 +283,7 @@ def read_rules(content: bytes) -> Rules:
 
     The file must have exactly the keys of the rules of English, and values of the same types. Only the objects
     ``titles``, ``short`` and ``choices`` may have any keys. The file may also have the object ``optional``. This
-    version reads ``optional.facts`` and ``optional.replies``, and ignores all other keys of ``optional``.
+    version reads its keys ``facts``, ``dates`` and ``replies``, and ignores all others.
 
     Raises:
         BundleDamaged: The content is not a JSON object, repeats a key, or has a wrong key or type; a word differs from

@@ -21,10 +21,8 @@ _MAX_SIGNATURE_BYTES = 200
 def make_signed_message(manifest_sha256: str) -> bytes:
     """Return the message that the signer of a bundle (data folder) signs.
 
-    The message is a fixed text followed by the SHA-256 of the manifest, the file that lists the hashes of all other
-    files.
-
-    The fixed text states the purpose, so that nobody can use the signature for another purpose.
+    The message is a fixed text followed by the SHA-256 of the manifest. The fixed text states the purpose, so that
+    nobody can use the signature for another purpose. The manifest lists the hashes of all other files.
 
     Args:
         manifest_sha256: SHA-256 of the manifest, hexadecimal.

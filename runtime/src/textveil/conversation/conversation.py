@@ -397,8 +397,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
-        If several different replies to the same messages are recorded, such as several choices, none of them can be
-        sent again as the model wrote it: its hidden words then get new surrogates (replacements).
+        If several different replies to the same messages are recorded, such as alternative answers, none of them can be
+        sent again as the model wrote it. The hidden words of such a reply then get new surrogates (replacements).
 
         Args:
             written: The reply as the model wrote it.

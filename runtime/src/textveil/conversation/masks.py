@@ -181,7 +181,7 @@ def is_function_word(folded: str, plan: NamesPlan) -> bool:
 
 
 def _iterate_escaped_forms(original: str) -> Iterator[str]:
-    """Yield the forms of a hidden string in which its characters are written as HTML escapes."""
+    """Yield the spellings of a hidden string, and of its words, in which HTML escapes replace characters."""
     yield from {html.escape(original), html.escape(original).replace("&#x27;", "&#39;")} - {original}
     for word in dict.fromkeys((original, *_WORD.findall(original))):
         for form in (word, word.lower(), word.upper()):

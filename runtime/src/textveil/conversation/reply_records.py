@@ -53,8 +53,9 @@ class ReplyRecord:
     """One recorded message of a model's reply.
 
     Attributes:
-        fields: Dictionary from the class of a field to its texts: for each text, the hash of the text that the client
-            received (with originals) and the JSON of the text as the model wrote it.
+        fields: Dictionary from the class of a field (``call`` for the arguments of a tool call, or for example
+            ``text``) to its texts: for each text, the hash of the text that the client received (with originals) and
+            the JSON of the text as the model wrote it.
         pairs: The surrogates (replacements) that were found in the text, each with its original.
         reply_start: Position, in the conversation, of the first message of the same reply.
         owner: Object that identifies the request of the reply; ``None`` in a loaded conversation.

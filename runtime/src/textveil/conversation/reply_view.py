@@ -107,7 +107,7 @@ class ReplyView:
         self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
     def end_text(self, stream: StreamRestorer) -> None:
-        """Store how a restored text ended, such as inside of a link. Call this after ``stream.close()``."""
+        """Store how a restored text ended, such as inside a link. Call this after ``stream.close()``."""
         if not self._is_off:
             self._last_stream = stream
             self._open_stream = None if self._open_stream is stream else self._open_stream

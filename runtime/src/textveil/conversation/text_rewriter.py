@@ -121,7 +121,7 @@ class ConversationTextRewriter:
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
 
     def _add_number_pairs(self, written: str, digits: str) -> None:
-        """Store which JSON number became which string, so that the string can be replaced by the number in a reply."""
+        """Store the string, such as ``[number 1]``, that replaced a JSON number, to restore the number in replies."""
         pairs = SurrogatePair(f'"{written}"', digits), SurrogatePair(written, digits)
         self._exchange.message_pairs += pairs[: 2 if digits.startswith("-") else 1]
 

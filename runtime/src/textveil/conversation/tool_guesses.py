@@ -77,8 +77,8 @@ class ToolGuesses:
     def add_name_strings(self, call: str, strings: Iterable[str]) -> None:
         """Count the guesses (strings that the model itself wrote) in the name of a called tool.
 
-        As long as the arguments of the call are not counted too, the result of the call is rewritten with new
-        surrogates (replacements), which are never restored.
+        Until ``add_strings`` has counted the arguments of the call too, the result of the call gets new surrogates
+        (replacements), which are never restored.
 
         Args:
             call: Hash of the identifier of the call.

@@ -244,7 +244,7 @@ class Ledger:
         privacy_unit: str | Sequence[str],
         budget: Budget | None,
     ) -> list[RecordedRelease[ReleaseType]]:
-        """Create one output for each text, record what each spends, and return the outputs (``sanitize_batch``).
+        """Create one output for each text, record its epsilon and delta, and return the outputs (``sanitize_batch``).
 
         The outputs are created before the transaction, so that other threads and processes wait only for the disk. If
         an equal call has meanwhile stored its outputs in the replay cache, this method returns the stored outputs, and

@@ -82,7 +82,7 @@ class Randomizer(ABC):
     def output_ids(self) -> Ids:
         """Ids of the words that sampling may return for some input, ascending.
 
-        The other words that SanText+ may leave unchanged without sampling (``without_coin``) are not in the result.
+        A word that SanText+ may leave unchanged, but never samples, is not in the result (``without_coin``).
         """
         return np.flatnonzero(self.base)
 
@@ -184,7 +184,7 @@ class ScoreRandomizer(Randomizer):
 
     @cached_property
     def keep_probabilities(self) -> Floats:
-        """The probability that the mechanism returns each input unchanged without sampling; shape ``(inputs,)``."""
+        """For each input, the probability that SanText+ returns the input without sampling; shape ``(inputs,)``."""
         if self.is_keepable is None:
             return np.zeros(self.input_count)
         return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)

@@ -372,7 +372,7 @@ def lock_temporary(descriptor: int, name: Path | None = None) -> bool:
 def duplicate_lock(descriptor: int) -> int | None:
     """Duplicate a descriptor, so that the lock of its file continues after the first descriptor is closed.
 
-    The lock must continue because a temporary file is renamed after it is closed.
+    The lock must continue because the caller closes a temporary file before renaming the file.
 
     Returns:
         The new descriptor, or ``None`` if the system has no file locks.

@@ -132,7 +132,7 @@ def get_file_id(path: str | Path) -> object:
 
 
 def is_inside(path: str | Path, folder: str | Path) -> bool:
-    """Return whether a path leads to a folder or into this folder. The path need not exist."""
+    """Return whether a path leads to the given folder, or to a file or folder inside it. The path need not exist."""
     real = Path(os.path.realpath(path))
     with suppress(OSError, ValueError):
         folder_status = os.stat(folder)

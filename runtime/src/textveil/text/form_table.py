@@ -79,7 +79,7 @@ def merge_forms(
 
 
 class _ClosedText(NamedTuple):
-    """Text of a surrogate (replacement) that alone does not determine one original.
+    """Text of a surrogate (replacement) from which restoring cannot determine one original.
 
     Restoring leaves such a text of a reply unchanged. If ``is_quoted`` is true, there is one exception: the original is
     restored where a reply also repeats the sanitized text before and after the surrogate.
@@ -92,7 +92,7 @@ class _ClosedText(NamedTuple):
 def _close_texts(
     forms: dict[str, SurrogateForm | None], ambiguous_texts: Iterable[str], quoted_texts: Iterable[str]
 ) -> None:
-    """Store ``None`` in ``forms`` for each text that alone does not determine one original.
+    """Store ``None`` in ``forms`` for each text from which restoring cannot determine one original.
 
     Args:
         forms: Dictionary from texts to forms (spellings of surrogates that a reply may use); changed in place.
@@ -121,8 +121,8 @@ class FormTable:
         rules: Inflection rules of the language.
 
     Attributes:
-        forms: Dictionary from the text of each form that was created so far to the form; ``None`` for a text that alone
-            does not determine one original.
+        forms: Dictionary from the text of each form that was created so far to the form; ``None`` for a text that has
+            several originals, and for ``quoted_outputs``.
         prefixes: The beginnings of all forms, up to ``PREFIX_LENGTH`` characters long.
         tag_ends: Characters with which a numbered tag may end, if ``find_tag`` recognizes some tags; else empty.
     """

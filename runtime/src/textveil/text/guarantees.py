@@ -58,7 +58,7 @@ class TokenGuarantee:
 
     @property
     def certificate_basis(self) -> str | None:
-        """Whether a certified epsilon can be relied on; ``None`` for epsilons without a certificate.
+        """Reason to trust, or not to trust, a certified epsilon; ``None`` for epsilons without a certificate.
 
         ``EXPECTED_BUNDLE``: the certificate comes from a bundle (folder of tables) whose hash or signer the caller
         specified. ``NOT_RECOMPUTED``: nobody verified the certificate.
@@ -218,7 +218,7 @@ class StaircaseGuarantee:
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what the epsilon is for, in words: ``randomized word`` or ``distinct randomized word``."""
+        """Return the unit to which the epsilon applies: ``randomized word`` or ``distinct randomized word``."""
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:

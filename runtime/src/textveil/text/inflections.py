@@ -244,7 +244,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return a name with its first names as initials, in each supported form: ``"initial": "A. Novak"``."""
+    """Return the spellings of a name with initials by the name of the form: for example ``"initial": "A. Novak"``."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]

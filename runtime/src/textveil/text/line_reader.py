@@ -228,7 +228,7 @@ class LineReader:
                 self._calls += 1
 
     def _find_quoted_addresses(self, text: str, start: int) -> None:
-        """Record quoted web addresses after ``start``, and whether the line ends inside such an address."""
+        """Record web addresses in quotation marks after ``start``, and whether the text ends inside such an address."""
         at, search_start, tail_start = start, 0, len(text) - len(self._tail)
         while True:
             if self._address_mark:

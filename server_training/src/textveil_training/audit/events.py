@@ -1,7 +1,8 @@
 """Learn events (sets of outputs) that distinguish the outputs of two inputs, and guess inputs from outputs.
 
 An event is the set of outputs whose score is at least, or below, a threshold. A bound is computed only from the counts
-of the event in fresh samples, which were not used to learn the event. So the event may be any function.
+of the event in fresh samples, which were not used to learn the event. So the bound
+holds for any event, however it was learned.
 """
 
 from collections import Counter

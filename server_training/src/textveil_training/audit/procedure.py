@@ -235,12 +235,7 @@ class _Audit:
         )
 
     def _draw(self, stage: str, inputs: Sequence[Any]) -> Outputs:
-        """Sample an output of the mechanism for each input, in the given order.
-
-        Args:
-            stage: Name of the stage in progress reports.
-            inputs: The inputs.
-        """
+        """Sample an output of the mechanism for each input, in order; progress reports name the ``stage``."""
         drawn = self._mechanism.draw_outputs(inputs, lambda done: self._progress(stage, done, len(inputs)))
         outputs = parse_outputs(drawn, self._dimension)
         if self._dimension is None:

@@ -151,15 +151,15 @@ def text(
     command runs all of these for which it has the input, and prints why it skips the others.
 
     \b
-    frequent    guess the most frequent word of the type for every hidden word: the baseline
+    frequent    guess the most frequent word of its type (person, city) for every replaced word: the baseline
     words       learn from raw texts of the same kind (--known-texts) and public ones (--prior): the best guess,
-                trigrams over the whole text, a network, and the sum of both; +- is the deviation over releases
-    nearest     guess the symbol nearest to the output, and the ten nearest
+                trigrams over the whole text, a network, and the sum of both; +- is the deviation over repeated outputs
+    nearest     guess the word nearest to the output, and the ten nearest
     bayes       guess the most probable word for one output without context: in closed form, and checked on samples
-    repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
+    repeated    guess as 'bayes' does, from 1, 2, 5, 10 and 20 independent outputs of the text
     mask        predict each original word from the sanitized words around it, with a masked language model
-    contextual  that model's prior times the likelihood of the output; also without context, and for an attacker
-                interested only in the words that are never kept
+    contextual  multiply the prediction of 'mask' by the probability of the output; also without context, and for
+                an attacker interested only in the words that are never left unchanged
 
     Every rate is per token, with its standard error by text. After Ctrl-C the results of finished attacks are saved;
     run the others with --attacks.

@@ -267,7 +267,7 @@ def _sanitize_groups(
         output: Folder of the output files.
         drawer: Sanitizer of blocks of texts.
         record: List of finished files, with which an interrupted run is resumed.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     sizes = {path: path.stat().st_size for path in plans}
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)

@@ -224,7 +224,7 @@ def evaluate_checkpoint(
         word_dropout: Word dropout as a decimal string; ``None`` for that of the checkpoint.
         draws: Number of noisy vectors of each text at each epsilon.
         device: ``cpu`` or a CUDA device.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         The result of ``measure_accuracy``.
@@ -269,7 +269,7 @@ def load_or_compute_features(
         part: Texts of the split.
         split: Name under which training stored the vectors. With ``None`` they are always computed.
         device: Device of the networks.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
@@ -305,7 +305,7 @@ def compute_device_features(
         words: The texts as WordPieces.
         dropout: Word dropout: the probability with which each word is removed.
         device: Device of the networks.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         One matrix without word dropout; with it ``MASKS`` matrices, each with other words removed.

@@ -117,7 +117,7 @@ class StoredFeatures:
         task: Data with texts and labels.
         cache: Folder for the files.
         features: Folder with stored vectors of this encoder, ``features-SPLIT.safetensors``; ``None`` if there is none.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         CheckpointError: The checkpoint cannot be used.

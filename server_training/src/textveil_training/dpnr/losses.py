@@ -4,7 +4,7 @@
 |---|---|
 | ``clean`` | ``tuned``: encoder and classifier minimize the cross entropy |
 | ``adversarial`` | ``adversarial``: encoder and classifier, in alternation with an attacker (Coavoux et al. 2018) |
-| ``dpnr`` | ``placed``: on stored features the head learns to map every text to the code of its class |
+| ``dpnr`` | ``placed``: on stored features the head learns to map every text to a chosen vector of its class |
 |          | ``head``: on stored features head and classifier learn under noise |
 |          | ``tuned``: encoder, head and classifier learn under noise |
 """

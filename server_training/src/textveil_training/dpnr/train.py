@@ -88,7 +88,7 @@ def train_representation(
         recipe: Recipe of the training.
         task: The data.
         options: Output folder, device and start of the run.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         The record of the run: settings, data and accuracies, which is also in the output folder as JSON.

@@ -126,7 +126,7 @@ def train_class_bundle(
     Args:
         task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the bundle.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         kept: Cache of finished parts, from which an interrupted run resumes.
 
     Returns:

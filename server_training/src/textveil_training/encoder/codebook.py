@@ -159,7 +159,7 @@ def train_static_codebook(
         minilm: Settings of the teacher, the model to whose vectors the embeddings are fitted. Its ``encoder`` is
             ``minilm``, a folder, a hub id, or ``none`` for no teacher.
         kept: Cache of the teacher's vectors, or ``None``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         InvalidClasses: The texts are too similar to form the clusters.
@@ -199,7 +199,7 @@ def train_minilm_codebook(
         clusters: Number of clusters to learn.
         settings: Encoder and maximum length of its texts; ``seed`` is the seed of k-means.
         kept: Cache of the vectors and the ONNX graph, from which an interrupted run resumes.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.

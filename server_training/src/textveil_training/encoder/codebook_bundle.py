@@ -55,7 +55,7 @@ def train_codebook_bundle(
         clusters: Number of clusters to learn.
         settings: Settings of the bundle. Of ``static`` only ``max_characters``, ``min_texts``, ``pairs`` and ``seed``
             are used; of ``minilm`` only ``max_tokens``, and ``encoder`` if the extractor is ``minilm``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         teacher: Model to whose vectors the word embeddings are fitted: ``minilm``, a folder or a hub id of a BERT
             model, or ``none``.
         kept: Cache of finished parts, from which an interrupted run resumes.

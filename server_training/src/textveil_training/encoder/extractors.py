@@ -75,7 +75,7 @@ def train_static_extractor(
         task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         kept: Cache of the weights, or ``None``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         ResumeError, OutputError: The cache cannot be read or written.
@@ -108,7 +108,7 @@ def train_minilm_extractor(
         task: Texts with their classes, divided into training, calibration and test texts.
         settings: Settings of the training.
         kept: Cache of the training state and the exported graph.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         MissingExtra: The packages that MiniLM needs are not installed.
@@ -163,7 +163,7 @@ def export_minilm(
         weight: Linear map from a vector to scores, shape ``(labels, dimension)``.
         bias: Constants that are added to the scores, shape ``(labels,)``.
         sample: Class ids and texts of the sample.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         max_changed: Largest share of decisions that may change, from 0 to 1, for texts without classes; ``None`` to
             compare accuracies.
 

@@ -56,7 +56,7 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
         settings: Settings of the training.
         folder: Folder of the training. An interrupted training of the same texts and settings in it is resumed; the
             result of a finished one is loaded.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         CheckpointError: The encoder cannot be used.

@@ -134,7 +134,7 @@ def train_vector_bundle(
         force: Whether to replace a bundle, and an unfinished run.
         device: ``cpu`` or a CUDA device.
         reproduce: Command that builds the bundle, for the model card.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Raises:
         RecipeError: The settings are out of range.
@@ -414,7 +414,7 @@ def _export(
         output: Folder of the new bundle.
         reproduce: Command that builds the bundle, for the model card.
         force: Whether to replace an existing bundle.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 

@@ -90,7 +90,7 @@ def pool_texts(
         texts: One or two texts per row; two texts form one sequence.
         device: Device of the network.
         precision: ``float32`` or ``bfloat16``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         stage: Name of the stage in progress reports.
 
     Returns:
@@ -128,7 +128,7 @@ def compute_features(
         texts: One text or a pair of texts for each row.
         device: Device of the network.
         precision: ``float32`` or ``bfloat16``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         stage: Name of this work in progress reports.
     """
     columns = [

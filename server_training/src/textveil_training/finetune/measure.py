@@ -30,7 +30,7 @@ def predict(
         texts: One or two texts per row, as in training.
         device: ``cpu`` or a CUDA device.
         precision: ``float32`` or ``bfloat16``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         Logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``; and the description of the model.
@@ -69,7 +69,7 @@ def compute_outputs(
         texts: One or two texts per row.
         device: Device of the network.
         precision: ``float32`` or ``bfloat16``.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         stage: Name of the stage in progress reports.
     """
     read = pool_texts if joined else compute_features

@@ -52,7 +52,7 @@ def finetune(
         subject: Entries ``data`` and ``release`` of the run record: description of the data, and the mode and epsilon
             of sanitized texts.
         options: Output folder and device of the run.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         The run record, which is also in the output folder. Its entry ``result`` contains the metrics on dev and test:

@@ -83,7 +83,7 @@ def pretrain(
             sanitized corpus.
         options: Output folder and device of the run.
         raw: Whether to mask raw text without sanitizing it; ``randomizer`` is then used for measurements only.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
 
     Returns:
         The run record, which is also in the output folder.

@@ -36,7 +36,7 @@ class ReproductionInputs:
         steps: Number of steps of a pretraining.
         seeds: Number of seeds.
         work: Folder for intermediate results, which a restarted run reads instead of computing them again.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
 
     data: Path | None = None

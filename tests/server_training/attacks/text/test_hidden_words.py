@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from textveil_training.attacks.subject import AttackedMechanism
-from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_members
+from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_hidden_words
 from textveil_training.attacks.text.template_release import (
     TemplateRelease,
     TemplateText,
@@ -94,7 +94,7 @@ def test_every_output_of_words_and_all_is_aligned_with_its_word(mode: str) -> No
 def test_a_release_that_hides_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted fault: the texts come out as they went in."""
     subject = AttackedMechanism(protect="names")
-    counts = count_members(read_template(subject, text) for (text,) in TEXTS)
+    counts = count_hidden_words(read_template(subject, text) for (text,) in TEXTS)
     honest = attack_frequent(release_templates(subject, TEXTS), counts, of_known=False)
     assert honest["unchanged"] < 0.5
     same: Any = lambda texts, **options: [SimpleNamespace(text=text) for text in texts]  # noqa: E731
@@ -112,11 +112,11 @@ def test_the_most_frequent_member_is_guessed_for_each_type() -> None:
         (("city", "person"), ("rome", "anna"), ("oslo", "anna")),
         (("city", "city", "age"), ("rome", "paris", "43"), ("rome", "bonn", "51")),
     )
-    found = attack_frequent(released, count_members(released.texts), of_known=False)
+    found = attack_frequent(released, count_hidden_words(released.texts), of_known=False)
     assert (found["tokens"], found["top1"], found["unchanged"]) == (5, 0.8, 0.4)
     assert found["by_type"]["city"]["top1"] == pytest.approx(2 / 3, abs=1e-6)
     assert found["counted_from"] == "the attacked texts"
-    known = count_members([TemplateText(("", "", "", ""), ("paris", "paris", "rome"), ("city",) * 3)])
+    known = count_hidden_words([TemplateText(("", "", "", ""), ("paris", "paris", "rome"), ("city",) * 3)])
     found = attack_frequent(released, known, of_known=True)
     assert (found["top1"], found["counted_from"]) == (0.2, "known texts")
 

@@ -34,7 +34,7 @@ def test_the_sum_never_uses_the_hidden_text(
     learned.prepare_release(release)
     monkeypatch.setattr(release, "draw", lambda reading: outputs)
     swapped = replace(target, word=np.where(hidden, np.roll(target.word, 1), target.word))
-    guesses, of_swapped = (attacker.name_words(release, learned, reading) for reading in (target, swapped))
+    guesses, of_swapped = (attacker.guess_words(release, learned, reading) for reading in (target, swapped))
     for name, guess in guesses.items():
         assert np.array_equal(guess[hidden], of_swapped[name][hidden]), name
 
@@ -75,7 +75,7 @@ def test_every_attack_is_a_part_of_the_sum(made: tuple[WordRelease, WordAttacker
     assert len(learned.prepare_release(release)[1]) == 3  # trigrams, the network, and what is said without context
     alone = WordAttacker(texts(), [], [release], None, trigrams_alone=True)
     assert len(alone.prepare_release(release)[1]) == 2
-    named = attacker.name_words(release, alone, release.read(texts()[:5]))
+    named = attacker.guess_words(release, alone, release.read(texts()[:5]))
     assert set(named) == {"unchanged", "bayes", "trigrams", "sum"}
 
 

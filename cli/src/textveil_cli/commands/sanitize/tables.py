@@ -236,9 +236,9 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return how many words of all documents were left unchanged, and how many were replaced.
+        """Return the numbers of unchanged and of replaced words in all documents.
 
-        Both counts are 0 in other modes than 'names'.
+        The numbers are 0 in other modes than 'names'.
         """
         if self.terms.mechanism != "names":
             return KeptWords()

@@ -41,7 +41,8 @@ def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
 class SanTextPlus:
     """The mechanism SanText+ (Yue et al. 2021), which replaces words at random.
 
-    For each common word, a coin decides whether the word is left unchanged. All other words are replaced by SanText.
+    For each common word, a coin (random decision) determines whether the word is left unchanged. All other words are
+    replaced by SanText.
 
     Attributes:
         santext: SanText with only sensitive words as outputs.

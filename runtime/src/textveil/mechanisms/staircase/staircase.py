@@ -270,7 +270,7 @@ class Staircase:
 
     @cached_property
     def factor(self) -> int:
-        """Weight ``F`` of one unit of the budget, the additional weight that outputs near the input share."""
+        """Weight ``F`` of one unit of the budget (additional weight that outputs near the input share)."""
         return compute_factor(self.level.epsilon, self.unit)
 
     @property

@@ -73,7 +73,7 @@ class ConversationDraws(DocumentDraws):
         return [*self.rewrite_stream(read.elements)]
 
     def rewrite_stream(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the parts of the result of ``rewrite`` one by one, while the text is still being read.
+        """Yield the parts of the result of ``rewrite`` one by one, while ``elements`` yields the parts of the text.
 
         Args:
             elements: Unchanged parts and entities of the text, in order.
@@ -97,7 +97,8 @@ class ConversationDraws(DocumentDraws):
         remaining = iter(elements)
         while block := [*islice(remaining, _BLOCK_ELEMENTS)]:
             check_work()
-            self._sample_ahead([part for element in block if not isinstance(element, str) for part in element.parts])
+            if not self._style.tags:  # tags need no random numbers
+                self._sample_ahead([part for entry in block if not isinstance(entry, str) for part in entry.parts])
             for entry in block:
                 yield RewrittenElement(entry, entry) if isinstance(entry, str) else self._rewrite_mention(entry)
 

@@ -9,6 +9,7 @@ whole sequence is replaced.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from textveil.lazy import CHARACTERS, LazyPattern, decode_table, load_data
 
@@ -31,14 +32,15 @@ def _fill_classes(pattern: str) -> str:
     return pattern
 
 
+@cache
 def _list_spare() -> tuple[str, ...]:
+    """Return the surrogates of sequences that Unicode does not list, in a fixed order."""
     bounds = decode_table(_TABLES["spare"])
     return tuple(
         chr(point) for start, end in zip(bounds[::2], bounds[1::2], strict=True) for point in range(start, end)
     )
 
 
-_SURROGATES = _list_spare()
 _LAYOUTS = str.maketrans({"\u200d": "+", **dict.fromkeys(SKIN_TONES, TONE_PLACEHOLDER)})
 _KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
 
@@ -71,7 +73,9 @@ def count_emoji_surrogates(layout: str) -> int:
     The two skin tones of a replacement with two tones always differ.
     """
     tones = layout.count(TONE_PLACEHOLDER)
-    return len(_SURROGATES) if not tones else len(SKIN_TONES) if tones == 1 else len(SKIN_TONES) * (len(SKIN_TONES) - 1)
+    return (
+        len(_list_spare()) if not tones else len(SKIN_TONES) if tones == 1 else len(SKIN_TONES) * (len(SKIN_TONES) - 1)
+    )
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
@@ -80,7 +84,7 @@ def make_emoji_surrogate(layout: str, index: int) -> str:
     The index must be below ``count_emoji_surrogates(layout)``.
     """
     if not layout:
-        return _SURROGATES[index]
+        return _list_spare()[index]
     tones = [index]
     if layout.count(TONE_PLACEHOLDER) > 1:
         first, second = divmod(index, len(SKIN_TONES) - 1)

@@ -66,7 +66,9 @@ def ends_year_range(place: LinePlaces, index: int) -> bool:
 
 
 def _find_range_end(place: LinePlaces, index: int, range_words: Collection[str]) -> int:
-    """Return the index of the word after the year at ``index`` and a dash or range word (*to*); -1 without these.
+    """Return the index of the word that ends a range such as ``2019 to 2021``; -1 if no range begins at ``index``.
+
+    A dash or a range word must follow the year.
 
     Args:
         place: The words and entities of some lines.

@@ -35,7 +35,7 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
     A mark of formulas or of source code, such as ``=`` or ``(``, must be directly before or after the letter. If
     another letter, a number or a replaced word is next to the letter, then such a mark, a comma or a minus sign must
-    separate the two. A letter of a unit such as ``m/s`` also counts.
+    separate the two. The result is also true for a letter of a unit such as ``m/s``.
 
     Args:
         place: The words and entities of some lines.
@@ -52,7 +52,7 @@ def is_variable(place: LinePlaces, index: int) -> bool:
 
 
 def _is_unit_letter(place: LinePlaces, index: int) -> bool:
-    """Return whether a letter is one of the two letters in a unit such as ``m/s``, behind a number: ``10 m/s``.
+    """Return whether a letter is one of the two letters in a unit such as ``m/s``, after a number: ``10 m/s``.
 
     Args:
         place: The words and entities of some lines.

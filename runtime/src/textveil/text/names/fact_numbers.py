@@ -145,7 +145,7 @@ class NumberFacts:
         self._before_lists = self._before_values - _LIST_LEADS
         self._counted = _COUNTED_COMMA if "," in strings.words.decimal_marks else _COUNTED
 
-    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int = 0) -> bool:
+    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a rule leaves a number unchanged.
 
         Args:

@@ -53,6 +53,7 @@ from textveil.text.names.fact_strings import (
     FactStrings,
 )
 from textveil.text.names.fact_typos import TypingErrors
+from textveil.text.names.guarantee import LONG_NUMBERS
 from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
@@ -107,8 +108,7 @@ class FactRules:
         self._lists, self._hidden_types = lists, hidden_types
         self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
-        self._codes = CodeFacts(self.strings.words)
-        self._numbers, self._shows_errors = NumberFacts(self.strings, self._codes), shows_errors
+        self._shows_errors = shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
@@ -119,8 +119,16 @@ class FactRules:
             (self._is_linked, _LINKED),
             (self._is_corrected, _WORDS),
             (self._is_kept_capital, _CAPITALS),
-            (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
+            (self._is_kept_number, KEPT_NUMERIC_TYPES),
         )
+
+    @cached_property
+    def _codes(self) -> CodeFacts:
+        return CodeFacts(self.strings.words)
+
+    @cached_property
+    def _numbers(self) -> NumberFacts:
+        return NumberFacts(self.strings, self._codes)
 
     @cached_property
     def _labels(self) -> LabelFacts:
@@ -273,10 +281,15 @@ class FactRules:
     def _may_keep(self, mention: EntityMention) -> bool:
         if mention.parts[0][:2] == RANDOMIZED_POOL or not mention.span.tokens or mention.span.escaped_text:
             return False
+        if mention.entity_type == "number" and mention.parts[0].layout in LONG_NUMBERS and not self.strings.is_useful:
+            return False
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
         return all(not token.flags & HOLDS_OWN and token.key not in self._denied for token in mention.span.tokens)
+
+    def _is_kept_number(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
+        return self._numbers.is_kept(place, index, mention)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention, sets: int) -> bool:
         """Return whether a rule of ``facts`` leaves a word, a letter, an identifier, a unit or a weekday unchanged.

@@ -23,7 +23,8 @@ _VALUE_TYPES = {
     "useful": frozenset("age day decade group month number-word ordinal season time weekday year-range".split()),
     "public": frozenset(("country", "the-country")),
 }
-#: Layouts of plain numbers of five digits or more, none of which the option ``facts`` keeps.
+#: Layouts of plain numbers of five digits or more. Of these, the option ``facts`` keeps amounts of money alone, and
+#: only from the value ``useful``.
 LONG_NUMBERS = frozenset(("5", "7", "10"))
 NOTION: str = _TEXTS["guarantee"]
 

@@ -32,7 +32,6 @@ from textveil.text.names.read import NamesReader, ReadingRules
 from textveil.text.names.rewrite import NamesRewriter
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
-from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import NamesToken
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS, PLAIN_FACTS
 from textveil.text.statement import PrivacyTerms
@@ -140,14 +139,10 @@ class NamesPlan:
         return Lexicon(self.lists, self.allowed, self.denied, self.randomizer.ids if self.randomizer else ())
 
     @cached_property
-    def _tokenizer(self) -> ChunkTokenizer:
-        return ChunkTokenizer(self._lexicon)
-
-    @cached_property
     def reading_rules(self) -> ReadingRules:
-        """The tokenizer, the classifier and the rules that read texts. All calls with equal options share them."""
+        """The lexicon, the classifier and the rules that read texts. All calls with equal options share them."""
         return ReadingRules(
-            tokenizer=self._tokenizer,
+            lexicon=self._lexicon,
             classifier=self._classifier,
             rules=self.lists.rules,
             facts=self.facts,

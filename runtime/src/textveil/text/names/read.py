@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,10 +26,9 @@ from textveil.text.names.json_blocks import (
     split_json,
     write_escapes,
 )
-from textveil.text.names.lexicon import may_have_spelled
+from textveil.text.names.lexicon import Lexicon, may_have_spelled
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
-from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import JSON_NUMBER_CASE, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
 from textveil.work_steps import STEPS_PER_CHECK, check_work
@@ -36,6 +36,7 @@ from textveil.work_steps import STEPS_PER_CHECK, check_work
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
     from textveil.text.names.own_types import OwnTypes
+    from textveil.text.names.tokenizer import ChunkTokenizer
 
 #: End of a key of JSON.
 _KEY_END = re.compile(r'"[ \t\r\n]*:')
@@ -115,32 +116,43 @@ class ReadingRules:
     """Objects that find the names and other entities in texts, for the options of a call. They hold no user's text.
 
     Attributes:
-        tokenizer: Tokenizer of chunks (texts between blanks).
+        lexicon: Classifier of single words by the public word lists.
         classifier: Object that assigns an entity type, such as ``city``, to the tokens of an entity.
         rules: Rules of the language, such as number words and date formats.
         facts: Rules that leave public facts, such as weekdays, unchanged; ``None`` if there are none.
         own_types: The user's own types; ``None`` if there are none.
     """
 
-    tokenizer: ChunkTokenizer
+    lexicon: Lexicon
     classifier: EntityClassifier
     rules: Rules
     facts: "FactRules | None"
     own_types: "OwnTypes | None"
+
+    def tokenize_chunk(self, chunk: str) -> ChunkTokens:
+        """Return the tokens of a chunk (text between blanks) that is neither a word nor a plain number."""
+        return self._tokenizer.tokenize_chunk(chunk)
+
+    @cached_property
+    def _tokenizer(self) -> "ChunkTokenizer":
+        from textveil.text.names.tokenizer import ChunkTokenizer  # lazy: a plain sentence does not need its patterns
+
+        return ChunkTokenizer(self.lexicon)
 
 
 class NamesReader:
     """Splits texts into unchanged texts and detected entities (``EntityMention``).
 
     Args:
-        reading: The tokenizer, the classifier and the rules that read texts under the options of the call.
+        reading: The lexicon, the classifier and the rules that read texts under the options of the call.
 
     Privacy:
         The object caches words of the texts. It must not outlive the call.
     """
 
     def __init__(self, reading: ReadingRules) -> None:
-        self._tokenizer, self._classifier, self._rules = reading.tokenizer, reading.classifier, reading.rules
+        self._lexicon, self._classifier, self._rules = reading.lexicon, reading.classifier, reading.rules
+        self._tokenize_chunk = reading.tokenize_chunk
         self._facts, self._own_types, self._corrects = reading.facts, reading.own_types, True
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
@@ -174,7 +186,7 @@ class NamesReader:
         return ReadTextStream(finder, self._classify_elements(finder, has_capitals))
 
     def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
-        return SpanFinder(windows, self._tokenizer.lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals)
+        return SpanFinder(windows, self._lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals)
 
     def without_corrections(self) -> "NamesReader":
         """Return a reader like this one, with the same caches, that corrects no typing errors."""
@@ -290,7 +302,7 @@ class NamesReader:
         All tokens together would need many times the memory of the text.
         """
         words, spellings, special_indices = list[NamesToken](), list[str](), array("I")
-        gap, lexicon, searched_to = "", self._tokenizer.lexicon, 0
+        gap, lexicon, searched_to = "", self._lexicon, 0
         masked = None if self._own_types is None else self._own_types.mask_text(text)
         text = text if masked is None else masked.text
         is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
@@ -301,7 +313,7 @@ class NamesReader:
             if len(self._recent_chunks) > _MAX_CHUNKS:
                 self._recent_chunks, self._older_chunks = {}, self._recent_chunks
             tokens_by_chunk = self._recent_chunks
-            lexicon.tokenize_new_chunks(chunks, tokens_by_chunk, self._older_chunks, self._tokenizer.tokenize_chunk)
+            lexicon.tokenize_new_chunks(chunks, tokens_by_chunk, self._older_chunks, self._tokenize_chunk)
             for chunk in chunks:
                 chunk_tokens = tokens_by_chunk[chunk]
                 if masked is not None:

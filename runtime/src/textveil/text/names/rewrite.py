@@ -234,7 +234,7 @@ class NamesRewriter:
     """Rewrites the documents of one call: replaces names and other entities by surrogates.
 
     Args:
-        reading: Tokenizer, classifier and rules that read the texts.
+        reading: Lexicon, classifier and rules that read the texts.
         surrogates: The surrogate pools (possible replacements) of all entity types.
         style: Options for the replacement of entities, such as surrogates or tags.
         key: Secret key, with which equal entities in all documents get equal surrogates; or ``None``.

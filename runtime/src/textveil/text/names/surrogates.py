@@ -69,7 +69,7 @@ class SurrogatePools:
     def entity_types(self) -> frozenset[str]:
         """Names of all entity types that have surrogates (replacements)."""
         lists = frozenset(name for name in self._pools if not name.startswith(_LAYOUT_PREFIXES))
-        generated = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
+        generated = ("number", "digits", "time", "person", EMOJI, "symbol", SPELLED_NUMBER, SPELLED_LETTERS)
         return lists.union(self._generated_sizes, generated)
 
     def get_size(self, entity_type: str, layout: str) -> int:
@@ -86,7 +86,7 @@ class SurrogatePools:
             return _count_digits(layout)
         if entity_type == "time":
             return _count_times(layout)
-        if entity_type == EMOJI:
+        if entity_type in (EMOJI, "symbol"):
             return count_emoji_surrogates(layout)
         if entity_type == SPELLED_NUMBER:
             return prod(len(self._number_word_lists[of]) for of in layout)
@@ -195,7 +195,6 @@ class SurrogatePools:
             "year-range": (_YEAR_COUNT - _MAX_YEAR_RANGE) * _MAX_YEAR_RANGE,
             "card": 10**9,
             KEYCAP: 10,
-            "symbol": count_emoji_surrogates(""),
         }
 
     def _generate(self, entity_type: str, index: int) -> str:

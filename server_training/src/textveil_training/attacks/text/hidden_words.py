@@ -27,7 +27,7 @@ from textveil_training.attacks.text.template_release import TemplateRelease, Tem
 from textveil_training.token_randomizer import Ids
 
 
-def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
+def count_hidden_words(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
     """Count how often each word is hidden (replaced in the output), separately for each entity type."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
@@ -41,7 +41,7 @@ def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]
 
     Args:
         released: The texts.
-        counts: Counts of hidden (replaced) words by entity type, from ``count_members``.
+        counts: Counts of hidden (replaced) words by entity type, from ``count_hidden_words``.
         of_known: Whether ``counts`` come from the attacker's own texts; otherwise they come from the attacked texts.
 
     Returns:

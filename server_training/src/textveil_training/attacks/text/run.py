@@ -19,7 +19,7 @@ from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, TextAttackSe
 from textveil_training.attacks.subject import AttackedMechanism
 from textveil_training.attacks.text import context_free
 from textveil_training.attacks.text.context_free import attack_bayes, attack_nearest, attack_repeated
-from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_members
+from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_hidden_words
 from textveil_training.attacks.text.released import ReleasedTexts, release_texts
 from textveil_training.attacks.text.template_release import TemplateRelease, read_template, release_templates
 from textveil_training.attacks.words import FEWEST_KNOWN, attack_words, read_vectors
@@ -146,7 +146,7 @@ def attack_texts(
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
         prior: Public texts for the attack ``words``.
         device: Device of the masked language model.
@@ -219,7 +219,7 @@ def _run_token_attacks(
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         result: Results so far; changed in place.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         device: Device of the masked language model.
         save: Function that stores the results; called after each attack.
     """
@@ -265,7 +265,7 @@ def _run_template_attacks(
         settings: Settings of the attacks.
         wanted: Names of the attacks to run.
         result: Results so far; changed in place.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         device: Device of the masked language model.
         save: Function that stores the results; called after each attack.
     """
@@ -274,9 +274,9 @@ def _run_template_attacks(
     sample = _sample_tokens(released, settings)
     result |= {"texts": len(released.texts), "texts_left_out": released.left_out, "sampled_tokens": len(sample)}
     if "frequent" in wanted:
-        counts = count_members(read_template(subject, text) for text in known) if known else None
+        counts = count_hidden_words(read_template(subject, text) for text in known) if known else None
         result["frequent"] = attack_frequent(
-            released, count_members(released.texts) if counts is None else counts, of_known=counts is not None
+            released, count_hidden_words(released.texts) if counts is None else counts, of_known=counts is not None
         )
         save(result)
     if reader is not None:
@@ -331,7 +331,7 @@ def _run_model_attacks(
         wanted: Names of the attacks to run.
         reader: The masked language model, a ``MaskedLMReader``.
         device: Device of the model.
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
     """
     from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import get_device
@@ -397,7 +397,7 @@ def run_and_record(
         examples: Texts of each example.
         settings: The attacks and their settings.
         source: Name of the format, and name of the split (``None`` for data without splits).
-        report: Function that is called with a stage, its finished steps and their total.
+        report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         known: Raw texts of the attacker, for the attacks ``words`` and ``frequent``.
         prior: Public texts for the attack ``words``.
         output: File of the record; ``None`` to write no file.

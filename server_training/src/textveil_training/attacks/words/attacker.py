@@ -296,7 +296,7 @@ class WordTargets:
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
-def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
+def guess_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
     """Sanitize the attacked texts once, run all attacks on the output, and return the guesses of each attack.
 
     Args:
@@ -346,7 +346,7 @@ def attack_release(
         randomized content words of the attacker's texts, and ``hidden`` the share of words and punctuation marks that
         are replaced or randomized.
     """
-    guesses = name_words(release, attacker, target)
+    guesses = guess_words(release, attacker, target)
     result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}
     content = np.array([word not in function_words for word in release.words.spellings])
     considered, weights = attacker.prepare_release(release)

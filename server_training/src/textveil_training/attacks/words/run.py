@@ -7,7 +7,7 @@ import numpy as np
 from textveil.text import split_text
 
 from textveil_training.attacks.rates import compute_rates, round_rate
-from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, name_words
+from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, guess_words
 from textveil_training.attacks.words.splits import exclude_near_texts
 from textveil_training.attacks.words.word_release import WordRelease
 from textveil_training.errors import EmptyData
@@ -76,7 +76,7 @@ def attack_words(
     asked, target = WordTargets(cut, function_words, frozenset(vocabulary)), release.read(cut)
     right: dict[str, list[Any]] = {}
     for draw in range(draws):
-        for name, guess in name_words(release, attacker, target).items():
+        for name, guess in guess_words(release, attacker, target).items():
             right.setdefault(name, []).append(asked.mark_right(target, guess))
         report(parts + draw + 1, parts + draws)
     found: dict[str, Any] = {"known_texts": known_counts, "prior_texts": prior_counts, "draws": draws}
