@@ -299,7 +299,7 @@ def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
             scores, share = found.scores(name, task), task != "sick"
             if len(scores):
                 yield (
-                    f"{label}, rung `words` at {name.split('-')[1]}",
+                    f"{label}, mode `words` at {name.split('-')[1]}",
                     points(least) if share else f"{least:.3f}",
                     spread(scores, shares=share),
                     scores.mean() >= least,
@@ -307,7 +307,7 @@ def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
     for name, most in rows.ATTACK_CEILINGS.items():
         named = found.strongest(name)
         if len(named):
-            what = f"our strongest attack, rung `words` at {name.split('-')[1]}: content words"
+            what = f"our strongest attack, mode `words` at {name.split('-')[1]}: content words"
             yield what, f"at most {points(most)}", spread(named), named.mean() <= most
     for kind, most in rows.PERSONAL_CEILINGS.items():
         of = found.spans(rows.DEFAULT, kind)

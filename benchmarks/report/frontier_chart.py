@@ -34,7 +34,7 @@ class Line:
 
 
 LINES = (
-    Line("rung words", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 0, Place(0, (-6, 8), "right")),
+    Line("mode words", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 0, Place(0, (-6, 8), "right")),
     Line("staircase", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-", 2, Place(1, (2, -14))),
     Line("k-RR, the same\nskeleton", ("krr-kinds-8", "krr-kinds-10"), PINK, "^", "-", 0, Place(-1, (9, -14))),
     Line("k-RR, function\nwords seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-", 1, Place(-1, (9, -12))),

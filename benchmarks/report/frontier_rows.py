@@ -24,12 +24,12 @@ _SEEN, _KINDS, _METRIC = "function words", "function words, kinds", "10 per unit
 _COMMON, _WHOLE = "common words", "{} for the text"
 ROWS = (
     Row("raw", "raw text", "everything", "-"),
-    Row("names", "rung `names`, surrogates", _COMMON, "none"),
-    Row("names-tags", "rung `names`, tags", _COMMON, "none"),
+    Row("names", "mode `names`, surrogates", _COMMON, "none"),
+    Row("names-tags", "mode `names`, tags", _COMMON, "none"),
     *(Row(f"index-{n}", "an index, or its sentence", "nothing", _WHOLE.format(n)) for n in (4, 6, 8)),
-    *(Row(f"shipped-{n}", "rung `words`", _KINDS, f"{n}") for n in (4, 6, 8, 10, 12)),
-    Row("consistent-10", "rung `words`, consistent", f"{_KINDS}, equal words", "10"),
-    *(Row(f"every-kinds-{n}", "rung `all`", "kinds", f"{n}") for n in (8, 10, 12)),
+    *(Row(f"shipped-{n}", "mode `words`", _KINDS, f"{n}") for n in (4, 6, 8, 10, 12)),
+    Row("consistent-10", "mode `words`, consistent", f"{_KINDS}, equal words", "10"),
+    *(Row(f"every-kinds-{n}", "mode `all`", "kinds", f"{n}") for n in (8, 10, 12)),
     Row("delete", "the rest deleted", _SEEN, "0"),
     Row("blank", 'the rest "_"', _SEEN, "0"),
     Row("uniform", "the rest a uniform word", _SEEN, "0"),

@@ -16,10 +16,10 @@ TOOLS = ("names", "patch", "capitals", "presidio", "spacy", "rampart", "scrubadu
 #: Tools that are measured on two data sets: tags, and a detector that hides further parts of the mode's output.
 BESIDE = ("names-tags", "names-presidio", "names-spacy")
 CALLED = {
-    "names": "rung `names`",
-    "names-tags": "rung `names`, tags",
-    "names-presidio": "rung `names`, then Presidio",
-    "names-spacy": "rung `names`, then spaCy",
+    "names": "mode `names`",
+    "names-tags": "mode `names`, tags",
+    "names-presidio": "mode `names`, then Presidio",
+    "names-spacy": "mode `names`, then spaCy",
     "patch": "baseline: listed words in lower case shown",
     "capitals": "baseline: capitals and digits hidden",
     "presidio": "Presidio",
@@ -196,7 +196,7 @@ def pictures(results: Path) -> dict[str, Figure]:
     ours, others = (records[name]["figures"]["made-up"]["as is"]["measures"] for name in ("names", "presidio"))
     title = (
         "Of the words of personal data in made-up sentences "
-        f"{_percent(ours, 'stays: without titles')} % stay under the rung names, "
+        f"{_percent(ours, 'stays: without titles')} % stay under the mode names, "
         f"{_percent(others, 'stays: without titles')} % with Presidio;\nof all other words "
         f"{_percent(ours, 'changed: plain')} % are changed, and {_percent(others, 'changed: plain')} % with Presidio"
     )

@@ -14,7 +14,7 @@ CALLED = {
     "tags": "`names`, tags",
     "presidio": "Presidio's replacement",
     "patch": "hidden words as x",
-    **{f"{rung}-{level}": f"`{rung}` at {level}" for rung in ("words", "all") for level in (12, 10, 8, 6, 4)},
+    **{f"{mode}-{level}": f"`{mode}` at {level}" for mode in ("words", "all") for level in (12, 10, 8, 6, 4)},
     **{f"krr-{level}": f"k-RR at {level}, function words and kinds visible" for level in (10, 8)},
     "santext-plus": "SanText+, certified 10",
     **{f"static-{level}": f"an index at {level}, as a sentence" for level in (8, 6, 4)},

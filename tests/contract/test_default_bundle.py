@@ -55,9 +55,9 @@ def test_its_vocabulary_and_levels(bundle):
 
 # --- the staircase -------------------------------------------------------------------------------------------------
 
-RUNGS = ("words", "all")
+MODES = ("words", "all")
 #: With slots in lower case.
-SLOTS = list(product(RUNGS, (False, True)))
+SLOTS = list(product(MODES, (False, True)))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_the_certificate_of_the_staircase_holds(bundle):
 @pytest.mark.slow
 def test_no_word_stays_for_certain(bundle):
     """A word may stay itself; up to epsilon 10 that is never 19 samples of 20."""
-    for protect in RUNGS:
+    for protect in MODES:
         for level in summarize_staircase(bundle, protect=protect):
             most = 0.95 if level.epsilon <= 10 else 0.98
             assert level.unchanged_low <= level.unchanged_median <= level.unchanged_high <= level.unchanged_most <= most

@@ -182,6 +182,15 @@ test("a bundle without a staircase says what to do", async () => {
     () => sanitizer.sanitize("", { epsilon: 10 }),
     /^OptionError: the default mode 'names' does not support/,
   );
+  for (const [options, message] of [
+    [{ styl: "tag" }, "unknown option: did you mean style?"],
+    [{ zzz: "tag" }, /^OptionError: unknown option: choose among protect, .*, sanitizePunctuation$/],
+    [{ keep: ["city"], keeep: [] }, /^OptionError: unknown option: choose among /],
+    [{ facts: "usefu" }, "facts must be one of none, plain, useful, public; did you mean useful?"],
+    [{ style: 5 }, "style must be one of surrogate, tag"],
+  ]) {
+    assert.throws(() => sanitizer.sanitize("", options), message instanceof RegExp ? message : { message });
+  }
   assert.equal(sanitizer.statement().toJSON().protect, "names");
   const other = await Sanitizer.load(`${golden}words`);
   assert.throws(() => other.sanitize(""), /^UnknownMechanism: this package does not support santext/);

@@ -193,8 +193,8 @@ test("options of restoring are checked", () => {
       { restoreHosts: value },
       hosts,
     ]),
-    [{ places: ["code"] }, "unknown option: choose among restorePlaces, restoreHosts"],
     ["code", "unknown option: choose among restorePlaces, restoreHosts"],
+    [{ places: ["code"] }, "unknown option: did you mean restorePlaces?"],
   ]) {
     for (const ask of [() => hidden.restore("Gomez", options), () => hidden.openStream(options)]) {
       assert.throws(ask, { name: "OptionError", code: "option", message });

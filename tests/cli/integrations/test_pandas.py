@@ -203,7 +203,7 @@ def test_a_row_needs_consistent_replacement() -> None:
         sanitize(frame, "note", "reply", document="row", protect="words")
     done = sanitize(frame, "note", "reply", document="row", protect="words", consistent=True)
     assert done["stars"].tolist() == [3, 4, 5, 6]
-    with pytest.raises(OptionError, match=r"^document must be 'cell' or 'row'$"):
+    with pytest.raises(OptionError, match=r"^document must be one of cell, row$"):
         sanitize(frame, "note", document="file")
 
 
@@ -237,6 +237,19 @@ def test_words_are_given_or_in_a_file(tmp_path: Path) -> None:
         column.textveil.sanitize(protect="names", allow="nowhere.txt")
     with pytest.raises(BundleTooLarge):
         column.textveil.sanitize(max_bundle_bytes=1)
+
+
+def test_a_misspelled_option_has_a_suggestion(tickets) -> None:
+    for name, typed, said in (
+        ("fact", "useful", r"^unknown option: did you mean facts\?$"),
+        ("drop_columns", ["stars"], r"^unknown option: did you mean drop_column\?$"),
+        ("colour", "red", r"^unknown option: did you mean column\?$"),
+        ("zzz", 1, r"^unknown option: choose among column, bundle, .*, drop_other_columns$"),
+        ("facts", "usefu", r"^facts must be one of none, plain, useful, public; did you mean useful\?$"),
+        ("document", "rows", r"^document must be one of .*; did you mean row\?$"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            tickets.textveil.sanitize("note", **{name: typed})
 
 
 def test_a_wrong_column_is_named_with_those_there_are(tickets) -> None:

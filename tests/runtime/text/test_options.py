@@ -125,6 +125,20 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
             call(keep=["city"], keeep=["city"])
 
 
+def test_errors_suggest_a_similar_value(english: Sanitizer) -> None:
+    for name, typed, suggested in (
+        ("facts", "usefu", "useful"),
+        ("style", "tags", "tag"),
+        ("protect", "word", "words"),
+    ):
+        with pytest.raises(OptionError, match=rf"^{name} must be one of .*; did you mean {suggested}\?$"):
+            english.sanitize("the", **{name: typed})  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match=rf"^{name} must be one of [a-z, ]*$"):
+            english.sanitize("the", **{name: "zzz"})  # type: ignore[arg-type]
+    with pytest.raises(UnknownMechanism, match=r"^unknown mechanism: did you mean staircase\?$"):
+        english.sanitize("the", mechanism="starcase")
+
+
 # --- plans are kept, texts are not ---------------------------------------------------------------------------------
 
 

@@ -18,7 +18,8 @@ from textveil.text.guarantees import NOTION, round_guess_gain
 
 CHOICES = "protect must be one of names, words, all"
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    *(({"protect": wrong}, CHOICES) for wrong in ("x", "", "none", "function-words", "Words")),
+    *(({"protect": wrong}, CHOICES) for wrong in ("x", "", "none", "function-words")),
+    ({"protect": "Words"}, f"{CHOICES}; did you mean words?"),
     *(({"protect": wrong}, "protect must be a string") for wrong in (("words",), ["words"], 5, True)),
     ({"protect": "names"}, "this bundle has no lists for the mode names: use the built-in bundle"),
     *(

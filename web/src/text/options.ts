@@ -93,13 +93,7 @@ const OPTION_NAMES: readonly string[] = [
  * @param hasNames Whether the bundle has lists for the mode `names`, which is then the default.
  */
 export function checkOptions(options: Options, hasNames: boolean): CheckedOptions {
-  if (
-    typeof options !== "object" ||
-    options === null ||
-    !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
-  ) {
-    throw new OptionError(`unknown option: choose among ${OPTION_NAMES.join(", ")}`);
-  }
+  refuseUnknownOptions(options, OPTION_NAMES);
   const valueByName: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options))
     if (value !== undefined && value !== null) valueByName[name] = value;
@@ -130,7 +124,8 @@ export function checkOptions(options: Options, hasNames: boolean): CheckedOption
   ] as const) {
     const value = valueByName[name];
     if (value !== undefined && !(values as readonly unknown[]).includes(value)) {
-      throw new OptionError(`${name} must be one of ${values.join(", ")}`);
+      const suggestion = suggestChoice(String(value), values);
+      throw new OptionError(`${name} must be one of ${values.join(", ")}${suggestion && `; ${suggestion}`}`);
     }
   }
   checkEpsilonType(valueByName.epsilon);
@@ -145,6 +140,28 @@ export function checkOptions(options: Options, hasNames: boolean): CheckedOption
     throw new OptionError(message.replace("{options}", unsupported.sort().join(", ")));
   }
   return checked;
+}
+
+/** @internal Throw an error for an unknown option. It suggests the option with the most similar name. */
+export function refuseUnknownOptions(options: object, choices: readonly string[]): void {
+  const typed = typeof options === "object" && options !== null ? Object.keys(options) : [""];
+  const unknown = typed.find((name) => !choices.includes(name));
+  if (unknown === undefined) return;
+  const unused = choices.filter((choice) => !typed.includes(choice));
+  throw new OptionError(`unknown option: ${suggestChoice(unknown, unused) || `choose among ${choices.join(", ")}`}`);
+}
+
+/** Return the choice that shares the most pairs of letters as a question; empty if none shares half of them. */
+function suggestChoice(typed: string, choices: readonly string[]): string {
+  const listPairs = (name: string) => [...name].map((letter, start) => letter + name[start + 1]);
+  const pairs = listPairs(typed.slice(0, 99));
+  let [question, highest] = ["", 0.5];
+  for (const choice of choices) {
+    const shared = listPairs(choice).filter((pair) => pairs.includes(pair)).length;
+    const similarity = (2 * shared) / (typed.length + choice.length);
+    if (similarity > highest) [question, highest] = [`did you mean ${choice}?`, similarity];
+  }
+  return question;
 }
 
 /** @internal Check that an epsilon is a number or text. */

@@ -1,7 +1,7 @@
 /** Options of restoring: the permitted regions, and the reasons why surrogates are not restored. */
 
 import { OptionError } from "../errors.js";
-import { isCollection } from "./options.js";
+import { isCollection, refuseUnknownOptions } from "./options.js";
 import { isWordCharacter } from "./replyChunk.js";
 
 /** A region in which an option permits restoring. `all` permits every region, including links and markup. */
@@ -38,13 +38,7 @@ export class RestorePolicy {
 
   constructor(options: RestoreOptions = {}) {
     const optionNames = ["restorePlaces", "restoreHosts"];
-    if (
-      typeof options !== "object" ||
-      options === null ||
-      !Object.keys(options).every((name) => optionNames.includes(name))
-    ) {
-      throw new OptionError(`unknown option: choose among ${optionNames.join(", ")}`);
-    }
+    refuseUnknownOptions(options, optionNames);
     const { restorePlaces, restoreHosts } = options;
     const indices = restorePlaces === "all" ? ["all"] : listStrings(restorePlaces);
     if (indices === undefined || !indices.every((index) => PERMITTED_REGIONS.includes(index))) {

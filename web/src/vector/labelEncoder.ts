@@ -6,7 +6,7 @@ import type { BundleSource } from "../bundle/source.js";
 import { HASH_DIGITS, SHARED_MESSAGES } from "../constants.js";
 import { InputError, OptionError } from "../errors.js";
 import { drawUniformBelowEach, type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
-import { checkEpsilonType, isCollection } from "../text/options.js";
+import { checkEpsilonType, isCollection, refuseUnknownOptions } from "../text/options.js";
 import { isAscii, WHITE } from "../text/segmentation/words.js";
 import type { PlainObject } from "../text/statement.js";
 import { LabelStatement } from "./labelStatement.js";
@@ -108,13 +108,7 @@ export class TextLabelEncoder {
 
   /** Return the privacy statement for calls of `encode` with these options, without encoding a text. */
   statement(options: EncodeOptions = {}): LabelStatement {
-    if (
-      typeof options !== "object" ||
-      options === null ||
-      !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
-    ) {
-      throw new OptionError(`unknown option: choose among ${OPTION_NAMES.join(", ")}`);
-    }
+    refuseUnknownOptions(options, OPTION_NAMES);
     const { epsilon, randomizer, asText = false } = options;
     checkEpsilonType(epsilon ?? undefined);
     if (typeof asText !== "boolean") throw new OptionError("asText must be true or false");

@@ -34,9 +34,14 @@ _LIBRARY_OPTIONS = re.compile(
 #: An option with its value in errors of the library, ``protect='words'``, which becomes ``--protect words``.
 _LIBRARY_VALUES = re.compile(r"\b([a-z_]+)='(\w+)'")
 #: Advice for all errors with a certain code.
-_ADVICE = {BundleDamaged.code: "copy or build the bundle again"}
+_ADVICE = {
+    BundleDamaged.code: "copy or build the bundle again",
+    "field-too-long": "raise --max-field-bytes, or correct the file",  # an open quotation mark joins many rows
+}
 #: Shape of an option name. Private text hardly ever has this shape.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
+#: The rejected value in the message of the command line parser.
+_REJECTED_VALUE = re.compile(r"'(.*)' is not one of ")
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
@@ -158,18 +163,24 @@ def _describe_usage_error(error: Any, name: str) -> str:
     if parameter is None:
         return description
     argument_name = parameter.metavar if parameter.param_type_name == "argument" else None
-    return f"{argument_name or max(parameter.opts, key=len)} {description or _describe_accepted_values(parameter)}"
+    typed = _REJECTED_VALUE.search(str(getattr(error, "message", "")))
+    accepted = description or _describe_accepted_values(parameter, typed[1] if typed else "")
+    return f"{argument_name or max(parameter.opts, key=len)} {accepted}"
 
 
-def _describe_accepted_values(option: Any) -> str:
-    """Return a description of the values that an option accepts.
+def _describe_accepted_values(option: Any, typed: str) -> str:
+    """Return a description of the values that an option accepts, and a question if one of them is similar.
 
     The description comes from typer (version 0.29 or later) or from click (with an earlier typer).
     """
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)
     if choices:
-        return "takes " + " or ".join(part for part in (", ".join(choices[:-1]), choices[-1]) if part)
+        from textveil.text import suggest_choice
+
+        suggestion = suggest_choice(typed, choices)
+        accepted = " or ".join(part for part in (", ".join(choices[:-1]), choices[-1]) if part)
+        return f"takes {accepted}{suggestion and '; ' + suggestion}"
     low, high = (getattr(option, bound, getattr(option_type, bound, None)) for bound in ("min", "max"))
     number = "a whole number" if "int" in repr(getattr(option_type, "annotation", option_type)).lower() else "a number"
     if getattr(option, "nargs", 1) > 1:

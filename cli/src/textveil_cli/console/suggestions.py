@@ -14,7 +14,7 @@ _OTHER_NAMES = {
     "--protect names": "names",
     "--protect words": "words",
     "--protect all": "all everything",
-    "--protect": "rung mode visible show hide",
+    "--protect": "mode visible show hide",
     "--style tag": "tags mask redact placeholder placeholders",
     "--keep, --tag, --drop": "kind kinds types city cities date dates email emails name number numbers person persons",
     "--mechanism": "method algorithm",

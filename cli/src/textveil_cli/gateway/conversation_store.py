@@ -153,8 +153,8 @@ class ConversationStore:
             client: Hash of the client.
             name: Name of the conversation from a header; ``None`` without the header.
             message_hashes: Hashes of the messages of the request.
-            reply_ids: The provider's ids of earlier replies that the request contains. An id that the provider gave in
-                several conversations is ignored. If the ids belong to different conversations, all are ignored.
+            reply_ids: The provider's ids of earlier replies that the request contains. All are ignored if the provider
+                gave one of them in several conversations, or if they belong to different conversations.
             request_bytes: Bytes of the request.
 
         Returns:

@@ -10,6 +10,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import InputError, OptionError
 from textveil.storage import read_key
+from textveil.text import check_choice, refuse_unknown_options
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
@@ -114,11 +115,8 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         cells, and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all
         equal cells, so the output reveals which cells are equal; pass the column itself instead.
     """
-    unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
-    if unknown is not None:
-        raise OptionError(f"unknown option: choose among {', '.join(('column', *CommandOptions.__annotations__))}")
-    if options.get("document", "cell") not in ("cell", "row"):
-        raise OptionError("document must be 'cell' or 'row'")
+    refuse_unknown_options(options, ("column", *CommandOptions.__annotations__))
+    check_choice("document", options.get("document", "cell"), ("cell", "row"))
     sanitizer, by_row = _make_sanitizer(options), options.get("document") == "row"
     drop_column, drop_other_columns = options.get("drop_column", ()), options.get("drop_other_columns", False)
     if isinstance(data, pandas.DataFrame):
@@ -169,7 +167,7 @@ def _sanitize_frame(
 ) -> pandas.DataFrame:
     omitted = collect_columns(drop_column) if drop_column != () and drop_column != [] else ()
     if drop_other_columns and omitted:
-        raise OptionError("drop_column and drop_other_columns exclude each other")
+        raise OptionError("drop_column and drop_other_columns exclude each other: omit one of them")
     if any(name in omitted for name in names):
         raise OptionError("a column is in both column and drop_column: name it only once")
     for option, option_columns in (("column", names), ("drop_column", omitted)):

@@ -118,7 +118,9 @@ class ServiceAddress:
                 raise ServeError(
                     f"port {self.port} requires administrator rights: choose a --port above 1023"
                 ) from None
-            raise ServeError("the --host is not an address of this device") from None
+            raise ServeError(
+                "--host is not an address of this device: use 127.0.0.1, or an address that it has"
+            ) from None
         return bound
 
     def make_tls_context(self) -> ssl.SSLContext | None:
@@ -221,8 +223,8 @@ class _LimitedProtocol(H11Protocol):
 class _QuietServer(uvicorn.Server):
     """uvicorn server that shuts down cleanly after a signal, and does not raise the signal again.
 
-    A second signal ends the server without waiting. A thread that does not stop delays the end by at most a few
-    seconds; then the process exits. Every file is then either completely written or unchanged.
+    The server waits for open requests at most until their time limit and a few seconds more; then the process exits. A
+    second signal ends this wait. Every file is then either completely written or unchanged.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -304,8 +304,8 @@ def measure_recipes(
         progress: Called after each recipe.
 
     Returns:
-        Measurements by recipe and by the value of the session key ``session.x64quantprecision``. Recipes with 8-bit s8
-        weights are measured with the key on and off.
+        Measurements by recipe and by the value of the session key ``session.x64quantprecision``. Recipes of onnxruntime
+        with 8-bit s8 weights are measured with the key on and off.
     """
     expected = compute_vectors(DeviceSession(source), texts)
     expected_labels = classify_vectors(classifier, expected, epsilon)

@@ -20,10 +20,12 @@ from textveil.errors import InputError, LanguageWarning, OptionError
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
 from textveil.text.kept_words import KeptWords
+from textveil.text.options import Options, suggest_choice
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny patterns known".split())
+_ARGUMENTS = ("pass_through", "restore_tools", "restore_places", "restore_hosts", "rewrite", "tool_guesses")
 CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}  # models copy tags exactly
 
 
@@ -98,6 +100,9 @@ class Conversation(SavedConversation, AsyncMethods):
             if isinstance(value, str) or not all(isinstance(entry, str) for entry in value):
                 raise OptionError(f"{name} must be a collection of names, such as a list")
         options = CONVERSATION_DEFAULTS | {name: value for name, value in options.items() if value is not None}
+        for name in options.keys() - Options.__annotations__.keys():
+            if suggestion := suggest_choice(name, (*sorted(_OPTIONS), *_ARGUMENTS)):
+                raise OptionError(f"unknown option: {suggestion}")
         is_names_mode = options["protect"] == "names" and options.get("consistent", True) in (True, False)
         if not is_names_mode or not set(options) <= _OPTIONS:
             raise OptionError(

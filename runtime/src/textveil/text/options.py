@@ -1,6 +1,6 @@
 """Options of a sanitizing call, and the checks of options that do not depend on the mechanism."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from numbers import Real
@@ -136,17 +136,38 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
-def _refuse_unknown(options: Collection[str], choices: Collection[str]) -> None:
+def refuse_unknown_options(options: Collection[str], choices: Collection[str]) -> None:
     """Raise ``OptionError`` if the name of an option is not one of ``choices``.
 
     The message suggests the most similar choice that the call does not use, or lists all choices if none is similar. It
     does not repeat the unknown name.
+
+    >>> refuse_unknown_options({"fact": "useful"}, ["style", "facts"])
+    Traceback (most recent call last):
+    textveil.errors.OptionError: unknown option: did you mean facts?
     """
     for name in options:
         if name not in choices:
-            similar_names = get_close_matches(name, [choice for choice in choices if choice not in options], 1)
-            hint = f"did you mean {similar_names[0]}?" if similar_names else f"choose among {', '.join(choices)}"
-            raise OptionError(f"unknown option: {hint}")
+            suggestion = suggest_choice(name, [choice for choice in choices if choice not in options])
+            raise OptionError(f"unknown option: {suggestion or 'choose among ' + ', '.join(choices)}")
+
+
+def suggest_choice(typed: object, choices: Iterable[str]) -> str:
+    """Return the choice with the most similar spelling as a question, such as ``did you mean facts?``.
+
+    The result is empty if no choice is similar. It contains no part of ``typed``, which may be private.
+
+    >>> suggest_choice("usefu", ["plain", "useful"]), suggest_choice("everything", ["plain", "useful"])
+    ('did you mean useful?', '')
+    """
+    return "".join(f"did you mean {choice}?" for choice in get_close_matches(str(typed), choices, 1))
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise ``OptionError`` if the value of an option is not one of ``choices``. The message suggests a similar one."""
+    if value not in choices:
+        suggestion = suggest_choice(value, choices)
+        raise OptionError(f"{name} must be one of {', '.join(choices)}{suggestion and '; ' + suggestion}")
 
 
 def check_options(options: Mapping[str, object]) -> dict[str, object]:
@@ -156,13 +177,12 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
         OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices. The message
             does not repeat the value.
     """
-    _refuse_unknown(options, Options.__annotations__)
+    refuse_unknown_options(options, Options.__annotations__)
     checked = {name: value for name, value in options.items() if value is not None}
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):
             raise OptionError(_TYPES[name][1].format(name))
-    if checked.get("protect", NAMES_MODE) not in MODES:
-        raise OptionError(f"protect must be one of {', '.join(MODES)}")
+    check_choice("protect", checked.get("protect", NAMES_MODE), MODES)
     return checked
 
 

@@ -126,8 +126,8 @@ class Sanitizer:
         """Sanitize documents that consist of several texts, such as the cells of a row.
 
         With the option ``consistent``, equal words in all texts of a document get equal outputs, and the privacy loss
-        of each distinct word counts once. Without this option the outputs are those of ``sanitize_batch``, and the
-        ``tokens`` of a document are the sum over its texts. For arguments, errors and privacy see ``sanitize``.
+        of each distinct word counts once. Otherwise the outputs are those of ``sanitize_batch``, and the ``tokens`` of
+        a document are the sum over its texts. For arguments, errors and privacy see ``sanitize``.
 
         Returns:
             One ``SanitizedDocument`` for each document, in order.
@@ -316,11 +316,8 @@ class Sanitizer:
         if swap is None:
             return plan.terms, count_foreign, plan.rewriter.rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).rewriter
-        return (
-            plan.terms,
-            count_foreign,
-            swap.restore_documents(rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])),
-        )
+        swapped = [[*map(swap.replace_characters, texts)] for texts in documents]
+        return plan.terms, count_foreign, swap.restore_documents(rewriter.rewrite(swapped))
 
     def _find_swap(self, documents: Sequence[Sequence[str]], options: Options) -> "CharacterSwap | None":
         words = [found for name in ("deny", "allow", "known") if (found := options.get(name)) is not None]

@@ -22,7 +22,7 @@ from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import Mechanism, SlotlessMechanism
 from textveil.text.guarantees import TokenGuarantee
 from textveil.text.levels import find_epsilon_and_kind, find_level, format_epsilon
-from textveil.text.options import parse_epsilon
+from textveil.text.options import parse_epsilon, suggest_choice
 from textveil.text.rewrite import PrintableWords, RandomizingPlan
 from textveil.text.statement import PURE_LDP, TEXTBOOK, PrivacyTerms
 from textveil.text.token_rules.every_word import EveryWordRule
@@ -76,7 +76,9 @@ class TokenPlanFactory:
         if not mechanism and "mechanism" not in checked:
             raise UnknownMechanism("this bundle has only the lists of the mode 'names': use protect names")
         if mechanism not in self._choosers:
-            raise UnknownMechanism(f"unknown mechanism: choose among staircase, {', '.join(self._choosers)}")
+            names = ("staircase", *self._choosers)
+            suggestion = suggest_choice(mechanism, names) or f"choose among {', '.join(names)}"
+            raise UnknownMechanism(f"unknown mechanism: {suggestion}")
         self.bundle.check_mechanism(mechanism)
         unsupported = [name for name in _STAIRCASE_OPTIONS if name in checked]
         if unsupported:

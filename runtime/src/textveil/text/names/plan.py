@@ -33,7 +33,15 @@ from textveil.text.names.rewrite import NamesRewriter
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import NamesToken
-from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS, PLAIN_FACTS
+from textveil.text.options import (
+    CONSISTENT_CAP,
+    DEFAULT_FACTS,
+    DEFAULT_STYLE,
+    FACTS,
+    NO_FACTS,
+    PLAIN_FACTS,
+    check_choice,
+)
 from textveil.text.statement import PrivacyTerms
 
 if TYPE_CHECKING:
@@ -309,8 +317,7 @@ class NamesPlanFactory:
 
     def _make_style(self, options: Mapping[str, Any], own_names: frozenset[str]) -> ReplacementStyle:
         style, cap = options.get("style", DEFAULT_STYLE), options.get("consistent_cap", CONSISTENT_CAP)
-        if style not in STYLES:
-            raise OptionError(f"style must be one of {', '.join(STYLES)}")
+        check_choice("style", style, STYLES)
         facts_level = self._choose_facts(options)
         types_by_option = {
             name: self._check_types(options.get(name, ()), own_names) for name in ("keep", "tag", "drop")
@@ -351,8 +358,7 @@ class NamesPlanFactory:
             OptionError: The option ``facts`` has no such value.
         """
         facts_level = options.get("facts", DEFAULT_FACTS)
-        if facts_level not in FACTS:
-            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
+        check_choice("facts", facts_level, FACTS)
         if not self._lists.has_fact_words:
             return NO_FACTS
         return facts_level if facts_level == NO_FACTS or self._lists.has_useful_words else PLAIN_FACTS
