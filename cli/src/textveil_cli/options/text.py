@@ -307,9 +307,9 @@ class SamplingOptions:
     corpus_key: Annotated[
         Path | None,
         typer.Option(
-            help="Mode names: replace equal names of all documents by equal surrogates, under the key in this "
-            "file (created if missing). Documents become linkable, anyone with the key can test guesses, "
-            "and originals cannot be restored.",
+            help="Mode names: replace equal names, addresses and ids of all documents by equal surrogates, under "
+            "the key in this file (created if missing). Documents become linkable, anyone with the key can test "
+            "guesses, and originals cannot be restored.",
         ),
     ] = None
     consistent_cap: Annotated[
