@@ -34,7 +34,10 @@ _LIBRARY_OPTIONS = re.compile(
 #: An option with its value in errors of the library, ``protect='words'``, which becomes ``--protect words``.
 _LIBRARY_VALUES = re.compile(r"\b([a-z_]+)='(\w+)'")
 #: Advice for all errors with a certain code.
-_ADVICE = {BundleDamaged.code: "copy or build the bundle again"}
+_ADVICE = {
+    BundleDamaged.code: "copy or build the bundle again",
+    "field-too-long": "raise --max-field-bytes, or correct the file",  # an open quotation mark joins many rows
+}
 #: Shape of an option name. Private text hardly ever has this shape.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 #: The rejected value in the message of the command line parser.

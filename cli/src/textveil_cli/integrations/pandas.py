@@ -183,7 +183,7 @@ def _sanitize_frame(
 ) -> pandas.DataFrame:
     omitted = collect_columns(drop_column) if drop_column != () and drop_column != [] else ()
     if drop_other_columns and omitted:
-        raise OptionError("drop_column and drop_other_columns exclude each other")
+        raise OptionError("drop_column and drop_other_columns exclude each other: omit one of them")
     if any(name in omitted for name in names):
         raise OptionError("a column is in both column and drop_column: name it only once")
     for option, option_columns in (("column", names), ("drop_column", omitted)):

@@ -209,7 +209,6 @@ def sanitize(arguments: SanitizeArguments) -> None:
     arguments.check_options()
     options = given.make_options()
     sanitizer.terms(**options)  # checks the options before the first access to a file
-    arguments.ledger.check_text_options(sanitizer, options)
     arguments.text_options.report_list_entries(sanitizer, options, arguments.output.quiet)
     arguments.changes.protect_standard_output()
     if arguments.is_over_files:
