@@ -97,7 +97,8 @@ class LabelServer:
         released, content_hash, epsilon, randomizer = fields
         if content_hash != self.bundle.content_hash[:HASH_DIGITS]:
             raise ReleaseError(
-                f"line {number}: was released with another bundle: pass the bundle of the devices with --bundle"
+                f"line {number}: was released with another bundle: pass the bundle of the device that wrote this line "
+                "with --bundle"
             )
         for staircase in self.bundle.randomizers.get(randomizer, ()):
             if f"{staircase.level.epsilon:f}" == epsilon:
