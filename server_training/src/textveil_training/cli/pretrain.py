@@ -69,7 +69,7 @@ def pretrain(
     The commands 'finetune' and 'attack text' and the library transformers can read the resulting folder. Raw texts are
     sanitized again, word by word, each time they are used: by --mechanism, or by default by the bundle's SanText or
     SanText+. With --protect they are sanitized once in a mode. The model then predicts a masked word only if its
-    original is known: a full name, for example, can become one word. A corpus of the command 'sanitize- corpus' has no
+    original is known: a full name, for example, can become one word. A corpus of the command 'sanitize-corpus' has no
     originals: the model predicts its sanitized words, and the folder's record.json contains the corpus's privacy
     statement. Ctrl-C ends the run after the current step; --resume continues with new random numbers.
 
