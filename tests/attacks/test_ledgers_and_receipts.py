@@ -46,7 +46,7 @@ def test_a_ledger_that_was_told_to_do_something_else_is_refused(tmp_path: Path, 
         other.execute(change)
     other.close()
     for use in (lambda: Ledger(tmp_path / "ledger"), lambda: ledger.record_spends([ENTRY]), ledger.list_accounts):
-        with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
+        with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger: name a ledger, or a new file$"):
             use()
 
 

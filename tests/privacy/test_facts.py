@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from fact_exchange import LEVELS, make_plan
+from planted import planted
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlan
+from textveil.text.names.read import NamesReader
 
 #: Texts, and what no value of the option may keep of each.
 HIDDEN = [
@@ -18,6 +20,10 @@ HIDDEN = [
     ("see https://kowal.com/docs?name=report and https://x@kowal.com/docs", "https://kowal.com/docs?name=report"),
     ("They met Anna June 2022 and True", "Anna June True"),
     ("They met Kowal Present, and the password=True", "Kowal Present True"),
+    ("The token: KeyError, the password=String; my name is KeyError", "KeyError String"),
+    ("He saw KowalError, JohnException and Kowal The (The Kowal)", "KowalError JohnException Kowal The"),
+    ("I live in w2, room x1; the pin is h_2", "w2 x1 h_2"),
+    ("we met The Kowal, saw The Zorblax and then The", "The Kowal Zorblax"),
     ("on 3 May 2019 - 4 June 2020", "3 May 4 June"),
     ("Eve Good called, and I spoke to Eve Love today", "Eve Good Love"),
     ("he is a pupil at Hillside Primary School in May", "Hillside Primary School"),
@@ -56,6 +62,9 @@ HIDDEN = [
     ("see https://zorblax.example/two/four/two", "https://zorblax.example/two/four/two"),
     ('see {"password": "order_total", "tokens": ["order_total"]}', "order_total order_total"),
     ('see {"zorblax": "order_total"}', "order_total"),
+    ('see {"password": {"value": "order_total", "list": [{"a": "page_total"}]}}', "order_total page_total"),
+    ('see {"a": {"token": "order_total", // page_total\n "b": 1}}', "order_total page_total"),
+    ('see {"zorblax": ["order_total", ["page_total"]]}', "order_total page_total"),
     ("Patient Summer was seen. My teacher is Summer Rain", "Summer Rain"),
     ("a nurse, Willow, and Nurse Rocket came", "Willow Rocket"),
     ("He lives at 14. Then he left", "14"),
@@ -120,7 +129,13 @@ HIDDEN = [
 KEPT = [
     ("useful", "see https://kowal.com/docs/zorblax-report and kowal.org/case-studies now", "/docs/ case-studies"),
     ("useful", "Kowal Services, MD June 2022 - Present, May 2019 to June 2020", "June Present May"),
-    ("plain", "return True; and x = True", "True"),
+    ("plain", "return True; and x = False, y = String(x)", "True False String"),
+    ("plain", "I get a KeyError and a NullPointerException of it", "KeyError NullPointerException"),
+    ("plain", "I met 6 people, 3 children and 10 staff", "6 3 10"),
+    ("plain", "fill in [Recipient's Name] of it", "Recipient Name"),
+    ("plain", "we left by then The plan was new (500 words) The list of it", "The plan The list"),
+    ("plain", "x = str(y) typeof z", "str typeof"),
+    ("useful", "let x1 and w_i be the sum", "x1 w_i"),
     ("public", "see docs.github.com and https://github.com/kowal/report", "docs.github.com https://github.com report"),
     ("plain", "Answer in at most 3 sentences", "3"),
     ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
@@ -128,6 +143,12 @@ KEPT = [
     ("plain", "call get_user_name() with customer_id in /home/docs/report.pdf", "get_user_name customer_id report.pdf"),
     ("plain", "let x be the sum", "x"),
     ("plain", 'see {"note": "order_total", "text": "in 3 days"}', "order_total 3"),
+    ("plain", 'f({"Zorblax": "a"}); order_total [{"token": ["b"]}, "page_total"]', "order_total page_total"),
+    (
+        "plain",
+        '{"password": {"a": "b"}, "list": "order_total", "Zorblax": {"c": "page_total"}}',
+        "order_total page_total",
+    ),
     ("useful", "I am 34 years old", "34"),
     ("useful", "we met in June 2023 and in 2019", "June 2023 2019"),
     ("useful", "Please read the Project Status Report", "Project Status Report"),
@@ -211,6 +232,23 @@ def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str)
     for value in LEVELS[LEVELS.index(level) :]:
         hidden = list_hidden(make_plan(sanitizer, value), text).split(" ")
         assert [span for span in spans.split(" ") if span in hidden] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (("not (depth > 0 and hides_nested)", "True"), '{"token": {"a": "order_total"}}'),
+        (("depth = 0 if", "depth = -1 if"), '{"token": "order_total"}'),
+    ],
+)
+def test_a_fault_in_the_values_of_secrets_is_found(
+    sanitizer: Sanitizer, change: tuple[str, str], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(sanitizer, "useful")
+    assert "order_total" not in read_kept(plan, text)
+    faulty = planted(NamesReader._iterate_json_elements, change)
+    monkeypatch.setattr(NamesReader, "_iterate_json_elements", faulty)
+    assert "order_total" in read_kept(plan, text)
 
 
 @pytest.mark.parametrize(("count", "is_kept"), [(1_000, True), (1_100, False)])
@@ -325,3 +363,26 @@ def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> 
     known = plan.lists.fact_lists
     lists = replace(plan.lists, fact_lists={**known, "capital": known["capital"] | {"Anna"}})
     assert "Anna" not in read_kept(replace(plan, lists=lists), "We use Anna for it")
+
+
+#: Places at which a short number stays.
+_NUMBER_PLACES = (
+    "error {} in version {}, status {}",
+    "we sold {} apples and {} km for ${} or {} euros",
+    "at least {} to {} hours, size {} x {} cm",
+    "x = {} + 5, f({}) and the list {}, {}, {}",
+    "{}. First entry\n{} % of {}",
+)
+
+
+def test_no_rule_of_plain_keeps_a_long_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long numbers are not handed to the rules, and with all rules they are hidden likewise."""
+    sanitizer = Sanitizer.load()
+    numbers = "12345 10054 65535 100000 8821377 2147483647".split()
+    texts = [place.replace("{}", number) for place in _NUMBER_PLACES for number in numbers]
+    short = [place.replace("{}", "7") for place in _NUMBER_PLACES]
+    before = [sanitizer.preview(text, facts="plain") for text in texts]
+    assert any(("7", "kept") in sanitizer.preview(text, facts="plain") for text in short)
+    assert not any((number, "kept") in found for found in before for number in numbers)
+    monkeypatch.setattr("textveil.text.names.facts.LONG_NUMBERS", frozenset())
+    assert [Sanitizer.load().preview(text, facts="plain") for text in texts] == before

@@ -59,7 +59,9 @@ Kind Regards NAME|Happy Birthday|Q:|A:|Human:|K:|New""",
 x.get_value()|HTTPServer|novak@zorb|https://x.org/a_b|C:\\users\\novak\\plan.doc|src/main/app.py|$total_cost
 #main-title|
 int_idx|str.format|van_der_list|5x5|1920x1080|1920×1080|5/5|4.5/5|90/100|7/10|10-20|5–7|a1b2c3d4e5|zorb-index|
-data.frame|config.yaml|io.config|www.zorb.com|x_1_2|BlueHorse_Battery99|zq_zx_list|user=novak_id|my_file.csv|list.io""",
+data.frame|config.yaml|io.config
+KeyError|KowalError|IOException|str(x)|x = False|y: String = x|x1|w_i|w2|Date(x)|NULL
+www.zorb.com|x_1_2|BlueHorse_Battery99|zq_zx_list|user=novak_id|my_file.csv|list.io""",
     "TIME": "3:15|7pm|10:30-11:45|9am|08:51:06",
     "DATE": "5 May|June 12th|2020-02-01|3rd of June|12/5/2021|the 12th|1960s|2021-2023|2021/22|80s|Summer 2021",
     "PLACE": "France|Germany|the United States|Boston|Poland|Lake Erie|the Netherlands",
@@ -81,6 +83,9 @@ CHOICE sounds|CHOICE sounds CHOICE subject CHOICE NAME|SHORT lights|the SHORT|SH
 a plan, FIELD check, FIELD|Third FIELD|First HEADING|NUM-NUM km|NUM- it is|NUM. the|'The plan
 $ NUM FIELD expenses NUM FIELD
 boasts New cabinets
+by then The plan of it|(it) The plan of NAME|met The NAME|[Recipient's Name]|[NAME's Name]|NUM people
+NUM staff|NUM young men
+{"NAME": ["CODE"], "token": {"TERM": ["CODE"]}} CODE
 START AFTER the doctor|Nurse Anna Novak|Client Novak|Good Patient Rose King|My Manager Mark Smith|START AFTER
 """
 _SLOT = re.compile("|".join(map(re.escape, sorted([*SLOTS, "NAME", "STRING"], key=len, reverse=True))))

@@ -194,6 +194,10 @@ _SUMMARY_WORDS = frozenset(
     "amount average avg category class count counts group kind max mean min percent rate rating ratio score segment "
     "share status sum total type".split()
 )
+#: Words in the headings of columns whose cells contain a name and no sentence.
+_NAME_WORDS = frozenset(
+    "birthplace city firstname forename fullname hometown lastname name names nickname surname town village".split()
+)
 #: Words next to which ``name`` is not the name of a person.
 _IMPERSONAL_WORDS = frozenset(
     "file column product item brand project event table field sheet host domain display model".split()
@@ -255,6 +259,16 @@ def find_personal_columns(names: Iterable[str]) -> list[str]:
     amounts do not count.
     """
     return [name for name in names if _is_personal([word.lower() for word in _WORD.findall(name)])]
+
+
+def find_name_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns whose headings suggest a name in each cell, such as ``city`` or ``customer_name``."""
+    found = []
+    for name in names:
+        words = {word.lower() for word in _WORD.findall(name)}
+        if words & _NAME_WORDS and words.isdisjoint(_IMPERSONAL_WORDS | _SUMMARY_WORDS | _NUMBER_WORDS):
+            found.append(name)
+    return found
 
 
 @cache

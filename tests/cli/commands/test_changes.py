@@ -278,6 +278,26 @@ def test_a_report_states_why_rows_are_missing(sanitize: Callable, tmp_path: Path
     assert "The 1,000 below are a random sample of all 1,001" in page
 
 
+def test_a_report_counts_rejected_rows(sanitize: Callable, tmp_path: Path) -> None:
+    """Rows that cannot be read, and rows of too long documents, are not among the rows without text."""
+    path, report, kept = tmp_path / "a.csv", tmp_path / "report.html", tmp_path / "kept.jsonl"
+    path.write_text("id,note,more\n1,nurse,\n2,,\n3,x\n4,biopsy,the nurse and the doctor\n", "utf-8")
+    options = ["--protect", "words", "--consistent", "--document", "cell", "--consistent-cap", "1", "-c", "note"]
+    options += ["-c", "more", "--rejected-rows", kept, "--report", report]
+    assert sanitize(path, *options, "-o", tmp_path / "out.csv").code == 0
+    assert (tmp_path / "out.csv").read_text("utf-8").count("\n") == 3
+    page = report.read_text("utf-8")
+    assert "<strong>Warning:</strong> 2 rows were rejected: they are not in the output</p>" in page
+    assert "1 text in 2 rows" in page
+    assert "1 row has no text in the rewritten column." in page
+    assert "rejected-rows kept.jsonl" in page
+    assert "biopsy" not in page
+    kept.unlink()
+    path.write_text("id,note,more\n1,nurse,\n3,x\n", "utf-8")
+    assert sanitize(path, *options, "-o", tmp_path / "out.csv").code == 0
+    assert "1 row was rejected: it is not in the output</p>" in report.read_text("utf-8")
+
+
 def test_a_report_of_many_rows_is_small(tmp_path: Path) -> None:
     sizes = []
     for rows in (1_000, 20_000):

@@ -108,6 +108,17 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
         assert "1 document spent epsilon" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
 
 
+def test_the_default_mode_names_counts_releases(here: HERE, path: Path) -> None:
+    for count in (1, 2):
+        ran = here("sanitize", "--ledger", path, "--text", f"Ask Anna Novak {'again ' * count}.")
+        assert ran.code == 0
+        counted = "1 release" if count == 1 else "2 releases"
+        assert f"total of this privacy unit: epsilon 0, and {counted} without a finite bound" in ran.message
+    ran = here("sanitize", "--ledger", path, "--privacy-unit", "other", "--budget", "60", "--text", "Ask Anna Novak.")
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.startswith("textveil: budget: names has no finite epsilon, so it exceeds every budget: ")
+
+
 def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> None:
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)
@@ -141,7 +152,8 @@ def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) ->
     assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
     assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["epsilon"] == "25.5"
     assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
-        "textveil: option: the ledger has no privacy unit with that name (see textveil ledger show --help)\n"
+        "textveil: option: the ledger has no privacy unit with that name: omit --privacy-unit to see all "
+        "(see textveil ledger show --help)\n"
     )
 
 

@@ -84,7 +84,7 @@ def test_a_language_without_words_for_facts_keeps_none_and_states_it(
         f"{WORDS[60]} 34 {WORDS[70]} 1998",
     )
     assert ran.text.strip() == f"{WORDS[60]} [number 1] {WORDS[70]} [year 1]"
-    assert "--facts is none: the lists of this language have no words for public facts" in ran.message
+    assert "--facts acts as none: the lists of this language have no words for public facts" in ran.message
     assert Sanitizer.load(language="qaa").terms(facts=facts).statement(0).to_dict()["facts"] == "none"
     quiet = here("sanitize", "--language", "qaa", "--text", WORDS[60])
     assert "--facts" not in quiet.message
@@ -98,7 +98,7 @@ def test_a_language_with_words_for_facts_keeps_those_of_plain_at_most(here: Call
     hidden = f"[year 1] {WORDS[72]} [number {2 if facts == 'none' else 1}]"
     assert ran.text.strip() == f"{WORDS[60]} {kept} {WORDS[70]} {hidden} {WORDS[70]}"
     is_more = facts in ("useful", "public")
-    assert ("--facts is plain: the lists of this language have no words for more" in ran.message) == is_more
+    assert ("--facts acts as plain: the lists of this language have no words for more" in ran.message) == is_more
     stated = Sanitizer.load(language="qaa").terms(facts=facts).statement(0).to_dict()["facts"]
     assert stated == ("none" if facts == "none" else "plain")
     assert Sanitizer.load(language="qaa").terms().statement(0).to_dict()["facts"] == "plain"

@@ -274,6 +274,26 @@ def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
         assert kept.stat().st_mode & 0o777 == 0o600
 
 
+def test_standard_output_ends_before_a_bad_row(cli: Callable, tmp_path: Path) -> None:
+    """Neither a bad row nor a row after it is written, also if the bad row is in a later block."""
+    good = b"0," + b"the " * 50 + b"\n"
+    for before in (0, 1, 20_000):
+        table, out = tmp_path / "t.csv", tmp_path / "out.csv"
+        table.write_bytes(b"id,note\n" + good * before + b"2,secret,\n" + b"3,the\n" * 1000)
+        ran = cli("--csv", "-c", "note", table)
+        assert ran.code == 1
+        assert (
+            f"t.csv, row {before + 1:,} (line {before + 2:,}): 3 cells, but the first row has 2 (the output ends "
+            "before this row; --rejected-rows FILE skips rejected rows)\n"
+        ) in ran.message
+        assert b"\n3," not in ran.out
+        assert b"\n2," not in ran.out
+        assert (ran.out.count(b"\n") > 1) == (before > 1)
+        ran = cli("--csv", "-c", "note", table, "-o", out)
+        assert (ran.code, ran.out, out.exists()) == (1, b"", False)
+        assert "2 (--rejected-rows FILE" in ran.message
+
+
 @pytest.mark.parametrize(
     ("how", "header", "said"),
     [

@@ -62,7 +62,7 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     assert ran.code == 1
     assert ran.message.endswith(
         "textveil: bad-row: t.csv, row 3 (line 4): the document has earlier rows that are not adjacent: sort the rows "
-        "by --document-key (--rejected-rows FILE skips rejected rows)\n"
+        "by --document-key (the output ends before this row; --rejected-rows FILE skips rejected rows)\n"
     )
     assert here(*arguments, "-o", tmp_path / "out.csv", "--rejected-rows", tmp_path / "kept").code == 0
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == 3

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_cli.columns import find_personal_columns
+from textveil_cli.columns import find_name_columns, find_personal_columns
 
 Here = Callable[..., Any]
 
@@ -32,6 +32,28 @@ def test_headings_that_tell_of_people() -> None:
     plain = "school_type city_count sort_order orders order_total hospital_rating signup_date created due_date".split()
     assert find_personal_columns([*plain, "amount", "date", "price", "time"]) == []
     assert find_personal_columns(["", "1", "é", "Date of birth", "Name of the product"]) == ["Date of birth"]
+
+
+def test_a_rewritten_column_of_names_has_a_hint(here: Here, tmp_path: Path) -> None:
+    names = "city Town customer_name lastName customer.city home_town".split()
+    others = "note city_count file_name product_name city_id nameless capacity".split()
+    assert find_name_columns([*names, *others]) == names
+    table, deny = tmp_path / "t.csv", tmp_path / "deny.txt"
+    table.write_text("id,city,note\n1,Nice,we met\n2,Leeds,fine\n", "utf-8")
+    deny.write_text("nice\n", "utf-8")
+
+    def said(*more: object) -> str:
+        ran = here("sanitize", table, "-o", tmp_path / "out.csv", *more)
+        assert ran.code == 0
+        return "".join(line for line in ran.message.splitlines() if "contain" in line)
+
+    assert said("-c", "city") == (
+        "textveil: column city contains names: a name that is a common word, such as Nice, can stay: list such names "
+        "with --deny FILE, or remove the column with --drop-column"
+    )
+    assert said("-c", "note") == said("-c", "city", "-q") == said("-c", "city", "--protect", "words") == ""
+    assert said("-c", "city", "--deny", deny) == ""
+    assert "Nice" not in (tmp_path / "out.csv").read_text("utf-8")
 
 
 TABLES = {

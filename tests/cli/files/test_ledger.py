@@ -99,7 +99,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         assert ran.message.endswith(
             "textveil: budget: people.csv, row 3 (line 4): this release exceeds the budget of its privacy unit: "
             "epsilon 0 of 20 is spent, and the release needs at least epsilon 25.5 "
-            "(--rejected-rows FILE skips rejected rows)\n"
+            f"({'' if to else 'the output ends before this row; '}--rejected-rows FILE skips rejected rows)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
     rows = people.read_text()

@@ -115,7 +115,8 @@ def test_damaged_files(cli: Callable, tmp_path: Path) -> None:
 def test_a_text_has_a_cap(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text among short ones is met when it is read; where all are long the file says so itself."""
     path, out = tmp_path / "t.parquet", tmp_path / "out.parquet"
-    said = "textveil: field-too-long: t.parquet{}: a text exceeds --max-field-bytes\n"
+    advice = "(raise --max-field-bytes, or correct the file)"
+    said = f"textveil: field-too-long: t.parquet{{}}: a text exceeds --max-field-bytes {advice}\n"
     arguments = ["--parquet", "-c", "note", path, "-o", out, "--max-field-bytes", "1k"]
     parquet.write_table(pyarrow.table({"note": ["the"] * 50 + ["x" * 1001]}), path)
     assert cli(*arguments).message == said.format(", row 51")

@@ -282,7 +282,10 @@ def test_the_certificate_of_the_upstream_is_checked(certificate: tuple[Path, Pat
             if options:
                 assert (status, text_of(CHAT, said)) == (200, TEXT)
             else:
-                assert (status, said["error"]["message"]) == (502, "the upstream has a certificate that is not trusted")
+                assert (status, said["error"]["message"]) == (
+                    502,
+                    "the upstream has a certificate that is not trusted: trust it with --upstream-certificates",
+                )
                 assert running.asked == []
 
 

@@ -13,7 +13,9 @@ import pytest
 from forked import run_forked
 from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, gateway, stream
 from serving import Server
+from textveil import Sanitizer
 from textveil.text.marked_html import MarkedPiece
+from textveil_cli.changes import TextExplainer
 from textveil_cli.gateway import ExchangeReview, ReviewPage
 from textveil_cli.gateway.exchange_review import MAX_EXCHANGES
 from textveil_cli.gateway.sse import ServerSentEvent
@@ -181,6 +183,22 @@ def test_the_number_and_the_size_of_exchanges_are_bounded() -> None:
         assert one.left_out == 300 * 30_000 - 100_000
         assert [len(text.before) for text in one.received.values()] == [20_000]
         assert one.left_out_of_reply == 20 * 30_000 - 20_000
+
+
+def test_a_tag_of_the_model_that_is_sent_as_it_is_has_no_mark() -> None:
+    """A second request repeats a reply in which tags in code and in links stayed."""
+    review = ExchangeReview()
+    reply = f"Dear {NAME}, see [Link](https://[organization 1]/x) and `[organization 1]`."
+    changed = reply.replace(NAME, "[person 1]")
+    for number, (original, sent) in enumerate([(reply, changed), (changed, changed)]):
+        bodies = [{"messages": [{"role": "assistant", "content": text}]} for text in (original, sent)]
+        review.add_request(f"r{number}", CHAT, *bodies)
+    page = ReviewPage(review, TextExplainer(Sanitizer.load(), {"style": "tag"}).align).render_page()[0].decode()
+    unchanged, with_name = page.split('<section class="card">')[1:]
+    assert "<del>" not in unchanged
+    assert "<mark" not in unchanged
+    assert re.findall("<del>.*?</del>", with_name) == [f"<del>{NAME}</del>"]
+    assert len(re.findall("<mark", with_name)) == 1
 
 
 class EchoSteps:

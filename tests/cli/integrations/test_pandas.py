@@ -1,5 +1,6 @@
 """Columns of a pandas frame are rewritten."""
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import fields
@@ -12,7 +13,8 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 
 pandas = pytest.importorskip("pandas", reason="needs the extra pandas: make integrations")
 
-from textveil.errors import BundleTooLarge, InputError, OptionError
+from textveil.errors import BundleTooLarge, InputError, OptionError, OutputError
+from textveil.text.restore import Restorer
 from textveil_cli.errors import ColumnError
 from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.pandas import CommandOptions, sanitize
@@ -152,7 +154,7 @@ def test_other_columns_of_a_frame_stay(tickets) -> None:
 #: Options of the command that a frame has no use for: inputs, outputs, formats, the ledger, receipts and runs.
 OF_FILES = set(
     "text files output as_json statement quiet csv tsv jsonl parquet plain key header delimiter encoding "
-    "document_key privacy_unit_column allow_missing max_field_bytes rejected_rows workers resume save_mapping".split()
+    "document_key privacy_unit_column allow_missing max_field_bytes rejected_rows workers resume".split()
 )
 
 
@@ -169,7 +171,7 @@ def test_every_option_of_the_command_has_its_name_here() -> None:
     groups += (RowOptions, FileRunOptions, OutputOptions)
     names = {field.name for group in groups for field in fields(group)} - {"expected"} - OF_FILES
     names = names - {"pattern"} | {"patterns"}  # a repeatable option of the command is a mapping here
-    assert names == {"column", *CommandOptions.__annotations__}
+    assert names | {"save_mapping"} == {"column", *CommandOptions.__annotations__}
 
 
 ROWS = [
@@ -178,6 +180,46 @@ ROWS = [
     (None, 5, "Ostrander, Ljubljana"),
     (None, 6, None),
 ]
+
+
+def test_a_frame_is_a_document_with_a_mapping(here: Callable, tmp_path: Path) -> None:
+    """As for a table of the command; a reply about the frame is restored with its mapping."""
+    frame, mapping = pandas.DataFrame(ROWS, columns=["note", "stars", "reply"]), tmp_path / "map.json"
+    options = {"style": "tag", "document": "frame", "save_mapping": mapping}
+    done = frame.textveil.sanitize("note", "reply", **options)
+    assert done["note"].tolist()[:2] == ["[person 1] called.", "Ask [person 2]."]
+    assert done["reply"].tolist()[0::2] == ["[person 2] for [person 1]", "[person 3], [city 1]"]
+    assert done[done.columns[1]].tolist() == [3, 4, 5, 6]
+    assert here("restore", "-q", "--mapping", mapping, "--text", "[person 2] waits.").text == "Peter Schulz waits.\n"
+    restorer = Restorer.from_json(mapping.read_bytes())
+    assert [restorer.restore(cell).text for cell in done["note"].dropna()] == frame["note"].dropna().tolist()
+    if os.name == "posix":
+        assert mapping.stat().st_mode & 0o777 == 0o600
+    frame.to_csv(table := tmp_path / "t.csv", index=False)
+    columns = ("--column", "note", "--column", "reply", "--document", "file", "--style", "tag")
+    assert here("sanitize", "-q", table, *columns).text == done.to_csv(index=False)
+    names = frame["note"].textveil.sanitize(document="frame")
+    assert names[0].removesuffix(" called.") != names[1].removeprefix("Ask ").removesuffix(".")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"save_mapping": "m"}, '^save_mapping needs document="frame"'),
+        ({"save_mapping": "m", "document": "row"}, '^save_mapping needs document="frame"'),
+        ({"save_mapping": "m", "document": "frame", "corpus_key": "k"}, "works without corpus_key$"),
+        ({"document": "frame", "consistent": False}, '^document="frame" needs consistent=True'),
+    ],
+)
+def test_what_a_mapping_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match=said):
+        pandas.Series(["Anna called."]).textveil.sanitize(**options)
+    with pytest.raises(OptionError, match=r'^document="frame" needs a DataFrame or a Series$'):
+        sanitize("Anna called.", document="frame")
+    with pytest.raises(OutputError, match=r"its folder does not exist"):
+        pandas.Series(["Anna called."]).textveil.sanitize(document="frame", save_mapping=tmp_path / "no" / "m")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("order", [["note", "reply"], ["reply", "note"]])
@@ -203,7 +245,7 @@ def test_a_row_needs_consistent_replacement() -> None:
         sanitize(frame, "note", "reply", document="row", protect="words")
     done = sanitize(frame, "note", "reply", document="row", protect="words", consistent=True)
     assert done["stars"].tolist() == [3, 4, 5, 6]
-    with pytest.raises(OptionError, match=r"^document must be one of cell, row$"):
+    with pytest.raises(OptionError, match=r"^document must be one of cell, row, frame$"):
         sanitize(frame, "note", document="file")
 
 

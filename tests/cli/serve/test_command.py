@@ -198,7 +198,6 @@ def test_without_the_option_no_request_names_a_privacy_unit(tmp_path: Path) -> N
     [
         (["--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-epsilon: "),
         (["--epsilon", "6"], 1, "textveil: option: the default mode 'names' does not support --epsilon "),
-        (["--ledger", "books"], 1, "textveil: option: a ledger needs --protect words or --protect all to sum "),
         (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: the mode 'names' does not support --epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such entity type: choose among account"),
         (["--privacy-unit-per-request"], 1, "textveil: option: --privacy-unit-per-request needs --ledger FILE"),

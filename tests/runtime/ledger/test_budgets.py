@@ -209,6 +209,6 @@ def test_what_is_no_budget_is_refused(wrong: Any) -> None:
 
 def test_sums_that_would_not_fit_are_refused(ledger: Ledger) -> None:
     ledger.record_spends([entry(charge=Spend(1 << 62))])
-    with pytest.raises(LedgerError, match=r"largest number that a ledger stores$"):
+    with pytest.raises(LedgerError, match=r"largest number that a ledger stores: use another unit$"):
         ledger.record_spends([entry()])
     assert ledger.get_account("scope").epsilon_units == 1 << 62

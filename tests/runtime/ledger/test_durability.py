@@ -209,7 +209,7 @@ def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
     other.execute("CREATE TABLE cats (name)")
     other.commit()
     other.close()
-    with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
+    with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger: name a ledger, or a new file$"):
         Ledger(folder / "ledger")
 
 
@@ -282,9 +282,9 @@ def test_a_ledger_that_is_gone_beside_its_key_does_not_begin_anew(folder: Path, 
 
 def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
     (folder / "ledger").write_bytes(b"x")
-    with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
+    with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger: name a ledger, or a new file$"):
         Ledger(folder / "ledger")
-    with pytest.raises(LedgerError, match=r"^the ledger does not exist$"):
+    with pytest.raises(LedgerError, match=r"^the ledger does not exist: correct its path$"):
         Ledger.rotate(folder / "ledger")
     assert (folder / "ledger").read_bytes() == b"x"
 

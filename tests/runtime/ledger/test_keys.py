@@ -108,7 +108,7 @@ def test_a_scope_is_forgotten(small: Sanitizer, memo: Ledger) -> None:
     memo.delete_privacy_unit("a")
     assert [account.unit_tag for account, _ in memo.list_accounts()] == [memo.get_account("b").unit_tag]
     assert not memo.sanitize(small, "doctor", privacy_unit="a").is_replayed
-    with pytest.raises(OptionError, match=r"^the ledger has no privacy unit with that name$"):
+    with pytest.raises(OptionError, match=r"^the ledger has no privacy unit with that name: correct the name$"):
         memo.delete_privacy_unit("c")
 
 

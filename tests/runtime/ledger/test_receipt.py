@@ -52,10 +52,15 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
     assert "confirm the guess by its hash" in receipt.note
     assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, epsilon 18"
     receipt.check_output([output[:5], output[5:]])
-    with pytest.raises(ReceiptError, match=r"^the receipt belongs to another output$"):
+    with pytest.raises(
+        ReceiptError, match=r"^the receipt belongs to another output: pass the output beside which it was written$"
+    ):
         receipt.check_output([output, b"\n"])
     assert read_receipt(content.encode(), expected_key=public_key.upper())[1] == public_key
-    with pytest.raises(ReceiptError, match=r"^another key signed the receipt$"):
+    with pytest.raises(
+        ReceiptError,
+        match=r"^another key signed the receipt: get one from the expected signer, or correct the expected key$",
+    ):
         read_receipt(content.encode(), expected_key="00" * 32)
 
 

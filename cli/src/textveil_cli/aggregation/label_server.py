@@ -105,7 +105,8 @@ class LabelServer:
                 break
         else:
             raise ReleaseError(
-                f"line {number}: was released with a randomizer or an epsilon that the bundle does not have"
+                f"line {number}: was released with a randomizer or an epsilon that the bundle does not have: pass the "
+                "bundle of the devices with --bundle"
             )
         label_id = int(released) if is_id else self._id_by_sentence[released]
         if label_id >= staircase.label_count or not staircase.base[label_id]:

@@ -81,6 +81,10 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     counted = format_count(texts, "text") + (f" in {size}" if facts.column_option else "")
     yield f'<p class="soft">{escape_html(names)}: {counted}, {changed:,} of them changed</p>\n'
     yield f'<p class="soft">{escape_html(_describe_run(facts))}</p>\n'
+    if review.rejected_rows:
+        were, they = ("was", "it is") if review.rejected_rows == 1 else ("were", "they are")
+        rejected = f"{format_count(review.rejected_rows, facts.unit)} {were} rejected: {they} not in the output"
+        yield f'<p class="warning" role="note"><strong>Warning:</strong> {rejected}</p>\n'
     yield f"<p>{escape_html(facts.statement)}</p>\n"
     yield from _iterate_copied_columns(review, facts)
     if facts.column_option:

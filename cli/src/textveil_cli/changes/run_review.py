@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from heapq import heappop, heappush, heappushpop
 from random import random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textveil_cli.changes.explain import TextExplainer
 
@@ -96,7 +96,8 @@ class RunReview:
         columns: Counts of each column, by name; for plain text under the name "".
         copied: Names of the columns that the run copied unchanged, of all files, in order.
         rows: Number of rows with texts.
-        total_rows: Number of all rows.
+        total_rows: Number of all rows of the output.
+        rejected_rows: Number of rows that the run could not sanitize, so that the output lacks them.
 
     Privacy:
         The sample contains original text.
@@ -106,7 +107,7 @@ class RunReview:
         self._explainer, self._max_rows, self._counts_words = explainer, max_rows, counts_words
         self.columns: dict[str, ColumnCounts] = {}
         self.copied: dict[str, None] = {}
-        self.rows = 0
+        self.rows = self.rejected_rows = 0
         self._heap: list[tuple[float, int, ReviewedRow]] = []
         self._rows_without_text = 0
         self._characters = 0
@@ -115,7 +116,7 @@ class RunReview:
 
     @property
     def total_rows(self) -> int:
-        """Return the number of all rows, including rows without texts."""
+        """Return the number of all rows of the output, including rows without texts."""
         return self.rows + self._rows_without_text
 
     @property
@@ -170,8 +171,11 @@ class RunReview:
 
         This method implements the protocol ``files.BlockReview``.
         """
-        rows_before = self.rows
-        for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
-            if isinstance(output, str):  # otherwise the text is withheld
-                self.add_text(name, number, column, original, output)
-        self._rows_without_text += max(0, block.row_count - (self.rows - rows_before))
+        texts = [*zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True)]
+        withheld = {number for (number, _), _, output in texts if not isinstance(output, str)}
+        with_text = {number for (number, _), _, _ in texts}
+        for (number, column), original, output in texts:
+            if number not in withheld:
+                self.add_text(name, number, column, original, cast(str, output))
+        self._rows_without_text += block.row_count - len(with_text)
+        self.rejected_rows += len(block.rejected) + len(withheld)

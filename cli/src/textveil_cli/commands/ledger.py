@@ -49,7 +49,7 @@ def show(
         tag = opened_ledger.get_account(privacy_unit).unit_tag
         accounts = [(account, releases) for account, releases in accounts if account.unit_tag == tag]
         if not accounts:
-            raise OptionError("the ledger has no privacy unit with that name")
+            raise OptionError("the ledger has no privacy unit with that name: omit --privacy-unit to see all")
     if as_json:
         print(json.dumps([{**account.to_dict(), "releases": releases} for account, releases in accounts]))
         return

@@ -95,7 +95,6 @@ def serve(
     address.refuse_overwriting(ledger, bundle.bundle)
     limits, service_address = RequestLimits(body_bytes=max_body_bytes, seconds=timeout_seconds), address.make_address()
     sanitizer = bundle.load_sanitizer()
-    ledger.check_text_options(sanitizer, options)
     run_ledger = ledger.open_ledger(privacy_unit_per_request=privacy_unit_per_request)
     if run_ledger is not None:
         limits = replace(limits, threads=limits.ledger_threads)

@@ -34,7 +34,10 @@ _LIBRARY_OPTIONS = re.compile(
 #: An option with its value in errors of the library, ``protect='words'``, which becomes ``--protect words``.
 _LIBRARY_VALUES = re.compile(r"\b([a-z_]+)='(\w+)'")
 #: Advice for all errors with a certain code.
-_ADVICE = {BundleDamaged.code: "copy or build the bundle again"}
+_ADVICE = {
+    BundleDamaged.code: "copy or build the bundle again",
+    "field-too-long": "raise --max-field-bytes, or correct the file",  # an open quotation mark joins many rows
+}
 #: Shape of an option name. Private text hardly ever has this shape.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 #: The rejected value in the message of the command line parser.
@@ -173,7 +176,7 @@ def _describe_accepted_values(option: Any, typed: str) -> str:
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)
     if choices:
-        from textveil.text import suggest_choice
+        from textveil.choices import suggest_choice
 
         suggestion = suggest_choice(typed, choices)
         accepted = " or ".join(part for part in (", ".join(choices[:-1]), choices[-1]) if part)

@@ -119,7 +119,7 @@ def open_input(path: str, name: str) -> Iterator[tuple[int, int]]:
     """
     if path == "-":
         if sys.stdin is None:
-            raise InputError("standard input is closed")
+            raise InputError("standard input is closed: pass a file")
         if sys.stdin.isatty():
             print_message("textveil: reading lines from the terminal; press Ctrl-D to end")
         yield sys.stdin.fileno(), 0

@@ -71,11 +71,15 @@ def read_blocks(
             rows, open_document = (rows, []) if last else ([], rows)
             size += sum(map(len, lines))
             if size > selection.max_row:
-                raise DocumentTooLong(f"{name}: the file, as one document, exceeds four times --max-field-bytes")
+                raise DocumentTooLong(
+                    f"{name}: the file, as one document, exceeds four times --max-field-bytes: raise it"
+                )
         elif selection.document == "key":
             rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
             if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
-                raise DocumentTooLong(f"{name}, row {open_document[0].number}: the document exceeds --max-field-bytes")
+                raise DocumentTooLong(
+                    f"{name}, row {open_document[0].number}: the document exceeds --max-field-bytes: raise it"
+                )
         if rows or rejected or last:
             document_sizes = _count_texts(rows, selection.document)
             yield TextBlock(

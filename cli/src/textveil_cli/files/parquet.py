@@ -212,7 +212,9 @@ class ParquetTable:
         for batch in batches:
             size += batch.nbytes
             if size > self._selection.max_row:
-                raise DocumentTooLong(f"{self._name}: the file, as one document, exceeds four times --max-field-bytes")
+                raise DocumentTooLong(
+                    f"{self._name}: the file, as one document, exceeds four times --max-field-bytes: raise it"
+                )
             parts.append(batch)
         yield from pyarrow.Table.from_batches(parts, self.schema).combine_chunks().to_batches()
 

@@ -326,7 +326,8 @@ def write_file(
         steps: Iterator over the steps of the run (such as blocks of rows), each with its sanitized texts; the function
             consumes the steps of this file.
         recorder: Object that records the output as finished, just before the temporary output file is renamed.
-        rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row.
+        rejected_rows: Writer for rows that cannot be sanitized; ``None`` to raise an error for the first such row,
+            before its block of rows is written.
         report_rows: Called with the bytes read so far and the number of rows just written.
         block_ledger: Writer that records the spent epsilon of every block before the block is written; ``None`` without
             a privacy ledger.
@@ -349,25 +350,20 @@ def write_file(
                 _raise_step_error(step)
                 if step.block is None:
                     break
-                stops_at_rejected = (
-                    rejected_rows is None and block_ledger is not None
-                )  # at a rejected row, before its block spends epsilon
-                if stops_at_rejected:
+                if rejected_rows is None:  # before the block spends epsilon or is written
                     _raise_first_rejected(source, step.block)
                 if block_ledger is not None:
-                    rewritten = block_ledger.spend(step.block, rewritten, all_or_nothing=stops_at_rejected)
+                    rewritten = block_ledger.spend(step.block, rewritten, all_or_nothing=rejected_rows is None)
                 if review_block is not None:
                     review_block(source.name, step.block, rewritten)
                 output = step.block.insert_texts(rewritten)
-                if stops_at_rejected:
+                if rejected_rows is None:  # a withheld document is rejected only now
                     _raise_first_rejected(source, step.block)
                 write(output)
                 added = _count_block(step.block, rewritten)
                 if receipt is not None:
                     receipt.add_token_counts(_list_released_tokens(rewritten))
-                if rejected_rows is None:
-                    _raise_first_rejected(source, step.block)
-                else:
+                if rejected_rows is not None:
                     for rejected in step.block.rejected:
                         rejected_rows.add_row(source.name, rejected)
                 counts += added
@@ -386,13 +382,14 @@ def _raise_step_error(step: RunStep) -> None:
 
 def _raise_first_rejected(source: SourceFile, block: TextBlock | ParquetBlock) -> None:
     """Raise the error of the first rejected row of a block; do nothing if no row is rejected."""
-    for rejected in block.rejected[:1]:
+    end = "the output ends before this row; " if source.target is None else ""
+    for rejected in sorted(block.rejected, key=lambda row: row.number)[:1]:
         line = f" (line {rejected.line:,})" if rejected.line else ""
         concerns_all_rows = rejected.reason.endswith(
             "no budget covers it"
         )  # the error applies to every row, so that no row would remain
         encoding_advice = "try --encoding latin-1 or cp1252; " if rejected.reason == "a cell is not utf-8" else ""
-        advice = "" if concerns_all_rows else f" ({encoding_advice}--rejected-rows FILE skips rejected rows)"
+        advice = "" if concerns_all_rows else f" ({end}{encoding_advice}--rejected-rows FILE skips rejected rows)"
         raise rejected.error(f"{source.name}, row {rejected.number:,}{line}: {rejected.reason}{advice}")
 
 

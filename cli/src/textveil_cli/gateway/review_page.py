@@ -147,11 +147,11 @@ def _iterate_card(exchange: ReviewedExchange, align: Aligner) -> Iterator[str]:
         counted = format_count(len(earlier), "text")
         yield f'<details><summary class="soft">{counted} of earlier requests{more}</summary>\n'
         for text in earlier:
-            yield from _iterate_pair(text, align(text.before, text.after), ("your text", "sent"))
+            yield from _iterate_pair(text, _align_changes(text, align), ("your text", "sent"))
         yield "</details>\n"
     for text in exchange.sent:
         if not text.is_earlier:
-            yield from _iterate_pair(text, align(text.before, text.after), ("your text", "sent"))
+            yield from _iterate_pair(text, _align_changes(text, align), ("your text", "sent"))
     for text in exchange.received.values():
         parts = iterate_word_changes(text.before, text.after)
         pieces = [MarkedPiece(new, KEPT_TEXT if equal else "", old) for old, new, equal in parts]
@@ -159,6 +159,16 @@ def _iterate_card(exchange: ReviewedExchange, align: Aligner) -> Iterator[str]:
     if exchange.left_out_of_reply:
         yield f'<p class="soft">{exchange.left_out_of_reply:,} more characters of the reply</p>'
     yield f'<p class="soft">request {escape_html(exchange.request_id)}</p></section>\n'
+
+
+def _align_changes(text: ReviewedText, align: Aligner) -> list[MarkedPiece]:
+    """Pair the parts of a sent text with their originals; parts that are equal to their original count as kept.
+
+    Such a part is, for instance, the number in a tag that the model wrote. ``align`` would replace this number, but the
+    gateway sends it unchanged.
+    """
+    pieces = align(text.before, text.after)
+    return [MarkedPiece(piece.output) if piece.output == piece.original else piece for piece in pieces]
 
 
 def _describe_status(exchange: ReviewedExchange) -> str:

@@ -245,7 +245,9 @@ class UpstreamClient:
                     _, stream = await loop.create_connection(GuardedStream, self._host, self._port, ssl=self._context)
                     return _HTTPConnection(self._origin, stream)
             except ssl.SSLCertVerificationError:
-                raise make_upstream_refusal("has a certificate that is not trusted") from None
+                raise make_upstream_refusal(
+                    "has a certificate that is not trusted: trust it with --upstream-certificates"
+                ) from None
             except (OSError, TimeoutError):
                 if not left:
                     raise make_upstream_refusal("cannot be reached") from None
@@ -269,7 +271,9 @@ async def _send_request(connection: _HTTPConnection, request: Request) -> Respon
         raise make_upstream_refusal(_EARLY_REPLY)
     connection.network.accept_body()
     if 300 <= response.status < 400:
-        raise make_upstream_refusal("answered with a redirect, which is not followed")
+        raise make_upstream_refusal(
+            "answered with a redirect, which is not followed: start the gateway with the new URL"
+        )
     names = {name.lower() for name, _ in response.headers}
     if response.status < 200 or {b"content-length", b"transfer-encoding"} <= names:
         raise make_upstream_refusal(_BROKEN_REPLY)

@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import InputError, LanguageWarning, OptionError
 from textveil.sequences import list_items
 from textveil.text import KeptWords, Options, PrivacyTerms, Result, Sanitizer
+from textveil.text.restore import Restorer
 
 from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
@@ -125,22 +126,78 @@ class ConfiguredSanitizer:
             InputError: A cell is neither a string nor missing, or the columns have different lengths.
             OptionError: The option ``consistent`` is false, so that equal words get independent replacements.
         """
+        cells, rows = self._list_filled_cells("row", columns, missing)
+        self._replace_documents(cells, rows)
+        return cells
+
+    def sanitize_columns(
+        self,
+        columns: Sequence[Iterable[Any]],
+        missing: Sequence[Sequence[bool]] | None = None,
+        save_mapping: Callable[[Restorer], None] = lambda mapping: None,
+    ) -> list[list[Any]]:
+        """Sanitize all texts in several columns as one document: equal names in all cells get equal replacements.
+
+        The result is that of the option ``--document file``.
+
+        >>> from textveil_cli.integrations import ConfiguredSanitizer
+        >>> sanitizer = ConfiguredSanitizer(style="tag")
+        >>> sanitizer.sanitize_columns([["Anna Novak called.", "Ask Peter Schulz or Anna Novak."]])
+        [['[person 1] called.', 'Ask [person 2] or [person 1].']]
+
+        Args:
+            columns: The cells of each column, as in ``sanitize_rows``.
+            missing: Whether each cell of each column is missing; by default, ``None`` and NaN are missing.
+            save_mapping: Called with the mapping (from replacements to original words) of the document.
+
+        Raises:
+            InputError, OptionError: As in ``sanitize_rows``.
+        """
+        cells, rows = self._list_filled_cells("frame", columns, missing)
+        for document in self._replace_documents(cells, [[place for row in rows for place in row]]):
+            if document.mapping is not None:
+                save_mapping(document.mapping)
+        return cells
+
+    def _list_filled_cells(
+        self, unit: str, columns: Sequence[Iterable[Any]], missing: Sequence[Sequence[bool]] | None
+    ) -> tuple[list[list[Any]], list[list[tuple[int, int]]]]:
+        """Return the cells of each column, and for each row the column and the row of each cell that is not missing.
+
+        Args:
+            unit: Which cells form a document, for errors.
+            columns: The cells of each column.
+            missing: Whether each cell of each column is missing.
+        """
         terms = self._sanitizer.terms(**self._options)
         if self._options.get("consistent", terms.mechanism == "names") is False:
-            raise OptionError('document="row" needs consistent=True: without it every cell is randomized independently')
+            raise OptionError(
+                f'document="{unit}" needs consistent=True: without it every cell is randomized independently'
+            )
         cells = [[*list_items(column, "cells")] for column in columns]
         if len({*map(len, cells)}) > 1:
             raise InputError("the columns must have the same length")
         masks = [check_cells(of_one, mask) for of_one, mask in zip(cells, missing or [None] * len(cells), strict=True)]
-        filled = [[place for place, is_missing in enumerate(row) if not is_missing] for row in zip(*masks, strict=True)]
-        rows = [(row, places) for row, places in enumerate(filled) if places]
-        documents = [[cells[place][row] for place in places] for row, places in rows]
-        sanitized = self._sanitizer.sanitize_documents(documents, **self._options)
+        filled = [
+            [(column, number) for column, is_missing in enumerate(row) if not is_missing]
+            for number, row in enumerate(zip(*masks, strict=True))
+        ]
+        return cells, [row for row in filled if row]
+
+    def _replace_documents(self, cells: list[list[Any]], documents: list[list[tuple[int, int]]]) -> list[Any]:
+        """Replace cells by their sanitized texts, and return the sanitized documents.
+
+        Args:
+            cells: The cells of each column.
+            documents: For each document the column and the row of each of its cells.
+        """
+        texts = [[cells[column][row] for column, row in places] for places in documents]
+        sanitized = self._sanitizer.sanitize_documents(texts, **self._options)
         self._warn_about_language(sanitized)
-        for (row, places), document in zip(rows, sanitized, strict=True):
-            for place, text in zip(places, document.texts, strict=True):
-                cells[place][row] = text
-        return cells
+        for places, document in zip(documents, sanitized, strict=True):
+            for (column, row), text in zip(places, document.texts, strict=True):
+                cells[column][row] = text
+        return sanitized
 
     def _warn_about_language(self, results: Sequence[Any]) -> None:
         if self.terms.mechanism != "names":

@@ -4,16 +4,19 @@ Use ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
 """
 
 from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from textveil.bundle import MAX_BUNDLE_BYTES
+from textveil.choices import check_choice, refuse_unknown_options
 from textveil.errors import InputError, OptionError
 from textveil.storage import read_key
-from textveil.text import check_choice, refuse_unknown_options
+from textveil.text.restore import Restorer
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
+from textveil_cli.console.mapping_output import write_mapping
 from textveil_cli.console.own_types import read_known_persons
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, check_cells, collect_columns
@@ -49,7 +52,11 @@ class CommandOptions(TypedDict, total=False):
         corpus_key: File of a key; with it, equal names in all cells get equal surrogates (replacements), in the mode
             'names'.
         document: Which cells form one document; equal names in one document get equal surrogates. With ``"cell"``, the
-            default, each cell is a document; with ``"row"`` the selected cells of a row.
+            default, each cell is a document; with ``"row"`` the selected cells of a row; with ``"frame"`` all selected
+            cells of the frame or column.
+        save_mapping: With ``document="frame"``, a file for the mapping, with which ``textveil restore`` and
+            ``textveil.text.restore.Restorer`` put original words back into a reply about the frame. Only its owner can
+            read the file.
         drop_column: Columns of a frame that the output omits.
         drop_other_columns: Whether the output has only the sanitized columns.
     """
@@ -78,6 +85,7 @@ class CommandOptions(TypedDict, total=False):
     consistent_cap: int
     corpus_key: str | Path
     document: str
+    save_mapping: str | Path
     drop_column: Columns
     drop_other_columns: bool
 
@@ -110,18 +118,25 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document, or with ``document="row"`` the selected cells of a row are one document. A
-        bound such as epsilon applies to one document only. The output reveals which cells are missing, the order of
+        Each cell is a separate document, or with ``document="row"`` the selected cells of a row, and with
+        ``document="frame"`` all selected cells. The output reveals which names of a document are equal. A bound such as
+        epsilon applies to one document only. The output reveals which cells are missing, the order of
         cells, and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one call for all
         equal cells, so the output reveals which cells are equal; pass the column itself instead.
     """
     refuse_unknown_options(options, ("column", *CommandOptions.__annotations__))
-    check_choice("document", options.get("document", "cell"), ("cell", "row"))
-    sanitizer, by_row = _make_sanitizer(options), options.get("document") == "row"
+    document, mapping_file = options.get("document", "cell"), options.get("save_mapping")
+    check_choice("document", document, ("cell", "row", "frame"))
+    if mapping_file is not None and (document != "frame" or "corpus_key" in options):
+        raise OptionError('save_mapping needs document="frame", and works without corpus_key')
+    if not isinstance(data, pandas.DataFrame | pandas.Series) and document == "frame":
+        raise OptionError('document="frame" needs a DataFrame or a Series')
+    sanitizer = _make_sanitizer(options)
+    documents = _Documents(sanitizer, document, None if mapping_file is None else Path(mapping_file))
     drop_column, drop_other_columns = options.get("drop_column", ()), options.get("drop_other_columns", False)
     if isinstance(data, pandas.DataFrame):
         names = collect_columns(column, more)
-        return _sanitize_frame(data, names, sanitizer, drop_column, drop_other_columns, by_row=by_row)
+        return _sanitize_frame(data, names, documents, drop_column, drop_other_columns)
     if (
         more
         or not all(isinstance(columns, tuple) and not columns for columns in (column, drop_column))
@@ -129,7 +144,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     ):
         raise ColumnError("column= needs a DataFrame: pass the DataFrame, or omit column=")
     if isinstance(data, pandas.Series):
-        columns: list[Any] = _sanitize_columns([data], sanitizer, by_row=by_row)
+        columns: list[Any] = _sanitize_columns([data], documents)
         return columns[0]
     if isinstance(data, str):
         return sanitizer(data)
@@ -140,7 +155,10 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
     """Convert options with the names of the command ``textveil sanitize`` to a ``ConfiguredSanitizer``."""
-    handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "document", "drop_column", "drop_other_columns")
+    handled_here = (
+        *("bundle", "max_bundle_bytes", "corpus_key", "document", "save_mapping"),
+        *("drop_column", "drop_other_columns"),
+    )
     settings: dict[str, Any] = {name: value for name, value in options.items() if name not in handled_here}
     for name in ("allow", "randomize", "deny"):
         if isinstance(file := settings.get(name), str | Path):
@@ -159,15 +177,13 @@ def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
 def _sanitize_frame(
     frame: pandas.DataFrame,
     names: tuple[Hashable, ...],
-    sanitizer: ConfiguredSanitizer,
+    documents: "_Documents",
     drop_column: Columns,
     drop_other_columns: bool,
-    *,
-    by_row: bool,
 ) -> pandas.DataFrame:
     omitted = collect_columns(drop_column) if drop_column != () and drop_column != [] else ()
     if drop_other_columns and omitted:
-        raise OptionError("drop_column and drop_other_columns exclude each other")
+        raise OptionError("drop_column and drop_other_columns exclude each other: omit one of them")
     if any(name in omitted for name in names):
         raise OptionError("a column is in both column and drop_column: name it only once")
     for option, option_columns in (("column", names), ("drop_column", omitted)):
@@ -176,7 +192,7 @@ def _sanitize_frame(
     sanitized: Any = frame[[*names]].copy() if drop_other_columns else frame.drop(columns=[*omitted])
     ordered = sorted(names, key=list(frame.columns).index)  # the command reads the cells of a row in this order too
     columns: list[Any] = [frame[name] for name in ordered]
-    for name, column in zip(ordered, _sanitize_columns(columns, sanitizer, by_row=by_row), strict=True):
+    for name, column in zip(ordered, _sanitize_columns(columns, documents), strict=True):
         sanitized[name] = column
     return sanitized
 
@@ -196,22 +212,31 @@ def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -
     raise ColumnError(f"{option} is {'not' if not count else 'more than once'} in {where}{hint}")
 
 
-def _sanitize_columns(
-    columns: list[pandas.Series], sanitizer: ConfiguredSanitizer, *, by_row: bool
-) -> list[pandas.Series]:
-    """Sanitize all texts in some columns of a data frame, and return the new columns.
+@dataclass(frozen=True, repr=False)
+class _Documents:
+    """Sanitizer with the choice of which cells form a document, and the file for the mapping of the only document."""
 
-    Args:
-        columns: The columns.
-        sanitizer: The sanitizer.
-        by_row: Whether the cells of a row are one document; otherwise each cell is a document.
-    """
+    sanitizer: ConfiguredSanitizer
+    unit: str
+    mapping_file: Path | None
+
+    def save_mapping(self, mapping: Restorer) -> None:
+        """Write a mapping (from surrogates to originals) to the file that the user chose, if any."""
+        if self.mapping_file is not None:
+            write_mapping(self.mapping_file, "save_mapping", mapping)
+
+
+def _sanitize_columns(columns: list[pandas.Series], documents: _Documents) -> list[pandas.Series]:
+    """Sanitize all texts in some columns of a data frame, and return the new columns."""
+    sanitizer = documents.sanitizer
     cells = [column.astype(object).tolist() for column in columns]
     missing = [column.isna().tolist() for column in columns]
     for column, of_one, mask in zip(columns, cells, missing, strict=True):
         check_cells(of_one, mask, None if column.name is None else str(column.name))
-    if by_row:
+    if documents.unit == "row":
         cells = sanitizer.sanitize_rows(cells, missing)
+    elif documents.unit == "frame":
+        cells = sanitizer.sanitize_columns(cells, missing, documents.save_mapping)
     else:
         cells = [sanitizer.sanitize_cells(of_one, mask) for of_one, mask in zip(cells, missing, strict=True)]
     return [

@@ -12,7 +12,6 @@ from textveil.formatting import format_path_name
 
 if TYPE_CHECKING:
     from textveil.release import ReleaseStatement
-    from textveil.text import Options, Sanitizer
 
     from textveil_cli.run_ledger import ReceiptFile, RunLedger
 
@@ -46,7 +45,8 @@ class LedgerOptions:
     budget: Annotated[
         str | None,
         typer.Option(
-            help="With --ledger: maximum total epsilon of the privacy unit; later releases above it are refused too."
+            help="With --ledger: maximum total epsilon of the privacy unit. The ledger stores it, and refuses each "
+            "release that exceeds it."
         ),
     ] = None
     budget_delta: Annotated[str | None, typer.Option(help="With --budget: maximum total delta; 0 if left out.")] = None
@@ -64,16 +64,6 @@ class LedgerOptions:
             help="With --replay-cache: file of the key that encrypts stored outputs; not in the ledger's folder."
         ),
     ] = None
-
-    def check_text_options(self, sanitizer: "Sanitizer", options: "Options") -> None:
-        """Raise ``OptionError`` if the user gave ``--ledger`` but chose a mode without an epsilon to record.
-
-        The mode 'names' has no epsilon, so ``--ledger`` needs ``--protect words`` or ``all``, or a mechanism.
-        """
-        if self.ledger is not None:
-            from textveil.ledger import make_text_source
-
-            make_text_source(sanitizer, options)
 
     def open_ledger(
         self, *, privacy_unit_column: str | None = None, privacy_unit_per_request: bool = False

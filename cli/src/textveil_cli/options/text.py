@@ -307,9 +307,9 @@ class SamplingOptions:
     corpus_key: Annotated[
         Path | None,
         typer.Option(
-            help="Mode names: replace equal names of all documents by equal surrogates, under the key in this "
-            "file (created if missing). Documents become linkable, anyone with the key can test guesses, "
-            "and originals cannot be restored.",
+            help="Mode names: replace equal names, addresses and ids of all documents by equal surrogates, under "
+            "the key in this file (created if missing). Documents become linkable, anyone with the key can test "
+            "guesses, and originals cannot be restored.",
         ),
     ] = None
     consistent_cap: Annotated[
@@ -390,9 +390,11 @@ class TextOptions:
         lists = sanitizer.bundle.get_names_lists()
         facts_level = options.get("facts", "none")
         if facts_level != "none" and not lists.has_fact_words:
-            print_message("textveil: --facts is none: the lists of this language have no words for public facts")
+            print_message("textveil: --facts acts as none: the lists of this language have no words for public facts")
         elif facts_level in ("useful", "public") and not lists.has_useful_words:
-            print_message("textveil: --facts is plain: the lists of this language have no words for more public facts")
+            print_message(
+                "textveil: --facts acts as plain: the lists of this language have no words for more public facts"
+            )
         entries = options.get("allow")
         if not entries:
             return

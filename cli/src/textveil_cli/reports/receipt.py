@@ -34,7 +34,9 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
         raise InputError("--receipt: cannot read the file") from error
     verified, key = read_receipt(content, expected_key=signed_by)
     if expect_id is not None and verified.bundle != expect_id:
-        raise ContentHashMismatch("the receipt is for another bundle")
+        raise ContentHashMismatch(
+            "the receipt is for another bundle: get the one for the expected bundle, or correct --expect-id"
+        )
     signer_note = ", the expected key" if signed_by else ": verify that this is the sender's key (--signed-by)"
     lines = [str(verified), f"bundle {verified.bundle}", f"signed by {key}{signer_note}"]
     if output is None:

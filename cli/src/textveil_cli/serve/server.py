@@ -118,7 +118,9 @@ class ServiceAddress:
                 raise ServeError(
                     f"port {self.port} requires administrator rights: choose a --port above 1023"
                 ) from None
-            raise ServeError("the --host is not an address of this device") from None
+            raise ServeError(
+                "--host is not an address of this device: use 127.0.0.1, or an address that it has"
+            ) from None
         return bound
 
     def make_tls_context(self) -> ssl.SSLContext | None:

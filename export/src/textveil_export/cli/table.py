@@ -184,9 +184,13 @@ class WordPolicyOptions:
     lists: Annotated[
         str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
     ] = "english"
-    deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None
-    allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None
-    never_output: Annotated[list[Path] | None, typer.Option(help="More words that are never outputs.")] = None
+    deny: Annotated[
+        list[Path] | None, typer.Option(help="File of more words that are always sensitive; repeatable.")
+    ] = None
+    allow: Annotated[list[Path] | None, typer.Option(help="File of words that are never sensitive; repeatable.")] = None
+    never_output: Annotated[
+        list[Path] | None, typer.Option(help="File of more words that are never outputs; repeatable.")
+    ] = None
 
     def make_policy(self) -> WordPolicy:
         """Read the lists of words that the options name.
@@ -220,7 +224,10 @@ class TextCardOptions:
     name: Annotated[str | None, typer.Option(help="Name of the bundle. Default: that of the output folder.")] = None
     license: Annotated[
         str | None,
-        typer.Option(help="SPDX license expression of the bundle. Default: known for the default encoder only."),
+        typer.Option(
+            help="SPDX license expression of the bundle. Default: that of the default encoder; not stated with another "
+            "one."
+        ),
     ] = None
     attribution: Annotated[str, typer.Option(help="Authors and sources of the vectors and words.")] = ""
 

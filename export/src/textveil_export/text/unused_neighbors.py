@@ -39,7 +39,9 @@ def replace_unused_neighbors(bundle: TextBundle) -> NDArray[Any]:
     inputs, listed = find_randomizable_words(bundle)
     fillers = np.flatnonzero((table.roles == 0) & ~listed)[: k + 1]
     if len(fillers) <= k:
-        raise ExportError(f"the vocabulary has fewer than {k + 1} words that are never an output")
+        raise ExportError(
+            f"the vocabulary has fewer than {k + 1} words that are never an output: lower --staircase-neighbors"
+        )
     used = find_used_neighbors(bundle, table) | inputs[:, None] & listed[table.neighbors]
     used[:, 0] = True
     front = np.take_along_axis(table.neighbors, np.argsort(~used, axis=1, kind="stable"), axis=1)

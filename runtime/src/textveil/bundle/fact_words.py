@@ -5,6 +5,16 @@ A rules file has these words in its object ``optional.facts`` (docs/format-rules
 
 from dataclasses import dataclass
 
+#: Units that are written with a capital.
+CASED_UNITS = frozenset(
+    (
+        *"BPM D DPI FPS GB GHz GPa GW GWh Gbps GiB Hz K KB Kbps KiB MB MHz MJ MPH MPa MW MWh Mbps MeV MiB PB".split(),
+        *"PSI RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV".split(),
+        *("mmHg", "pH", "\u03bcL"),
+    )
+)
+#: Scales of temperature after the degree sign.
+DEGREES = frozenset(("C", "F"))
 _NONE: frozenset[str] = frozenset()
 
 
@@ -32,6 +42,7 @@ class FactWords:
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         clause_subjects: Pronouns and determiners after an auxiliary verb that is also a name: ``May I``.
         not_plurals: Words that end in *s* but are not plurals of nouns.
+        plurals: Plurals that do not end in *s*, such as ``people``.
         joining_words: Words that join two numbers, such as *and* in ``3 and 4 km``.
         range_words: Words between the two numbers of a range, such as a word for *to*.
         number_words: Words for numbers that may be left unchanged in a text.
@@ -51,6 +62,7 @@ class FactWords:
         institution_ends: Words that end the name of an institution or a street, such as ``home`` and ``rd``, and are
             not on any other word list.
         street_leads: Words before a street or a place, such as *on*, in addition to ``names.place_prepositions``.
+        code_constants: Constants, types and classes of programming languages, such as ``true`` and ``string``.
         comma_words: Common words, such as ``best``, that are also family names, but have their common meaning before a
             comma and a name, as in ``Best, Anna``.
         name_leads: Words before the name of a person, as in ``my name is``.
@@ -76,6 +88,7 @@ class FactWords:
     start_followers: frozenset[str] = _NONE
     clause_subjects: frozenset[str] = _NONE
     not_plurals: frozenset[str] = _NONE
+    plurals: frozenset[str] = _NONE
     joining_words: frozenset[str] = _NONE
     range_words: frozenset[str] = _NONE
     number_words: frozenset[str] = _NONE
@@ -94,6 +107,7 @@ class FactWords:
     heading_leads: frozenset[str] = _NONE
     institution_ends: frozenset[str] = _NONE
     street_leads: frozenset[str] = _NONE
+    code_constants: frozenset[str] = _NONE
     comma_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE

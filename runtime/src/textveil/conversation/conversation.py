@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from typing import Any
 
+from textveil.choices import suggest_choice
 from textveil.conversation.async_methods import AsyncMethods
 from textveil.conversation.exchange_state import ConversationState, ExchangeHistory, ExchangeState
 from textveil.conversation.message_preparer import MessagePreparer
@@ -20,7 +21,7 @@ from textveil.errors import InputError, LanguageWarning, OptionError
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
 from textveil.text.kept_words import KeptWords
-from textveil.text.options import Options, suggest_choice
+from textveil.text.options import Options
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 

@@ -176,7 +176,7 @@ class MessageRewriter:
         unknown = [name for name in item if name not in fields]
         if unknown:
             field_names = [name for name in unknown if isinstance(name, str) and self._find_fields([name])]
-            raise InputError("there is an unknown field" + (f": {field_names[0]}" if field_names else ""))
+            raise InputError("there is an unknown field: remove " + (field_names[0] if field_names else "it"))
         return {name: self._rewrite_field(name, value, fields[name], is_by_model, role) for name, value in item.items()}
 
     def _rewrite_field(self, name: str, value: Any, content: int, is_by_model: bool, role: Any) -> Any:
@@ -338,7 +338,7 @@ def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
 def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
     unique = dict(entries)
     if len(unique) < len(entries):
-        raise InputError("the JSON has a duplicate key")
+        raise InputError("the JSON has a duplicate key: remove one of the two")
     return unique
 
 
@@ -380,7 +380,7 @@ def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -
 
 
 def _refuse_constant(constant: str) -> Any:
-    raise InputError("the JSON has a number that is not finite")
+    raise InputError("the JSON has a number that is not finite, such as NaN: remove it")
 
 
 def _check_identifier(value: Any) -> Any:

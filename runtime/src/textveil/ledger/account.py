@@ -145,7 +145,9 @@ class Account:
         unbounded = self.unbounded_releases + (spend.epsilon_units is None)
         before = before or self
         if max(epsilon, delta) > _MAX_UNITS:
-            raise LedgerError("the sum of this privacy unit exceeds the largest number that a ledger stores")
+            raise LedgerError(
+                "the sum of this privacy unit exceeds the largest number that a ledger stores: use another unit"
+            )
         if self.budget is not None:
             if spend.epsilon_units is None:
                 raise before._make_error(

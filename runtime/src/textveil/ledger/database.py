@@ -179,12 +179,14 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
     versions = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if versions == (APPLICATION_ID, VERSION):
         if connection.execute(_SCHEMA_QUERY).fetchall() != _list_expected_schema():
-            raise LedgerDamaged("this file is not a textveil ledger")  # an added trigger could undo recorded spends
+            raise LedgerDamaged(
+                "this file is not a textveil ledger: name a ledger, or a new file"
+            )  # an added trigger could undo recorded spends
         return
     if versions[0] == APPLICATION_ID:
         raise LedgerDamaged(_explain_version(versions[1]))
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or versions != (0, 0):
-        raise LedgerDamaged("this file is not a textveil ledger")
+        raise LedgerDamaged("this file is not a textveil ledger: name a ledger, or a new file")
     if not create_schema:
         raise LedgerDamaged(LEDGER_MISSING)
     _write_schema(connection)
@@ -262,7 +264,7 @@ def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
             raise LedgerDamaged(LEDGER_MISSING)
         return False
     if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite treats it as an empty database
-        raise LedgerDamaged("this file is not a textveil ledger")
+        raise LedgerDamaged("this file is not a textveil ledger: name a ledger, or a new file")
     created = create_file(path)
     with open_transaction(path, wait_s=wait_s, create_schema=True):
         return created
@@ -283,7 +285,7 @@ def reset_ledger(path: Path, key: str | Path | None) -> None:
     check_distinct_files(path, key_path)
     if is_blank(path):
         if not key_path.exists():
-            raise LedgerError("the ledger does not exist")
+            raise LedgerError("the ledger does not exist: correct its path")
         create_file(path)
     with open_transaction(path, create_schema=True) as connection:
         check_replaceable_key(key_path, None if key is None else queries.read_key_checks(connection)[0])

@@ -199,14 +199,14 @@ class Ledger:
             LedgerError, LedgerBusy: The ledger cannot be written. No output is returned.
             InputError: A text is not a string, or cannot be sanitized.
             OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the list of privacy units is shorter
-                or longer than that of texts; the ledger has a replay cache, and the sanitizer has an external detector;
-                or no option selects a mode, and the default mode ``names`` has no epsilon.
+                or longer than that of texts; or the ledger has a replay cache, and the sanitizer has an external
+                detector.
 
         Privacy:
             For ``staircase``, the spend is epsilon times the number of randomized words. For ``santext``, ``krr`` and
-            ``random``, it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd`` have
-            no finite epsilon: without a budget the ledger counts their outputs, and with a budget it refuses them. The
-            sums bound the privacy loss of all outputs of a privacy unit (docs/proofs/ledger.md).
+            ``random``, it is the epsilon for any two words times the number of tokens. ``santext+``, ``fbdd`` and the
+            mode ``names`` have no finite epsilon: without a budget the ledger counts their outputs, and with a budget
+            it refuses them. The sums bound the privacy loss of all outputs of a privacy unit (docs/proofs/ledger.md).
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
@@ -395,7 +395,7 @@ class Ledger:
         """
         with self._open_transaction() as connection:
             if not queries.delete_privacy_unit(connection, self._tags.tag_unit(privacy_unit)):
-                raise OptionError("the ledger has no privacy unit with that name")
+                raise OptionError("the ledger has no privacy unit with that name: correct the name")
 
     def delete_outputs(self) -> None:
         """Delete all outputs in the replay cache. The recorded epsilons and deltas remain.

@@ -76,7 +76,7 @@ class Receipt:
         >>> writer.update(result.text)
         >>> writer.make_receipt().check_output([b"another output"])
         Traceback (most recent call last):
-        textveil.errors.ReceiptError: the receipt belongs to another output
+        textveil.errors.ReceiptError: the receipt belongs to another output: pass the output beside which it was written
     """
 
     bundle: str
@@ -102,7 +102,7 @@ class Receipt:
         for part in content:
             digest.update(part)
         if digest.hexdigest() != self.output_sha256:
-            raise ReceiptError("the receipt belongs to another output")
+            raise ReceiptError("the receipt belongs to another output: pass the output beside which it was written")
 
     def __str__(self) -> str:
         level = f", level {self.options['level']}" if self.options.get("level") else ""
@@ -245,7 +245,9 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
     if not is_valid_signature(public_key, signature, _make_signed_bytes(fields)):
         raise ReceiptError("the signature is invalid: the receipt was altered")
     if expected_key is not None and expected_key.lower() != public_key.hex():
-        raise ReceiptError("another key signed the receipt")
+        raise ReceiptError(
+            "another key signed the receipt: get one from the expected signer, or correct the expected key"
+        )
     receipt_fields = {name: fields[name] for name in Receipt.__annotations__}
     try:
         _check_fields(receipt_fields)

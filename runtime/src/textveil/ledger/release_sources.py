@@ -77,12 +77,9 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
     Its function ``pack`` stores the sanitized text and the counts. It does not store the hidden words.
 
-    Raises:
-        OptionError: No option selects a mode, and the default mode ``names`` has no epsilon to record.
-
     Example:
         >>> from textveil import Sanitizer
-        >>> source = make_text_source(Sanitizer.load(), {"protect": "names"})
+        >>> source = make_text_source(Sanitizer.load(), {})
         >>> source.options["protect"]
         'names'
         >>> len(source.draw_releases(["Anna paid.", "Tom did not."]))
@@ -100,10 +97,6 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
             replaced_words=packed["replaced_words"],
         )
 
-    if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
-        raise OptionError(
-            "a ledger needs protect='words' or protect='all' to sum epsilons, or protect='names' to count releases"
-        )
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},
         draw_releases=lambda texts: sanitizer.sanitize_batch(texts, **options),

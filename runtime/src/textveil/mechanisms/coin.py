@@ -42,7 +42,7 @@ class ReplacementCoin:
             exact = probability if isinstance(probability, Fraction) else Decimal(str(probability))
             in_range = 0 < exact <= 1
         except InvalidOperation:
-            raise OptionError("the replacement probability is not a number") from None
+            raise OptionError("the replacement probability must be a number, such as 0.3") from None
         if not in_range:
             raise OptionError("the replacement probability must be above 0 and at most 1")
         if exact < 2**-64:  # Fraction would expand a tiny Decimal to an integer with as many digits as its exponent

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textveil.text.kept_words import KeptWords
     from textveil.text.level_summary import LevelSummary, summarize_levels
     from textveil.text.levels import format_epsilon
-    from textveil.text.options import DEFAULT_FACTS, Options, check_choice, refuse_unknown_options, suggest_choice
+    from textveil.text.options import DEFAULT_FACTS, Options
     from textveil.text.restore_policy import RestorePolicy, SkipReason
     from textveil.text.restored import Restored, RestoreReport
     from textveil.text.rewrite import SanitizingPlan
@@ -51,7 +51,6 @@ __all__ = [
     "StaircasePlanFactory",
     "TemplateRule",
     "TokenRole",
-    "check_choice",
     "fold_word",
     "format_epsilon",
     "is_gap",
@@ -59,10 +58,8 @@ __all__ = [
     "make_plan",
     "parse_entity_type",
     "parse_function_words",
-    "refuse_unknown_options",
     "split_clitic",
     "split_text",
-    "suggest_choice",
     "summarize_levels",
 ]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from textveil.bundle.components import SanTextLevel
 from textveil.bundle.text_bundle import TextBundle
+from textveil.choices import suggest_choice
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms.baselines.fbdd import Fbdd
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
@@ -22,7 +23,7 @@ from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import Mechanism, SlotlessMechanism
 from textveil.text.guarantees import TokenGuarantee
 from textveil.text.levels import find_epsilon_and_kind, find_level, format_epsilon
-from textveil.text.options import parse_epsilon, suggest_choice
+from textveil.text.options import parse_epsilon
 from textveil.text.rewrite import PrintableWords, RandomizingPlan
 from textveil.text.statement import PURE_LDP, TEXTBOOK, PrivacyTerms
 from textveil.text.token_rules.every_word import EveryWordRule

@@ -133,7 +133,7 @@ def _parse_distance(text: str, location: FileLocation) -> float:
     except ValueError:
         distance = 0.0
     if not 0 < distance < float("inf"):
-        raise DataError("the third column is not a positive distance", location)
+        raise DataError("the third column is not a positive distance: write a number above 0", location)
     return distance
 
 

@@ -11,7 +11,7 @@ from textveil_training.data import FormatName
 FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data.")]
 CorpusFormatOption = Annotated[
     Literal[FormatName, "csv", "parquet"],
-    typer.Option("--format", help="Format of the data; csv and parquet with --ray."),
+    typer.Option("--format", help="Format of the data; csv and parquet only with --ray."),
 ]
 OtherFormat = Annotated[
     FormatName | None,

@@ -164,8 +164,9 @@ class OptionReasons {
       if (list !== undefined) return list[0];
     }
     if (publicType === "word" && facts.corrects(folded)) return "typing-error";
-    if (CAPITALIZED_TYPES.has(mention.span.entityType) && facts.strings.isCasedUnit(word)) return "unit";
-    const isHeading = CAPITALIZED_TYPES.has(mention.span.entityType) && lexicon.lists.commonWords.has(folded);
-    return isHeading ? "heading" : publicType;
+    if (!CAPITALIZED_TYPES.has(mention.span.entityType)) return publicType;
+    if (facts.strings.isCasedUnit(word)) return "unit";
+    if (facts.strings.isCamel(word) || facts.strings.isCodeConstant(word)) return "identifier";
+    return lexicon.lists.commonWords.has(folded) ? "heading" : publicType;
   }
 }

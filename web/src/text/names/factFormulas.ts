@@ -8,9 +8,12 @@ const LETTER_MARK = /[=+*^<>()[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ [(])-
 const NUMBER_MARK = /[=+*^<>[\]{}\u2264\u2265\u2260\u00d7\u2212]| \/ |^\($/;
 const MINUS = /^ *[-\u2212] *$/;
 const COMMA = /^ *[,;:] *$/;
-/** A formula without blanks, and a list of small numbers without blanks. */
+/** A formula without blanks, a list of small numbers without blanks, and a variable with an index. */
 const TERM = "(?:[A-Za-z]|[1-9]?[0-9]){1,2}";
-const FORMULA = new RegExp(`^(?:${TERM}(?:[=+*^<>\u2264\u2265\u2212]${TERM})+|[1-9]?[0-9](?:,[1-9]?[0-9]){2,})$`);
+const INDEXED = "[ac-dfh-kopqrt-vxyz][0-9]|[A-Za-z]_[0-9A-Za-z]";
+const FORMULA = new RegExp(
+  `^(?:${TERM}(?:[=+*^<>\u2264\u2265\u2212]${TERM})+|[1-9]?[0-9](?:,[1-9]?[0-9]){2,}|${INDEXED})$`,
+);
 /** A word after which a full stop ends a sentence. */
 const LAST_WORD = /^[a-z]{3,}$/;
 /** Gaps before and after the number of an entry in a list. */
@@ -20,7 +23,7 @@ const AFTER_MARKER = new RegExp(`^(?:[.)]\\*{0,2}[${WHITE}]|- )`);
 const [AND_SO_ON, MAX_ENTRIES] = [/^[,;]? ?(?:\.\.\.|\u2026)/, 16];
 const DIGITS = /^\p{Nd}+$/u;
 
-/** Return whether a string is a formula of single letters and small numbers, or a list: `k^2`, `1,2,3`. */
+/** Return whether a string is a formula of single letters and small numbers, a list, or an indexed variable: `k^2`, `1,2,3`, `x_2`. */
 export const isFormula = (text: string): boolean => FORMULA.test(text);
 
 /** Return whether a letter is an operand of a formula, a variable, or an option: `f(x)`, `n + 1`, `-v`. */

@@ -9,7 +9,7 @@ import type { FactStrings } from "./factStrings.js";
 import { KEPT } from "./tokens.js";
 
 /** Largest number of words of a placeholder, and the gaps between them. */
-const [MAX_PLACEHOLDER, INSIDE] = [6, new Set([" ", "-", "/", " / "])];
+const [MAX_PLACEHOLDER, INSIDE] = [6, new Set([" ", "-", "/", " / ", "'"])];
 const [OPENING, CLOSING] = [/[[{<]["'*]?$/, /["'*]?[\]}>]/];
 /** Marker and first word of a choice behind the first one; and the gap behind the marker of the first one. */
 const [CHOICE, MARKER] = [/^[B-H][.] [A-Z][a-z]+$/, /^[.)] /];
@@ -105,7 +105,7 @@ export class LabelFacts {
   /** Return whether a word in Title case labels what follows, counts it, or begins a clause. */
   #isLabel(place: LinePlaces, index: number, key: string): boolean {
     const { strings } = this;
-    const { counters, labelNouns, addressWords, fieldWords, startFollowers } = this.#words;
+    const { counters, labelNouns, addressWords, fieldWords, startFollowers, determiners } = this.#words;
     const [before, after, next] = [place.getGap(index), place.getGap(index + 1), place.getWord(index + 1)];
     const flags = strings.getFlags(key);
     const isNumber = NUMERIC_TYPES.has(place.getClass(index + 1)) || (next !== "" && isDigit(next.charAt(0)));
@@ -118,9 +118,12 @@ export class LabelFacts {
       if (place.getWord(index - 1) === "A" && (before === ". " || before === ") ")) return true;
       if (BETWEEN.has(before) && ENTRY_END.test(place.getGap(index + 2))) return place.getWord(index - 1) !== "";
     }
-    if (!(flags & START) || flags & (NAME | RARE) || strings.isPerson(key)) return false;
-    if (strings.lists.getMembers("first-word").has(key) && isLower(place.getWord(index - 1)) && before === " ")
-      return isBeforeLower;
+    if (strings.isPerson(key)) return false;
+    const isBehindLower = isLower(place.getWord(index - 1));
+    if (determiners.has(key) && isBehindLower && (before === " " || before === ") "))
+      return isBeforeLower && strings.isNoun(next);
+    if (!(flags & START) || flags & (NAME | RARE)) return false;
+    if (strings.lists.getMembers("first-word").has(key) && isBehindLower && before === " ") return isBeforeLower;
     const isDeterminer = startFollowers.has(key) && (flags & FUNCTION) > 0;
     return place.beginsClause(index, isDeterminer ? undefined : startFollowers);
   }

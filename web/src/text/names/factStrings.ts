@@ -232,9 +232,11 @@ export class FactStrings {
     return text !== word && text === text.toUpperCase() && this.isVariety(word) && this.isShared(word);
   }
 
-  /** Return whether a word is a constant of source code that is also a name of a person: `True`. */
+  /** Return whether a text is a listed constant, type or class of programming languages: `True`, `NULL`. */
   isCodeConstant(text: string): boolean {
-    return text === "True" && this.isShared("true");
+    const word = text.toLowerCase();
+    const isSpelled = text === makeTitle(word) || text === word.toUpperCase();
+    return isSpelled && this.words.codeConstants.has(word) && this.isShared(word);
   }
 
   /** Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*. */
@@ -265,6 +267,7 @@ export class FactStrings {
 
   /** Return whether a kept word is the plural of a common noun. */
   isPlural(word: string): boolean {
+    if (this.words.plurals.has(word)) return true;
     if (!word.endsWith("s") || !isLower(word) || [...word].length < 4 || this.words.notPlurals.has(word)) return false;
     if (this.getFlags(word) & (FUNCTION | OPENER)) return false;
     return PLURALS.some(

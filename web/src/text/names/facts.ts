@@ -346,7 +346,8 @@ export class FactRules {
       return true;
     if (this.#isCode(tokens)) {
       const isKept = strings.isUseful && (isLower(span.text.charAt(0)) || strings.isPublic);
-      if (isKept || isCodePlace(place, index)) return true;
+      const isErrorClass = tokens.length === 1 && /(?:Error|Exception|Warning)$/.test(span.text);
+      if (isKept || isErrorClass || isCodePlace(place, index)) return true;
     }
     if (strings.isSentence(tokens)) return true;
     if (!strings.isUseful || tokens.length === 0) return false;

@@ -42,6 +42,17 @@ export function splitJson(text: string): JsonPart[] {
   return [...parts, makePart(TEXT, text.slice(position))];
 }
 
+/** Return how many brackets are open behind a key after copied text, or -1 after the end of the key's object. */
+export function countOpenBrackets(copied: string, before: number): number {
+  let depth = before;
+  for (const mark of copied) {
+    if ("{[".includes(mark)) depth++;
+    else if ("}]".includes(mark)) depth--;
+    if (depth < 0) return -1;
+  }
+  return depth;
+}
+
 /**
  * Return the parts of the JSON value at an index, and its end. Without a JSON value, return no parts, and the index up
  * to which the text was read.

@@ -19,7 +19,7 @@ import { KNOWN_PERSON } from "./entitySpans.js";
 import { EntityClassifier, type EntityMention, GivenNameLinker, getPublicType } from "./entityTypes.js";
 import { explainPieces, type PreviewPiece } from "./explanation.js";
 import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
-import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
+import { COPIED, countOpenBrackets, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { OwnSurrogatePools, OwnTypes } from "./ownTypes.js";
 import { SpanFinder } from "./spans.js";
@@ -54,6 +54,8 @@ function splitWords(text: string, classes: CharacterClasses): [part: string, isW
 interface ReadPart {
   readonly text: string;
   readonly isFirst: boolean;
+  /** The copied text directly before it. */
+  readonly copiedBefore: string;
   readonly isKey: boolean;
   /** Whether it is a whole text, without JSON. */
   readonly isWhole: boolean;
@@ -76,7 +78,9 @@ const listReadParts = (parts: readonly JsonPart[]): ReadPart[] =>
     if (partType === COPIED) return [];
     const next = parts[index + 1];
     const isKey = partType === TEXT && next?.partType === COPIED && KEY_END.test(next.text);
-    return [{ text, isFirst: index === 0, isKey, isWhole: parts.length === 1 }];
+    const last = parts[index - 1];
+    const copiedBefore = last?.partType === COPIED ? last.text : "";
+    return [{ text, isFirst: index === 0, copiedBefore, isKey, isWhole: parts.length === 1 }];
   });
 
 /** Join the read parts of a text with its copied parts. */
@@ -295,23 +299,27 @@ export class NamesPlan {
       hasCapitals ||= words.some((word) => word.case !== LOWER);
       return new SpanFinder(words, gaps, isLetter, rules);
     });
-    let isSecret = false; // whether the last key of JSON names a secret
+    let [depth, hidesNested] = [-1, false]; // brackets open behind the key of a secret; -1: no such key
     return finders.map((finder, index): ReadText => {
-      const { text, isFirst, isKey, isWhole } = parts[index] as ReadPart;
-      if (isFirst) isSecret = false;
+      const { text, isFirst, copiedBefore, isKey, isWhole } = parts[index] as ReadPart;
+      if (isFirst) depth = -1;
+      if (depth >= 0) depth = countOpenBrackets(copiedBefore, depth);
       const keepsCommon = hasCapitals || (isKey && /^[A-Za-z]+$/.test(text)); // a key of one word
       const elements = classifier.mergeKept(
         finder
           .iterateElements(keepsCommon)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
-      if (this.facts.level === NO_FACTS || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
+      if (this.facts.level === NO_FACTS || (depth >= 0 && !isKey)) return { elements, keptCount: finder.keptCount };
       const found = this.facts.keepFacts(
         elements,
         (span) => classifier.classifySpan(span, hasCapitals),
         hasCapitals && isWhole ? errorsShown : "hidden", // keys and values of JSON stay as they are
       );
-      if (isKey) isSecret = this.facts.namesSecret(found.elements);
+      if (isKey && !(depth > 0 && hidesNested)) {
+        depth = this.facts.namesSecret(found.elements) ? 0 : -1;
+        hidesNested = found.elements.every((element) => typeof element === "string");
+      }
       return { elements: found.elements, keptCount: finder.keptCount + found.keptCount };
     });
   }

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from textveil.errors import OptionError, OutputError
+from textveil.errors import OptionError
 
-from textveil_cli.console import open_output
+from textveil_cli.console.mapping_output import write_mapping
 from textveil_cli.options import (
     BundleOptions,
     ChangeOptions,
@@ -161,18 +161,9 @@ class SanitizeArguments:
         """Write the mapping (from surrogates to originals) of the only document to the file of ``--save-mapping``.
 
         Only the owner may read the file.
-
-        Raises:
-            OutputError: The mapping is larger than ``textveil restore`` accepts. Nothing was written.
         """
-        from textveil.text.restore import MAX_MAPPING_BYTES  # lazy: few runs save a mapping
-
         assert self.save_mapping is not None
-        content = mapping.to_json()
-        if len(content) > MAX_MAPPING_BYTES:
-            raise OutputError("--save-mapping: the mapping exceeds 64 MB: divide the text, or use --style tag")
-        with open_output(self.save_mapping, private=True) as write:
-            write(content)
+        write_mapping(self.save_mapping, "--save-mapping", mapping)
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
         """Raise ``OutputError`` if an output would overwrite a file that the command reads or updates.
@@ -219,7 +210,6 @@ def sanitize(arguments: SanitizeArguments) -> None:
     arguments.check_options()
     options = given.make_options()
     sanitizer.terms(**options)  # checks the options before the first access to a file
-    arguments.ledger.check_text_options(sanitizer, options)
     arguments.text_options.report_list_entries(sanitizer, options, arguments.output.quiet)
     arguments.changes.protect_standard_output()
     if arguments.is_over_files:

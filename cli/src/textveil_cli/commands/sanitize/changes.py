@@ -8,7 +8,7 @@ from textveil.text import Options, Result, Sanitizer
 from textveil.text.marked_html import PRIVATE_NOTICE
 
 from textveil_cli.changes import ReportFacts, RunReview, TerminalStyle, TextExplainer, format_text_diff, write_report
-from textveil_cli.console import open_output
+from textveil_cli.console import get_safe_file_name, open_output
 from textveil_cli.options import ChangeOptions
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, o
     shown |= {"column": arguments.table.columns, "document": arguments.documents.document}
     shown |= {"document-key": arguments.documents.document_key, "drop-column": arguments.documents.drop_column}
     shown |= {"drop-other-columns": arguments.documents.drop_other_columns}
+    shown |= {"allow-missing": arguments.documents.allow_missing, "no-header": not arguments.table.header}
+    shown |= {"delimiter": arguments.table.delimiter}
+    shown |= {"encoding": arguments.table.encoding if arguments.table.encoding != "utf-8" else None}
+    files = {"rejected-rows": arguments.run.rejected_rows, "save-mapping": arguments.save_mapping}
+    files |= {"ledger": arguments.ledger.ledger, "receipt": arguments.receipt.receipt}
+    shown |= {name: get_safe_file_name(path) or True for name, path in files.items() if path is not None}
     return format_options(shown)
 
 

@@ -13,7 +13,7 @@ from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 
-from textveil_cli.columns import find_personal_columns, list_columns
+from textveil_cli.columns import find_name_columns, find_personal_columns, list_columns
 from textveil_cli.commands.sanitize import SanitizeArguments
 from textveil_cli.console import (
     UnknownWordsWarning,
@@ -104,6 +104,7 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
         print_unless_quiet(hint, quiet)
     if not quiet:
         run.print_language_warning(result)
+        run.print_name_columns_hint()
     if run_ledger is not None:
         run_ledger.print_summary(quiet)
 
@@ -253,6 +254,23 @@ class _TableRun:
             documents=counts.documents,
             mostly_replaced=counts.mostly_replaced_documents,
         )
+
+    def print_name_columns_hint(self) -> None:
+        """Print a hint if a rewritten column seems to contain names alone, since names that are common words stay.
+
+        There is no hint if the user gave ``--deny``, which replaces such names.
+        """
+        columns = find_name_columns(self.selection.columns)
+        if columns and self.terms.mechanism == "names" and not self.options.get("deny"):
+            option = "--key" if self.selection.format == "jsonl" else "--column"
+            contain = (
+                f"{'s' if len(columns) > 1 else ''} {list_columns(columns)} contain{'' if len(columns) > 1 else 's'}"
+            )
+            print_unless_quiet(
+                f"{option.strip('-')}{contain} names: a name that is a common word, such as Nice, can stay: list such "
+                "names with --deny FILE, or remove the column with --drop-column",
+                quiet=False,
+            )
 
     def describe(self, result: RunResult) -> dict[str, object]:
         """Return the counts and the privacy statement of the run as a dictionary, for ``--json`` and ``--resume``."""

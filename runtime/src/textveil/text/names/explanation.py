@@ -8,11 +8,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from textveil.bundle.fact_words import CASED_UNITS, DEGREES
 from textveil.bundle.names_files import FUNCTION, NamesLists
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.explanation import FUNCTION_WORD, ExplainedPiece
 from textveil.text.names.entity_types import EntityMention
-from textveil.text.names.fact_strings import is_cased_unit
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -189,9 +189,9 @@ class _OptionReasons:
             mention: The entity that would contain the word without this option.
 
         Returns:
-            ``identifier`` for a part of an identifier; ``typing-error`` for a corrected word; the name of the word list
-            that contains the word; ``unit`` for a unit with a capital letter; and for other words ``heading``, or the
-            entity type of the word.
+            ``identifier`` for an identifier or a part of one; ``typing-error`` for a corrected word; the name of the
+            word list that contains the word; ``unit`` for a unit with a capital letter; and for other words
+            ``heading``, or the entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"
@@ -202,7 +202,11 @@ class _OptionReasons:
                     return name
         if entity_type == "word" and self._plan.corrects(folded):
             return "typing-error"
-        if mention.span.entity_type in _CAPITALIZED_TYPES and is_cased_unit(word):
+        if mention.span.entity_type not in _CAPITALIZED_TYPES:
+            return entity_type
+        if word in CASED_UNITS or word in DEGREES:
             return "unit"
-        is_heading = mention.span.entity_type in _CAPITALIZED_TYPES and folded in self._plan.lists.common_words
-        return "heading" if is_heading else entity_type
+        rules = self._plan.facts
+        if rules is not None and (rules.strings.is_camel(word) or rules.strings.is_code_constant(word)):
+            return "identifier"
+        return "heading" if folded in self._plan.lists.common_words else entity_type

@@ -13,9 +13,11 @@ from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 _LETTER_MARK = LazyPattern(re.compile, r"[=+*^<>()\[\]{}|\u2264\u2265\u2260\u00d7\u2212]|(?:^|[ \[(])--?$|^\"")
 _NUMBER_MARK = LazyPattern(re.compile, r"[=+*^<>\[\]{}\u2264\u2265\u2260\u00d7\u2212]| / |^\($")
 _MINUS, _COMMA = frozenset(("-", "\u2212")), frozenset((",", ";", ":"))
-#: A formula without blanks, and a list of small numbers without blanks.
+#: A formula without blanks, a list of small numbers without blanks, and a variable with an index. A letter that may
+#: begin a postal code of London (``w2``) is none of a variable.
 _TERM = "(?:[A-Za-z]|[1-9]?[0-9]){1,2}"
-_FORMULA = re.compile(rf"{_TERM}(?:[=+*^<>\u2264\u2265\u2212]{_TERM})+|[1-9]?[0-9](?:,[1-9]?[0-9]){{2,}}")
+_INDEXED = "[ac-dfh-kopqrt-vxyz][0-9]|[A-Za-z]_[0-9A-Za-z]"
+_FORMULA = re.compile(rf"{_TERM}(?:[=+*^<>\u2264\u2265\u2212]{_TERM})+|[1-9]?[0-9](?:,[1-9]?[0-9]){{2,}}|{_INDEXED}")
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
 #: Gaps before and after the number of an entry in a list.
@@ -26,7 +28,7 @@ _AND_SO_ON, _MAX_ENTRIES = LazyPattern(re.compile, r"[,;]? ?(?:\.\.\.|\u2026)"),
 
 
 def is_formula(text: str) -> bool:
-    """Return whether a text is a formula of single letters and small numbers, or a list: ``k^2``, ``1,2,3``."""
+    """Return whether a text is a formula (``k^2``), a list of small numbers, or an indexed variable (``x_2``)."""
     return _FORMULA.fullmatch(text) is not None
 
 

@@ -13,13 +13,15 @@ from textveil.text.names.tokens import KEPT, EntitySpan
 from textveil.text.segmentation import TITLE
 
 #: Largest number of words of a placeholder, and the gaps between them.
-_MAX_PLACEHOLDER, _INSIDE = 6, frozenset((" ", "-", "/", " / "))
+_MAX_PLACEHOLDER, _INSIDE = 6, frozenset((" ", "-", "/", " / ", "'"))
 _OPENING, _CLOSING = LazyPattern(re.compile, r"[\[{<][\"'*]?\Z"), LazyPattern(re.compile, r"[\"'*]?[\]}>]")
 #: Marker and first word of a choice behind the first one; and the gap behind the marker of the first one.
 _CHOICE = re.compile("[B-H][.] [A-Z][a-z]+")
 _MARKER = LazyPattern(re.compile, "[.)] ")
 #: Gaps before a short entry of a list, and behind it.
 _BETWEEN, _ENTRY_END = frozenset((", ", "; ")), LazyPattern(re.compile, " ?[,.;)]")
+#: Gaps before a determiner with a capital that begins a sentence without a mark before it: *by then The plan*.
+_BEFORE_DETERMINERS = frozenset((" ", ") "))
 #: Number of items before a choice in which the marker of the first choice is searched.
 _MAX_CHOICES = 64
 #: A list without blanks, not longer since no other thread runs while it is read; and the marks between its words.
@@ -163,9 +165,14 @@ class LabelFacts:
                 return True
             if place.gaps[index] in _BETWEEN and _ENTRY_END.match(place.gaps[index + 2]) is not None:
                 return place.get_word(index - 1) != ""
-        if not marks & START or marks & (NAME | RARE) or key in strings.persons:
+        if key in strings.persons:
             return False
-        if key in self._first_words and place.get_word(index - 1).islower() and place.gaps[index] == " ":
+        is_behind_lower = place.get_word(index - 1).islower()
+        if key in self._words.determiners and is_behind_lower and place.gaps[index] in _BEFORE_DETERMINERS:
+            return is_before_lower and strings.is_noun(place.get_word(index + 1))
+        if not marks & START or marks & (NAME | RARE):
+            return False
+        if key in self._first_words and is_behind_lower and place.gaps[index] == " ":
             return is_before_lower
         if key in self._words.start_followers and marks & FUNCTION:
             return place.begins_clause(index, None)

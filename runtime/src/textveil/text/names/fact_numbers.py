@@ -9,7 +9,7 @@ behind a word such as *version*. docs/proofs/names.md, "Facts", lists the string
 import re
 from itertools import pairwise
 
-from textveil.bundle.fact_words import FactWords
+from textveil.bundle.fact_words import DEGREES, FactWords
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
 from textveil.text.names.fact_formulas import is_list_marker, is_listed_number, is_operand
@@ -39,9 +39,8 @@ _LIST_LEADS = frozenset(("numbers", "sort"))
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
 #: A time stamp of subtitles.
 _TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
-#: A temperature in one string; and the scales of temperature after the degree sign.
+#: A temperature in one string.
 _TEMPERATURE = re.compile("[0-9]{1,3}(?:[.,][0-9]{1,2})?\u00b0[CF]")
-_DEGREES = frozenset(("C", "F"))
 #: A month with a year; and words before the expiry date of a card.
 _MONTH_YEAR = re.compile("(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{2}")
 _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid".split())
@@ -349,7 +348,7 @@ class NumberFacts:
             index: Index of the number among them.
         """
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
-        if gap.lstrip(" ").startswith("%") or (gap.strip(" ") == "\u00b0" and after in _DEGREES):
+        if gap.lstrip(" ").startswith("%") or (gap.strip(" ") == "\u00b0" and after in DEGREES):
             return True
         words, strings = self._words, self._strings
         if gap in ("", " ", "-") and (after in words.units or after.lower() in words.units):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from textveil.bundle.fact_words import FactWords
+from textveil.bundle.fact_words import CASED_UNITS, DEGREES, FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
 from textveil.text.identifiers import is_account_name, split_identifier
 from textveil.text.names.entity_types import EntityMention
@@ -21,17 +21,6 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 #: Fewest letters of a single word in Title case that is kept, and of a term in Title case.
 _MIN_HEADING, _MIN_TERM = 4, 3
-#: Units that are written with a capital.
-_CASED_UNITS = frozenset(
-    (
-        *"BPM D DPI FPS GB GHz GPa GW GWh Gbps GiB Hz K KB Kbps KiB MB MHz MJ MPH MPa MW MWh Mbps MeV MiB PB".split(),
-        *"PSI RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV".split(),
-        *("mmHg", "pH", "\u03bcL"),
-    )
-)
-_DEGREES = frozenset(("C", "F"))  #: scales of temperature after the degree sign
-#: Constants of source code that are also names of persons.
-_CODE_CONSTANTS = frozenset(("True",))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
 #: Prefix of the names of pools with surrogates for unlisted words, which are common words.
@@ -59,11 +48,6 @@ STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in
 #: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*); words of ``LabelFacts``.
 LABELS, SENTENCES, LETTERED, LABELED = (1 << bit for bit in range(12, 16))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
-
-
-def is_cased_unit(text: str) -> bool:
-    """Return whether a text is a unit of measurement or temperature with a capital letter: ``kWh``, ``C``."""
-    return text in _CASED_UNITS or text in _DEGREES
 
 
 class FactStrings:
@@ -212,11 +196,11 @@ class FactStrings:
 
     def is_unit(self, text: str) -> bool:
         """Return whether a text is a unit of measurement with a capital letter, such as ``kWh``."""
-        return text in _CASED_UNITS and text.lower() in self.words.units
+        return text in CASED_UNITS and text.lower() in self.words.units
 
     def is_degree(self, text: str) -> bool:
         """Return whether a text is the capital letter of a temperature scale, as in ``37.5 °C``."""
-        return text in _DEGREES and text.lower() not in self.denied
+        return text in DEGREES and text.lower() not in self.denied
 
     def is_label_letter(self, text: str) -> bool:
         """Return whether a text is a capital letter from A to Z that may stay unchanged, as in ``vitamin C``."""
@@ -274,6 +258,8 @@ class FactStrings:
 
     def is_plural(self, word: str) -> bool:
         """Return whether a word is the plural of a common noun."""
+        if word in self.words.plurals:
+            return True
         if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in self.words.not_plurals:
             return False
         if self.common.get(word, 0) & (FUNCTION | OPENER):
@@ -406,6 +392,14 @@ class FactStrings:
 
     # --- identifiers
 
+    def is_code_constant(self, text: str) -> bool:
+        """Return whether a text is a listed constant, type or class of programming languages: ``True``, ``NULL``."""
+        return (
+            text in (text.title(), text.upper())
+            and text.lower() in self.words.code_constants
+            and self.is_shared(text.lower())
+        )
+
     def is_camel(self, text: str) -> bool:
         """Return whether a word such as ``getValue`` is an identifier (name in source code) of public words only."""
         return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
@@ -485,8 +479,10 @@ class FactStrings:
     @cached_property
     def _small_sets(self) -> frozenset[str]:
         """The words of the small public sets (units, labels and others), in lower case."""
-        words, spelled = self.words, map(str.lower, (*_CASED_UNITS, *_CODE_CONSTANTS))
-        return frozenset(spelled).union(words.language_varieties, words.phone_labels, words.determined_nouns)
+        words = self.words
+        return frozenset(map(str.lower, CASED_UNITS)).union(
+            words.code_constants, words.language_varieties, words.phone_labels, words.determined_nouns
+        )
 
     def _find_small_sets(self, text: str) -> int:
         """Return the small public sets (units, labels and others) that contain a text, as the sum of their flags."""
@@ -494,7 +490,7 @@ class FactStrings:
             (UNITS, self.is_unit(text)),
             (VARIETIES, self.is_country_variety(text)),
             (LABELS, self.is_label(text)),
-            (CONSTANTS, text in _CODE_CONSTANTS and self.is_shared(text.lower())),
+            (CONSTANTS, self.is_code_constant(text)),
             (NOUNS, self.is_determined(text)),
         )
         return sum(flag for flag, is_member in found if is_member)

@@ -72,6 +72,8 @@ _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED = _WORDS | {"group"}
 #: Largest number of words of a greeting.
 _MAX_PHRASE = 3
+#: Ends of the names of classes of errors: ``KeyError``.
+_ERROR_CLASSES = ("Error", "Exception", "Warning")
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
@@ -448,6 +450,7 @@ class FactRules:
                 return True
         if sets & CODE:
             is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
+            is_kept = is_kept or (len(tokens) == 1 and span.text.endswith(_ERROR_CLASSES))
             if is_kept or is_code_place(place, index):
                 return True
         if sets & (PUBLIC_NAMES | SENTENCES):

@@ -59,6 +59,27 @@ def split_json(text: str) -> Iterator[JsonPart]:
     yield JsonPart(TEXT, text[position:])
 
 
+def count_open_brackets(copied: str, depth: int) -> int:
+    """Return how many brackets are open behind a key after some copied text, or -1 after the end of the key's object.
+
+    Args:
+        copied: Copied text: brackets, commas, colons, blanks and quotation marks.
+        depth: Number of brackets open behind the key before this text.
+
+    Example:
+        >>> count_open_brackets('": ["', 0), count_open_brackets('"]}, "', 1)
+        (1, -1)
+    """
+    for mark in copied:
+        if mark in "{[":
+            depth += 1
+        elif mark in "}]":
+            depth -= 1
+        if depth < 0:
+            return -1
+    return depth
+
+
 def _find_end(text: str, start: int) -> tuple[bool, int]:
     """Return whether a JSON value begins at ``start``, and the index at which its end, or an error, was found."""
     depth, at = 0, start

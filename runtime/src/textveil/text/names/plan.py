@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textveil.bundle.layout import MECHANISM_FILE
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text_bundle import TextBundle
+from textveil.choices import check_choice
 from textveil.errors import BundleDamaged, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text import segmentation
@@ -40,7 +41,6 @@ from textveil.text.options import (
     FACTS,
     NO_FACTS,
     PLAIN_FACTS,
-    check_choice,
 )
 from textveil.text.statement import PrivacyTerms
 

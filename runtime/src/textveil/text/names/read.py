@@ -22,6 +22,7 @@ from textveil.text.names.json_blocks import (
     NUMBER,
     TEXT,
     JsonPart,
+    count_open_brackets,
     split_json,
     write_escapes,
 )
@@ -253,21 +254,24 @@ class NamesReader:
         """
         cached_parts: dict[tuple[str, bool, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
-        is_secret = False
+        depth, hides_nested = -1, False  # brackets open behind the key of a secret; -1: no such key
         for number, (part, following) in enumerate(pairwise(chain(split_json(text), (_NO_PART,)))):
             if not number % STEPS_PER_CHECK:
                 check_work()
             if part.kind == COPIED:
                 kept_texts.append(part.text)
+                if depth >= 0:
+                    depth = count_open_brackets(part.text, depth)
                 continue
             is_key = part.kind == TEXT and _KEY_END.match(following.text) is not None and following.kind == COPIED
-            cached_as = part.text, is_key, is_secret and not is_key
+            is_secret = depth >= 0 and not is_key
+            cached_as = part.text, is_key, is_secret
             cached = cached_parts.get(cached_as)
             if cached is None:
                 keeps_common = has_capitals or (is_key and part.text.isascii() and part.text.isalpha())
                 finder = self._make_finder(self._iterate_windows(part.text), part.text, keeps_common)
                 elements: Iterable[str | EntityMention] = self._classify_elements(
-                    finder, has_capitals, is_secret and not is_key, is_json=number > 0 or following is not _NO_PART
+                    finder, has_capitals, is_secret, is_json=number > 0 or following is not _NO_PART
                 )
                 if is_key or (len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS):
                     elements = tuple(elements)
@@ -275,8 +279,10 @@ class NamesReader:
                     cached_parts[cached_as] = tuple(elements), finder.kept_count
             else:
                 elements, finder = cached[0], None
-            if is_key and self._facts is not None:
-                is_secret = self._facts.names_secret(tuple(elements))
+            if is_key and self._facts is not None and not (depth > 0 and hides_nested):
+                elements = tuple(elements)
+                depth = 0 if self._facts.names_secret(elements) else -1
+                hides_nested = all(isinstance(element, str) for element in elements)
             for element in write_json_elements(part, elements):
                 if isinstance(element, str):
                     kept_texts.append(element)
