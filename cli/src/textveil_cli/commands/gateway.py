@@ -429,9 +429,10 @@ def _open_store(
 def _make_reporting_app(
     service: Gateway, review_page: ReviewPage | None, description: str, access: "AccessRule"
 ) -> Any:
-    """Print the protection mode of the gateway, configure the interpreter, and return the ASGI application.
+    """Return the ASGI application of the gateway, when the server is ready to start.
 
-    The server calls this function once it has checked the address to listen on.
+    The server calls this function once it has checked the address to listen on. Before the application is made, the
+    function prints the protection mode, and sets Python's thread switching, garbage collection and memory for a server.
     """
     _print_notice(description)
     tune_interpreter()

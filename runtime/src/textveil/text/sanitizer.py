@@ -300,8 +300,8 @@ class Sanitizer:
     ) -> tuple[PrivacyTerms, Callable[[str], int] | None, Iterable[RewrittenDocument]]:
         """Sanitize documents, and return them with their privacy terms and a function that counts foreign words.
 
-        The result has three values: the terms (mechanism, guarantee and options); a function that takes a sanitized
-        text, and returns its number of words of other languages (``None`` if it is 0); and the sanitized documents.
+        The result has three values: the terms (mechanism, guarantee and options); a function that returns the number of
+        words of other languages in a sanitized text, or ``None`` if the options keep no such words; and the documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).

@@ -291,7 +291,7 @@ class _Audit:
         """Choose the set of inputs for which a few trial outputs give the largest lower bound on epsilon.
 
         Returns:
-            The set; ``None`` if the inputs are neither texts nor vectors, so that no input can be guessed.
+            The set; ``None`` if the inputs do not have the form of the outputs (texts, or vectors of one length).
         """
         scored = []
         for one in sets:

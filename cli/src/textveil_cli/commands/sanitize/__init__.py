@@ -148,7 +148,8 @@ class SanitizeArguments:
                 raise OptionError("use either --save-mapping or --workers: one process sanitizes one document")
         if self.is_over_files and self.ledger.replay_cache:
             raise OptionError(
-                "--replay-cache needs plain text: it stores one complete output, and files are sanitized in blocks"
+                "--replay-cache needs plain text (--text, standard input or a text file) without options for files "
+                "such as --workers: it stores one complete output, and files are sanitized in blocks"
             )
         self.changes.check(
             as_json=self.output.as_json,
