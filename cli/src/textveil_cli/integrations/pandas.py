@@ -16,7 +16,7 @@ from textveil.text.restore import Restorer
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
-from textveil_cli.console.mapping_output import write_mapping
+from textveil_cli.console.mapping_files import write_mapping
 from textveil_cli.console.own_types import read_known_persons
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, check_cells, collect_columns
