@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
+from textveil.arguments import check_choice, refuse_unknown_options
 from textveil.bundle import MAX_BUNDLE_BYTES
-from textveil.choices import check_choice, refuse_unknown_options
 from textveil.errors import InputError, OptionError
 from textveil.storage import read_key
 from textveil.text.restore import Restorer
