@@ -131,9 +131,10 @@ def draw_thinned(
 ) -> Integers:
     """Sample outputs by rejection, for mechanisms whose true weights are at most the weights in ``rows``.
 
-    Each round samples a proposal from the row. If the proposal comes from ``excess``, it is the result. If it comes
-    from ``tail(x) * base(y)``, it is accepted with probability ``weight / tail(x)``, by an integer comparison.
-    Otherwise the next round begins with a new proposal. (Repeating only the sampling from the tail would give the tail
+    Each round samples a proposal ``y`` for the input ``x`` from ``rows`` (``WeightRows``), whose weights have two
+    parts, ``excess(x, y)`` and ``tail(x) * base(y)``. If the proposal comes from ``excess``, it is the result. If it
+    comes from the other part, it is accepted with probability ``weight / tail(x)``, by an integer comparison. After a
+    rejection, the next round begins with a new proposal. (Repeating only the sampling from the tail would give the tail
     too much probability.) So the probability of output ``y`` is in proportion to ``excess(x, y) + base(y) min(tail(x),
     weight(x, y))``.
 
