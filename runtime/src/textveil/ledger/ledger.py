@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from textveil.arguments import list_items
 from textveil.errors import BudgetError, KeyFileError, OptionError
 from textveil.ledger import queries
 from textveil.ledger.account import Account, Budget
@@ -30,7 +31,6 @@ from textveil.ledger.release_sources import (
     serialize_request,
 )
 from textveil.ledger.transaction import SpendEntry, SpendOutcome, find_stored_output, record_in_transaction
-from textveil.sequences import list_items
 from textveil.storage.cryptography import check_cryptography
 from textveil.storage.keys import read_key
 from textveil.storage.protected_paths import is_inside

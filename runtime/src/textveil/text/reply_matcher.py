@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from textveil.sequences import join_utf16_halves
+from textveil.arguments import join_utf16_halves
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.form_index import BLANKS, NEEDS_MORE, FormIndex, FormMatch
 from textveil.text.inflections import (

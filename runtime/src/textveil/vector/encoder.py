@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.arguments import check_string
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import VectorReleaser
-from textveil.sequences import check_string
 from textveil.vector.batch import release_texts
 from textveil.vector.extractor import EncodingNotes, OnnxExtractor
 from textveil.vector.onnx_session import check_expected

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
+from textveil.arguments import check_string
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, find_default_encoder
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.label_bundle import LabelBundle
@@ -20,7 +21,6 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import OutputDistribution
 from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.mechanisms.staircase import make_staircase_randomizer
-from textveil.sequences import check_string
 from textveil.vector.batch import release_texts
 from textveil.vector.extractor import EncodingNotes, make_extractor
 from textveil.vector.label_statement import LabelStatement

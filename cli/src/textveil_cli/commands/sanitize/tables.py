@@ -38,7 +38,6 @@ from textveil_cli.files import (
     refuse_tables_by_name,
     sanitize_files,
 )
-from textveil_cli.options.ledger import check_writable
 
 if TYPE_CHECKING:
     from textveil_cli.changes import ReportFacts
@@ -66,9 +65,8 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     manifest_path = None if sources.folder is None else get_manifest_path(sources.folder)
     written_paths = [("--output", path) for path in (*(source.target for source in sources.files), manifest_path)]
     private_paths = [("--rejected-rows", arguments.run.rejected_rows), ("--save-mapping", arguments.save_mapping)]
-    if arguments.save_mapping is not None:
-        check_writable("--save-mapping", arguments.save_mapping)
     arguments.refuse_overwriting(sanitizer.bundle.path, *written_paths, *private_paths)
+    arguments.check_mapping_file()
     packs, into_folder = selection.format != "parquet", sources.folder is not None
     check_output_ending(
         arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
