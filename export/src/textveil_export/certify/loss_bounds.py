@@ -29,10 +29,10 @@ _OUTPUTS_AT_ONCE = 256
 class LossEnvelope:
     """Largest change of a log weight between two scores that differ by at most ``n``.
 
-    A score is a distance as an integer, and ``W[a]`` is the weight of the score ``a``. The class computes ``E[n] = max
-    over a, m <= n of ln W[a] - ln W[a + m]``. Scores above the last one have the weight of the last one, so ``E`` is
-    constant for large ``n``. The class computes each value at its first use: the time for all values is quadratic in
-    the number of scores, and small vocabularies need few values.
+    A score is a distance as an integer, and ``W[a]`` is the weight of the score ``a``. The class computes
+    ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``. Scores above the last one have the weight of the last one,
+    so ``E`` is constant for large ``n``. The class computes each value at its first use: the time for all values is
+    quadratic in the number of scores, and small vocabularies need few values.
 
     Args:
         log_weights: ``ln W``, shape ``(scores,)``.

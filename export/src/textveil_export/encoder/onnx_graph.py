@@ -111,9 +111,9 @@ class GraphModel(Protocol):
 class Representation(BertPreTrainedModel):
     """Network that maps the token ids of a text ``x`` to a bounded vector ``f(x)``: BERT, mean pooling, head, bound.
 
-    The network follows Lyu, He, Li 2020, Algorithm 2. Let ``h`` be the output of the head. The bound ``l1`` gives ``h /
-    max(1, |h|_1)``, ``l2`` gives ``h / max(1, |h|_2)``, and ``box`` gives ``(h - min h) / (max h - min h)``, or zeros
-    if all coordinates of ``h`` are equal. ``none`` gives ``h``.
+    The network follows Lyu, He, Li 2020, Algorithm 2. Let ``h`` be the output of the head. The bound ``l1`` gives
+    ``h / max(1, |h|_1)``, ``l2`` gives ``h / max(1, |h|_2)``, and ``box`` gives ``(h - min h) / (max h - min h)``, or
+    zeros if all coordinates of ``h`` are equal. ``none`` gives ``h``.
 
     To reduce the file, the network has no positions beyond ``max_tokens``, and the embedding of the only token type is
     added to the position embeddings. This does not change the function. A token with mask 0 does not influence the

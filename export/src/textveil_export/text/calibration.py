@@ -119,8 +119,9 @@ def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: f
     """Return normalizers close to ``totals`` whose logarithms change by at most ``slope`` per unit of distance.
 
     Let ``Z(x)`` be the given normalizer of word ``x``, and ``d`` the distance of two words. The result is the mean of
-    two functions with this slope: the largest one below ``ln Z``, which is ``min over x' of ln Z(x') + slope d(x,
-    x')``, and the smallest one above ``ln Z``, which is ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
+    two functions with this slope: the largest one below ``ln Z``, which is
+    ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
+    ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
 
     Args:
         pair_scores: Distances of all pairs of words as integers (scores).

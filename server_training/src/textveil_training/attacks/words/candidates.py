@@ -158,9 +158,9 @@ class CandidateFinder:
 
         The attacker guesses for each output ``y`` its most probable original, ``x(y)``. A content word is a word that
         is no function word such as *the*. ``prior(x)`` is the frequency of a word ``x`` in the attacker's texts, and
-        ``Pr[y | x]`` the probability that the mechanism replaces ``x`` by ``y``. The result is the sum of ``prior(x(y))
-        Pr[y | x(y)]`` over the outputs whose ``x(y)`` is a content word, divided by the sum of the priors of all
-        content words.
+        ``Pr[y | x]`` the probability that the mechanism replaces ``x`` by ``y``. The result is the sum of
+        ``prior(x(y)) Pr[y | x(y)]`` over the outputs whose ``x(y)`` is a content word, divided by the sum of the priors
+        of all content words.
 
         Args:
             content: True for the word ids of content words.
