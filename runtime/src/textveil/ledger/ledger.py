@@ -377,7 +377,10 @@ class Ledger:
             return queries.read_accounts(connection)
 
     def export(self) -> dict[str, Any]:
-        """Return the whole content of the ledger as plain values for JSON, except the stored outputs.
+        """Return the whole content of the ledger, except the stored outputs, as a dictionary for JSON.
+
+        The key ``privacy_units`` has the sums and the number of releases of each privacy unit, and ``releases`` has one
+        entry for each release. ``format`` and ``format_version`` identify the format.
 
         Raises:
             LedgerDamaged: The sums of epsilon and delta in an account differ from the sums over its recorded outputs.

@@ -52,7 +52,7 @@ def pretrain(
     ] = None,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Mask raw text, as a control; the mechanism then serves measurements only."),
+        typer.Option("--raw", help="Do not sanitize: mask raw text, to compare with sanitized text."),
     ] = False,
     text_key: TextKeyOption = "text",
     resume: ResumeOption = False,

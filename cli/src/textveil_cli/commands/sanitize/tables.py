@@ -211,7 +211,10 @@ class _TableRun:
         return check_texts
 
     def make_copied_columns_warning(self) -> Callable[[Sequence[str]], None]:
-        """Return a function that warns, only once, about copied columns whose headings suggest personal data."""
+        """Return a function that takes the headings of copied columns, and warns if some suggest personal data.
+
+        The function prints the warning only once.
+        """
         quiet, option = self.arguments.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
 
         def warn(names: Sequence[str]) -> None:
@@ -271,7 +274,10 @@ class _TableRun:
             )
 
     def describe(self, result: RunResult) -> dict[str, object]:
-        """Return the counts and the privacy statement of the run as a dictionary, for ``--json`` and ``--resume``."""
+        """Return the counts of the run and of each file, and the privacy statement, for ``--json`` and ``--resume``.
+
+        The dictionary also names the sanitized, copied and removed columns.
+        """
         return {
             "format": self.selection.format,
             "rewritten_columns": list(self.selection.columns),
