@@ -50,7 +50,7 @@ class FinetunedDescription:
 
 
 class LinearHead(nn.Module):
-    """Linear layer that computes logits, or a score, from features f: ``shift + scale (W f + b)``.
+    """Linear layer with weights ``W`` and bias ``b``: maps features ``f`` to logits or a score, ``shift + scale (W f + b)``.
 
     Args:
         width: Number of features.
