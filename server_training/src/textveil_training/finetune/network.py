@@ -50,7 +50,10 @@ class FinetunedDescription:
 
 
 class LinearHead(nn.Module):
-    """Linear layer with weights ``W`` and bias ``b``: maps features ``f`` to logits or a score, ``shift + scale (W f + b)``.
+    """Linear layer that computes logits, or a score, from features ``f``: ``shift + scale (W f + b)``.
+
+    ``W`` are the weights and ``b`` the bias. For scores, ``shift`` and ``scale`` are the mean and the standard deviation
+    of the training targets; for logits they are 0 and 1.
 
     Args:
         width: Number of features.
