@@ -37,8 +37,7 @@ def restore(
         Path | None, typer.Option("--mapping", help="Mapping file that textveil sanitize --save-mapping wrote.")
     ] = None,
     mapping_key: Annotated[
-        Path | None,
-        typer.Option("--mapping-key", help="Key file of an encrypted mapping (textveil sanitize --mapping-key)."),
+        Path | None, typer.Option("--mapping-key", help="Key of the mapping, from textveil sanitize --mapping-key.")
     ] = None,
     output: PrivateOutput = None,
     as_json: Annotated[

@@ -52,8 +52,8 @@ class FinetunedDescription:
 class LinearHead(nn.Module):
     """Linear layer that computes logits, or a score, from features ``f``: ``shift + scale (W f + b)``.
 
-    ``W`` are the weights and ``b`` the bias. For scores, ``shift`` and ``scale`` are the mean and the standard deviation
-    of the training targets; for logits they are 0 and 1.
+    ``W`` are the weights and ``b`` the bias. If the encoder is fine-tuned for scores, ``shift`` is the mean and
+    ``scale`` the standard deviation of the training targets. In all other cases they are 0 and 1.
 
     Args:
         width: Number of features.
