@@ -53,7 +53,7 @@ class Conversation(SavedConversation, AsyncMethods):
             roles, such as ``system``; and ``keys``, for all JSON keys (otherwise only keys such as ``order_id``, whose
             words are all common, are sent unchanged).
         restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools. The arguments
-            of other tools keep their surrogates: otherwise the model could make a tool send an original somewhere.
+            of other tools keep their surrogates, so that the model cannot make a tool send an original somewhere.
         restore_places: Parts of replies, besides running text, in which originals are restored: any of ``code``,
             ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
         restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
@@ -62,9 +62,9 @@ class Conversation(SavedConversation, AsyncMethods):
             function. A message is sent again in its earlier form only if it follows the same messages in the exchange
             as before. For all other texts, the function is called again, even if they equal an earlier text.
         tool_guesses: Limits on guesses, as two integers. A guess is a string that the model itself writes into the
-            arguments of a tool call; if the result repeats the guess, the model can test whether it equals a hidden
-            string. The first limit is for one call, the second for all calls of the conversation. Results of calls
-            above a limit, and of unknown calls, get new surrogates that are never restored. There is no error.
+            arguments of a tool call; if the result repeats the guess, the model can test whether the guess equals a
+            hidden string. The first limit is for one call, the second for all calls of the conversation. Results of
+            calls above a limit, and of unknown calls, get new surrogates that are never restored. There is no error.
         options: Options of ``Sanitizer.sanitize`` for the mode ``names``: ``style`` (``"tag"`` by default), ``facts``
             (``"useful"`` by default), ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and
             ``consistent_cap``, which limits the number of hidden strings of the whole conversation. With
@@ -245,7 +245,7 @@ class Conversation(SavedConversation, AsyncMethods):
         Names of fields, roles, identifiers, names of tools, true, false and null are sent unchanged.
 
         A message of the model is sent as the model wrote it, byte for byte, if the messages before it are the same as
-        when it arrived. In any other message with the role of the model, each hidden word gets a new surrogate
+        when the message arrived. In any other message with the role of the model, each hidden word gets a new surrogate
         (replacement), which is never restored. A message that was sent before is sent again in its earlier rewritten
         form (except with the option ``rewrite``).
 

@@ -168,7 +168,7 @@ class StreamRestorer(ReportProperties):
     def look_ahead(self, text: str) -> None:
         """Search the next part of the reply for active content (such as scripts), before ``feed`` reads this part.
 
-        If it has any, ``feed`` restores no surrogate (replacement) of the part, before or after that content.
+        If the part has any, ``feed`` restores none of its surrogates (replacements), before or after that content.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)
@@ -322,7 +322,7 @@ class StreamRestorer(ReportProperties):
     def _find_blocked(self) -> set[int]:
         """Return the indices in ``_pending`` of surrogates (replacements) to leave: originals could form an address.
 
-        An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
+        An original that looks like an address is restored only if its chunk (text up to a blank) has no other original.
         """
         if self._chunk.spoiled or self._active.detected:
             return set()
