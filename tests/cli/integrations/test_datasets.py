@@ -146,7 +146,7 @@ def test_no_column_is_refused_and_not_left_as_it_is(plain) -> None:
 
 def test_a_column_that_is_not_there(plain) -> None:
     for call in (lambda: sanitize(plain, "stars?"), lambda: plain.map(SanitizeColumns("stars?"))):
-        with pytest.raises(ColumnError, match=r"^column is not in the rows \(note, subject.*\)(; did you mean stars\?)?$"):
+        with pytest.raises(ColumnError, match=r"^column is not in the rows \(note, subject.*\)"):
             call()
 
 
