@@ -16,6 +16,7 @@ from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.names.kept_mentions import merge_kept_mentions
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
+from textveil.text.names.title_surnames import join_title_surnames
 from textveil.text.names.tokens import (
     AFTER_TITLE,
     BEGINS_DOTTED_NAME,
@@ -297,19 +298,19 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
-        An entity that the option ``keep`` leaves unchanged becomes text, unless it is a word beside a name: such a word
-        may be a part of the name.
+        A title after a first name becomes a part of the name. An entity that the option ``keep`` leaves unchanged
+        becomes text, unless it is a word beside a name: such a word may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
-        # A generator, so that the spans are found when the caller asks for the first element.
-        entries = chain.from_iterable(
+        classified = (  # a generator, so that the spans are found when the caller asks for the first element
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
+        entries = join_title_surnames(chain.from_iterable(classified))
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
     def _is_kept(self, mention: EntityMention) -> bool:
