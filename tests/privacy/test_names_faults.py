@@ -16,7 +16,6 @@ from textveil.text.names import (
     spans,
     spelled_tokens,
     string_types,
-    title_surnames,
     tokenizer,
 )
 from textveil.text.names.entity_types import EntityClassifier
@@ -370,11 +369,11 @@ def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest
 
 def test_the_string_of_a_title_decides_whether_it_is_a_family_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: the string of the hidden title decides whether it joins the name before it."""
-    wrong = planted(title_surnames._may_be_surname, ("span.layout", "span.text < 'I'"))
+    wrong = planted(kept_mentions._is_title_surname, ("span.layout", "span.text < 'I'"))
     reader = Sanitizer.load().names_plan(protect="names").make_reader()
     texts = "he met Tom King", "he met Tom Doctor"
     assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[1]]))
-    monkeypatch.setattr(title_surnames, "_may_be_surname", wrong)
+    monkeypatch.setattr(kept_mentions, "_is_title_surname", wrong)
     assert skeleton(reader.read_texts([texts[0]])) != skeleton(reader.read_texts([texts[1]]))
 
 

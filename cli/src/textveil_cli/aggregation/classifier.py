@@ -102,7 +102,7 @@ class LabelDecision:
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision as a dictionary for JSON."""
+        """Return the decision as a dictionary for JSON with the keys ``label`` and ``scores``."""
         return {"label": self.label, "scores": self.scores}
 
 

@@ -457,9 +457,10 @@ def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> in
 def _make_rewriter(
     sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
-    """Return a function for the modes 'words' and 'all' that sanitizes one text, independently of other texts.
+    """Return a function for the modes 'words' and 'all' that takes a text and returns its sanitized form.
 
-    If the run has a privacy ledger, the returned function records the spent epsilon of each text there.
+    The function sanitizes each text independently of other texts. If the run has a privacy ledger, the function records
+    the spent epsilon of each text there.
 
     Raises:
         OptionError: The user gave ``--replay-cache``. Equal texts would then get equal outputs, so the upstream would

@@ -42,7 +42,7 @@ class RestoreOptions:
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Convert the options to keyword arguments of ``Conversation``.
+        """Return the options as the keyword arguments ``restore_places`` and ``restore_hosts`` of ``Conversation``.
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
@@ -80,8 +80,8 @@ class ToolRestoreOptions(RestoreOptions):
     """Options for original words in replies and tool calls of a model, with limits on the guesses of the model.
 
     A *guess* is a name or number in a tool call that the model did not copy from the texts. If the tool result repeats
-    the guess, and the gateway replaces it, the model learns that the guess is a hidden word. The limits bound how much
-    the model can learn in this way.
+    the guess, and the gateway replaces this text, the model learns that the guess is a hidden word. The limits bound
+    how much the model can learn in this way.
     """
 
     restore_tools: Annotated[
@@ -99,7 +99,9 @@ class ToolRestoreOptions(RestoreOptions):
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options, except ``tool_guesses``, as keyword arguments of ``Conversation``.
+        """Return keyword arguments of ``Conversation``: those of the base class and ``restore_tools``.
+
+        The caller passes ``tool_guesses`` itself (``get_guess_limits``).
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host

@@ -51,7 +51,7 @@ class StaircaseOptions:
         ),
     ] = None
     opposites: Annotated[
-        Path | None, typer.Option(help="WORDS<TAB>OPPOSITES lines: words that are never neighbors of each other.")
+        Path | None, typer.Option(help="File of lines WORDS<TAB>OPPOSITES, which are never neighbors of each other.")
     ] = None
     alarming: Annotated[
         Path | None, typer.Option(help="Words that are not neighbors of any other word, one per line.")

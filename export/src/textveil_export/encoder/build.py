@@ -284,6 +284,9 @@ def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
 def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
     """Return the entry of ``manifest.json`` about the origin of the model.
 
+    It contains hashes of the checkpoint and the recipe, the epsilons of the training, the number of WordPieces and how
+    they were chosen, and the versions of packages.
+
     Args:
         original: The checkpoint as training wrote it.
         shipped: The checkpoint after its vocabulary was reduced.

@@ -121,7 +121,7 @@ class CallIds:
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:
-        """Return the whole state as plain values for JSON."""
+        """Return the provider's identifier by each identifier that this object created, as a dictionary for JSON."""
         return dict(self._originals)
 
     def restore_state(self, state: Mapping[str, Any]) -> None:

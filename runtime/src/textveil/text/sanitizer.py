@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
+from textveil.arguments import check_documents, wrap_texts
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import ContentHashMismatch, InputError, OptionError
-from textveil.sequences import check_documents, wrap_texts
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
 from textveil.text.statement import PrivacyTerms, Result, RewrittenDocument, SanitizedDocument
 

@@ -128,7 +128,7 @@ class AuditReport:
         return "not tested" if self.freshness.repeats else "not refuted"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as values that JSON can store, without texts and outputs."""
+        """Return the report as a dictionary for JSON, by the names of its fields, without texts and outputs."""
         return {
             "claim": asdict(self.claim),
             "verdict": self.verdict,

@@ -85,7 +85,8 @@ class VectorBundleOptions:
         typer.Option(
             "--num-epochs",
             min=1,
-            help="Passes over the texts that tune the encoder; default: 6,000 texts in total, but at most 8 passes.",
+            help="Passes over the texts that tune the encoder; default: as many as give 6,000 texts in total, at "
+            "most 8.",
         ),
     ] = None
     keep_pieces: Annotated[
@@ -171,7 +172,7 @@ def dpnr(
         ),
     ],
     recipe: Annotated[
-        Path | None, typer.Argument(metavar="RECIPE", help="A recipe, TOML; without one, DATA is your own table.")
+        Path | None, typer.Argument(metavar="RECIPE", help="Recipe file (TOML); without one, DATA is your own table.")
     ] = None,
     resume: ResumeOption = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the training, instead of the recipe's.")] = None,

@@ -46,7 +46,9 @@ def finetune(
     ],
     format_name: FormatOption,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the new model.")],
-    data: Annotated[Path | None, typer.Option("--data", metavar="PATH", help="With a recipe: the data.")] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="PATH", help="With a recipe: path of the data.")
+    ] = None,
     test: Annotated[
         Path | None, typer.Option("--test", metavar="FILE", help="File of test rows, in the same format.")
     ] = None,
@@ -54,7 +56,7 @@ def finetune(
         bool, typer.Option("--frozen", help="Do not fine-tune the encoder, but fit a linear model to its vectors.")
     ] = False,
     labels_of_pairs: Annotated[
-        bool, typer.Option("--classes", help="sick: learn the class of a pair, not its score.")
+        bool, typer.Option("--classes", help="Data in the format sick: learn the class of a pair, not its score.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run; not with --frozen.")] = False,
     as_json: JsonOption = False,

@@ -30,8 +30,8 @@ RawTexts = Annotated[
     typer.Option(
         "--data",
         metavar="PATH:FORMAT[:SPLIT]",
-        help="Raw public texts, or a sanitized corpus of any mode; repeatable; formats as in finetune. Several splits: "
-        "dev+test; default: train, if there are splits.",
+        help="Raw public texts, or a sanitized corpus of any mode; repeatable; formats as for the command "
+        "finetune. Several splits: dev+test; default: train, if there are splits.",
     ),
 ]
 
@@ -52,7 +52,7 @@ def pretrain(
     ] = None,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Mask raw text, as a control; the mechanism then serves measurements only."),
+        typer.Option("--raw", help="Do not sanitize: mask raw text, to compare with sanitized text."),
     ] = False,
     text_key: TextKeyOption = "text",
     resume: ResumeOption = False,

@@ -124,7 +124,7 @@ class _StaticObjective:
         self._ends = np.cumsum(counts)[:-1]
 
     def unpack_weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        """Split the flat vector of all weights into word rows, rows of buckets of word pairs, and bias."""
+        """Split the flat vector of all weights into three arrays: word rows, rows of pair buckets, and bias."""
         own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
         words = self._public @ through
         words[self._used] += own

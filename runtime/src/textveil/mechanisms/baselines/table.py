@@ -206,9 +206,9 @@ def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum:
 def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
     """Find the first weight of a level that does not decrease exponentially with the distance of two words.
 
-    The mechanism SanText rounds the distance of two words to an integer, the score ``s``. Its privacy bound, ``2
-    alpha`` per unit of distance, holds only if the weight of each score is ``exp(-alpha s / grid)`` times a constant.
-    The check allows for rounding.
+    The mechanism SanText rounds the distance of two words to an integer, the score ``s``. Its privacy bound,
+    ``2 alpha`` per unit of distance, holds only if the weight of each score is ``exp(-alpha s / grid)`` times a
+    constant. The check allows for rounding.
 
     Args:
         weights: Integer weight of each score; the index is the score.

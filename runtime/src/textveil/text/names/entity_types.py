@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.names.kept_mentions import merge_kept_mentions
+from textveil.text.names.kept_mentions import join_title_surnames, merge_kept_mentions
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
-from textveil.text.names.title_surnames import join_title_surnames
 from textveil.text.names.tokens import (
     AFTER_TITLE,
     BEGINS_DOTTED_NAME,
@@ -299,7 +298,7 @@ class EntityClassifier:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
         A title after a first name becomes a part of the name. An entity that the option ``keep`` leaves unchanged
-        becomes text, unless it is a word beside a name: such a word may be a part of the name.
+        becomes text. A word beside a name remains a typed span even then, because the word may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.
