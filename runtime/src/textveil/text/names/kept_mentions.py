@@ -9,14 +9,11 @@ also be a name. So such a word stays unchanged only if no name is beside it. The
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
 from textveil.text.segmentation import TITLE, UPPER
-
-if TYPE_CHECKING:
-    from textveil.text.names.entity_types import EntityMention
 
 _CLOSED, _TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
 #: Types of words that may also be first names (``Christian``, ``June``).
@@ -45,7 +42,29 @@ class _HasSpan(Protocol):
         ...
 
 
+class _IsMention(_HasSpan, Protocol):
+    """Interface of ``EntityMention``, a detected entity with its type and the parts of its name."""
+
+    @property
+    def entity_type(self) -> str:
+        """The entity type."""
+        ...
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The parts (``MentionPart``), each with an entity type of its own."""
+        ...
+
+    @property
+    def name_text(self) -> str:
+        """The text of the name, without common words before it."""
+        ...
+
+    def _replace(self, **changes: Any) -> Self: ...
+
+
 Mention = TypeVar("Mention", bound=_HasSpan)
+NamedMention = TypeVar("NamedMention", bound=_IsMention)
 
 
 def merge_kept_mentions(
@@ -125,15 +144,15 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
     return (gap in _JOINS[_NAME] and mention.span.entity_type in _FIRST) or (gap == _NAME_COMMA and is_entry)
 
 
-def join_title_surnames(entries: "Iterable[str | EntityMention]") -> "Iterator[str | EntityMention]":
+def join_title_surnames(entries: Iterable[str | NamedMention]) -> Iterator[str | NamedMention]:
     """Yield the parts of a text, and join each title or office that is a family name to the first name before it.
 
     Args:
         entries: Unchanged texts and detected entities, in order.
     """
     gap = gap_after = ""
-    name: EntityMention | None = None
-    title: EntityMention | None = None
+    name: NamedMention | None = None
+    title: NamedMention | None = None
     for entry in entries:
         if isinstance(entry, str):
             if name is None:
@@ -156,7 +175,7 @@ def join_title_surnames(entries: "Iterable[str | EntityMention]") -> "Iterator[s
         yield from _join_surname(name, gap, title, gap_after, None)
 
 
-def _lacks_surname(mention: "EntityMention") -> bool:
+def _lacks_surname(mention: _IsMention) -> bool:
     """Return whether an entity consists of first names and initials, or is a single name of unknown kind."""
     if mention.span.entity_type not in _RUNS:
         return False
@@ -165,7 +184,7 @@ def _lacks_surname(mention: "EntityMention") -> bool:
     return all(part.entity_type in ("given", "initial") for part in mention.parts)
 
 
-def _is_title_surname(name: "EntityMention", gap: str, mention: "EntityMention") -> bool:
+def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
     """Return whether an entity is a title or an office that may be the family name of the name before it.
 
     An office after a single name of unknown kind is none, since that name may be the name of a firm.
@@ -189,8 +208,8 @@ def _is_title_surname(name: "EntityMention", gap: str, mention: "EntityMention")
 
 
 def _join_surname(
-    name: "EntityMention", gap: str, title: "EntityMention | None", gap_after: str, following: "EntityMention | None"
-) -> "Iterator[str | EntityMention]":
+    name: NamedMention, gap: str, title: NamedMention | None, gap_after: str, following: NamedMention | None
+) -> Iterator[str | NamedMention]:
     """Yield a name and the title after it as one person, or both unchanged if the title belongs to a name after it.
 
     Args:
