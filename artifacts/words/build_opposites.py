@@ -241,7 +241,7 @@ def require_source_file(package: str, name: str, digest: str) -> Path:
 def same(path: Path, digest: str) -> Path:
     """Return `path` if the file has the SHA-256 `digest`; otherwise raise ValueError."""
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-        raise ValueError(f"{path.name} is not the one that this script reads")
+        raise ValueError(f"{path.name} has another SHA-256 than the version that this script reads ({digest})")
     return path
 
 

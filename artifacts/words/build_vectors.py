@@ -75,7 +75,10 @@ def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
 def mark_inflections(
     words: Sequence[str], rows: Iterable[Sequence[str]], counts: Mapping[tuple[str, str], int]
 ) -> NDArray[np.float64]:
-    """Return a row for each word: how often the word is each inflected form, such as past tense, scaled to length 1.
+    """Return for each word a vector of its inflected forms: how often the word is a past tense, a plural, and so on.
+
+    For *cut* the base form and the past tense of a verb, and the singular of a noun, have weights above 0. The weight
+    of a form is the number of occurrences of its base form, so it is an estimate. Each vector is scaled to length 1.
 
     Args:
         words: Entries in lower case.

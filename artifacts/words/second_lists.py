@@ -54,7 +54,13 @@ HARMLESS = {"minor", "children"}
 
 
 def school(text: str) -> Iterator[Pair]:
-    """Yield the pairs of opposites in a JavaScript file for school classes."""
+    """Yield pairs of opposites from `WordList.js`, a list for school classes.
+
+    An entry of this file has a word and all its opposites: `word: "hot", antonyms: ["cold", "cool"]`.
+
+    Args:
+        text: Content of the file.
+    """
     for word, antonyms in re.findall(r'word: "([^"]*)",\s*antonyms: \[([^\]]*)\]', text):
         yield from ((word, other) for other in re.findall(r'"([^"]*)"', antonyms))
 
@@ -76,7 +82,13 @@ def eacl(text: str) -> Iterator[Pair]:
 
 
 def news(text: str) -> Iterator[str]:
-    """Yield the words of a public list of blocked terms for news, without harmless words and terms of several words."""
+    """Yield alarming words, from a public list of terms that a news account uses to skip news.
+
+    Terms of several words, names and the words in `HARMLESS` are left out.
+
+    Args:
+        text: Content of `blocked_terms.py`, which assigns the list to `BLOCKED_TERMS`.
+    """
     terms = (term.strip() for term in ast.literal_eval(text.split("BLOCKED_TERMS = ")[1]))
     yield from (term for term in terms if term.isalpha() and term.islower() and term not in HARMLESS)
 

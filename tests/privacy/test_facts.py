@@ -376,3 +376,26 @@ def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> 
     known = plan.lists.fact_lists
     lists = replace(plan.lists, fact_lists={**known, "capital": known["capital"] | {"Anna"}})
     assert "Anna" not in read_kept(replace(plan, lists=lists), "We use Anna for it")
+
+
+#: Places at which a short number stays.
+_NUMBER_PLACES = (
+    "error {} in version {}, status {}",
+    "we sold {} apples and {} km for ${} or {} euros",
+    "at least {} to {} hours, size {} x {} cm",
+    "x = {} + 5, f({}) and the list {}, {}, {}",
+    "{}. First entry\n{} % of {}",
+)
+
+
+def test_no_rule_of_plain_keeps_a_long_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long numbers are not handed to the rules, and with all rules they are hidden likewise."""
+    sanitizer = Sanitizer.load()
+    numbers = "12345 10054 65535 100000 8821377 2147483647".split()
+    texts = [place.replace("{}", number) for place in _NUMBER_PLACES for number in numbers]
+    short = [place.replace("{}", "7") for place in _NUMBER_PLACES]
+    before = [sanitizer.preview(text, facts="plain") for text in texts]
+    assert any(("7", "kept") in sanitizer.preview(text, facts="plain") for text in short)
+    assert not any((number, "kept") in found for found in before for number in numbers)
+    monkeypatch.setattr("textveil.text.names.facts.LONG_NUMBERS", frozenset())
+    assert [Sanitizer.load().preview(text, facts="plain") for text in texts] == before

@@ -146,9 +146,9 @@ class ColumnSelection:
 
     @property
     def receipt_description(self) -> dict[str, object] | None:
-        """Return the file format and the names of the sanitized columns; ``None`` for plain text.
+        """Return the keys ``format`` (of the files) and ``rewritten_columns`` for the receipt; ``None`` for plain text.
 
-        The signed receipt of a run contains them, with a hash of the output.
+        The receipt of a run is a signed statement with a hash of the output.
         """
         return None if self.format == "lines" else {"format": self.format, "rewritten_columns": list(self.columns)}
 

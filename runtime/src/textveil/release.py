@@ -89,7 +89,7 @@ class WholeText(PrivacyLoss):
 
 
 class PerCoordinate(PrivacyLoss):
-    """Privacy loss for any two texts, for an observer who sees only one coordinate of a vector."""
+    """Privacy loss (epsilon and delta), for any two texts, if an observer sees one coordinate of a vector."""
 
     about = "a single coordinate"
 

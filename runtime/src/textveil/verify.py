@@ -249,7 +249,7 @@ def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
     """Check the stored distances of similar words, and that no similar word is missing.
 
     For each word, the table stores its nearest words (neighbors). Every word that is nearer than the last stored
-    neighbor must also be stored. Otherwise the mechanism would sample that word too rarely.
+    neighbor must also be stored: the mechanism would sample a missing word too rarely.
     """
     no_candidate = np.append((table.roles & SANTEXT_OUTPUT_ROLE) == 0, True)
     for rows, squared in metric.iterate_squared_blocks(np.arange(len(table.neighbors))):

@@ -29,9 +29,10 @@ Floats = NDArray[np.float64]
 def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
     """Compute the most accurate randomizer of class labels at an epsilon (``accuracy``) by linear programming.
 
-    The result is private up to the solver's tolerance. The linear program has one further variable ``lo(y)`` per
-    output, and requires ``lo(y) <= Q(y|x) <= exp(epsilon) lo(y)`` for each input. This needs ``2 n^2`` constraints
-    instead of ``n^3`` for all pairs of inputs, and has the same optimum.
+    Let ``Q(y|x)`` be the probability of the label ``y`` in place of ``x``, for ``n`` labels. The linear program has one
+    further variable ``lo(y)`` per output, and requires ``lo(y) <= Q(y|x) <= exp(epsilon) lo(y)`` for each input. This
+    needs ``2 n^2`` constraints instead of ``n^3`` for all pairs of inputs, and has the same optimum. The result is
+    private up to the solver's tolerance.
 
     Args:
         confusion: Counts or shares by true class (row) and decision without noise (column), shape ``(n, n)``.

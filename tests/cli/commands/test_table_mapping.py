@@ -130,7 +130,7 @@ def test_a_mapping_too_large_to_be_read(
     here: Callable, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No output is written that no reply could be restored with."""
-    monkeypatch.setattr("textveil.text.restore.MAX_MAPPING_BYTES", 100)
+    monkeypatch.setattr("textveil_cli.console.mapping_files.MAX_MAPPING_BYTES", 100)
     saved = ("--document", "file", "--save-mapping", tmp_path / "map.json", "-o", tmp_path / "sent.csv")
     ran = here("sanitize", table, "-c", "note", *saved)
     assert "--save-mapping: the mapping exceeds 64 MB: divide the text, or write tags" in ran.message

@@ -213,7 +213,7 @@ def test_a_charged_run_does_not_go_on_with_one_that_was_not(
             ["--privacy-unit", "secret", "--privacy-unit-column", "who"],
             "use either --privacy-unit or --privacy-unit-column",
         ),
-        (["--replay-cache", "--replay-cache-key", "k"], "--replay-cache needs plain text"),
+        (["--replay-cache", "--replay-cache-key", "k"], "--replay-cache needs plain text (--text, standard input"),
         (["--privacy-unit-column", "a secret where a column belongs"], "--privacy-unit-column is not in the header"),
         (["--privacy-unit-column", "who", "--plain"], "use only one of"),
     ],

@@ -38,7 +38,7 @@ def called(folder: Path, *calls: tuple[str, dict[str, str]], options: tuple[str,
 
 def tools(folder: Path, **options: Any) -> list[Any]:
     """Return the functions of the tools."""
-    server = make_server(folder, **options)
+    server = make_server(folder, **{"style": "surrogate", **options})
     return [server._tool_manager.get_tool(name).fn for name in ("read_file", "write_file")]
 
 

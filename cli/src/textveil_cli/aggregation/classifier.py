@@ -102,7 +102,7 @@ class LabelDecision:
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision as a dictionary for JSON."""
+        """Return the decision as a dictionary for JSON with the keys ``label`` and ``scores``."""
         return {"label": self.label, "scores": self.scores}
 
 
@@ -207,7 +207,8 @@ class VectorClassifier:
             ) from None
         if bundle != self.bundle.content_hash:
             raise ReleaseError(
-                f"line {number}: was released with another bundle: pass the bundle of the devices with --bundle"
+                f"line {number}: was released with another bundle: pass the bundle of the device that wrote this line "
+                "with --bundle"
             )
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
             raise ReleaseError(

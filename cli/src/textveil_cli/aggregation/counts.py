@@ -85,7 +85,7 @@ class CountEstimate:
         return low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as a dictionary for JSON."""
+        """Return ``count``, ``standard_error`` and ``interval`` (``None`` or two numbers) as a dictionary for JSON."""
         interval = self.interval
         return {
             "count": self.count,
@@ -207,7 +207,7 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
 
 
 def compute_right_inverse(rows: Floats) -> Floats | None:
-    """Compute a matrix ``W`` with ``R W = I``.
+    """Compute a matrix ``W`` for which ``R W`` is the identity matrix; ``R`` is the argument.
 
     The result is ``None`` if rounding errors would dominate its values. If ``R`` has more columns than rows, many such
     matrices exist. The result is then the solution of weighted least squares, in which the weight of a column is the
@@ -231,7 +231,7 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
 
 def compute_correction(staircase: LabelStaircase) -> Floats:
-    """Compute the matrix ``W`` that corrects label counts for the randomization: ``P W = I``.
+    """Compute the matrix ``W`` that corrects label counts for the randomization: ``P W`` is the identity matrix.
 
     ``P`` is the matrix of the randomizer: the entry in row i and column j is the probability that the device sends
     label j for a text of label i. The shape of ``W`` is ``(sent labels, labels)``.
@@ -274,12 +274,16 @@ def _estimate_by_mechanism(
 ) -> tuple[list[Floats], Floats]:
     """Compute estimated counts from the labels of each randomizer, and the variance of their sum.
 
-    A randomizer is a rule that replaces labels at random. The variance is the part due to the randomization. The
-    variance of each randomizer is an unbiased estimate, except that a negative value becomes 0.
+    A randomizer is a rule that replaces labels at random. The variance of each randomizer is an unbiased estimate,
+    except that a negative value becomes 0.
 
     Args:
         weights: For each randomizer the matrix that converts its histogram to estimated counts.
         histograms: For each randomizer the number of received copies of each label.
+
+    Returns:
+        A list with one array of counts (one count for each label) for each randomizer; and an array with the variance
+        of each label's sum, as far as the randomization causes it.
     """
     estimates, variances = [], np.zeros(weights[0].shape[1])
     for weight, (_, histogram) in zip(weights, histograms, strict=True):

@@ -97,14 +97,16 @@ class LabelServer:
         released, content_hash, epsilon, randomizer = fields
         if content_hash != self.bundle.content_hash[:HASH_DIGITS]:
             raise ReleaseError(
-                f"line {number}: was released with another bundle: pass the bundle of the devices with --bundle"
+                f"line {number}: was released with another bundle: pass the bundle of the device that wrote this line "
+                "with --bundle"
             )
         for staircase in self.bundle.randomizers.get(randomizer, ()):
             if f"{staircase.level.epsilon:f}" == epsilon:
                 break
         else:
             raise ReleaseError(
-                f"line {number}: was released with a randomizer or an epsilon that the bundle does not have"
+                f"line {number}: was released with a randomizer or an epsilon that the bundle does not have: pass the "
+                "bundle of the devices with --bundle"
             )
         label_id = int(released) if is_id else self._id_by_sentence[released]
         if label_id >= staircase.label_count or not staircase.base[label_id]:

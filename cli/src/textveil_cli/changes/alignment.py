@@ -82,9 +82,9 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 
 
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
-    """Yield the tokens of a text in groups: adjacent unchanged tokens form one group.
+    """Yield the tokens of a text in groups. Adjacent unchanged tokens form one group.
 
-    Each replaced token forms a separate group, unless ``joined`` is true.
+    If ``joined`` is true, adjacent replaced tokens form one group too. If not, each of them is a group.
 
     Args:
         pieces: Tokens of the original text, and gaps (the text between two tokens), each with its treatment.
@@ -163,6 +163,10 @@ def _extend_places(
         original: The replaced text.
         following: Unchanged text after the replaced text; ``None`` at the end of the text.
         output: The sanitized text.
+
+    Returns:
+        For each position its alignment: the words so far, and the sum of their differences. If there are too many
+        positions, only those with the smallest differences.
     """
     extended: dict[int, _AlignedPlace] = {}
     for start, (cost, ends) in places.items():

@@ -29,7 +29,9 @@ class ReleaseOptions:
     epsilon: Annotated[
         str | None,
         typer.Option(
-            "--epsilon", "-e", help="Epsilon per text, as textveil info lists it; default: that of the bundle."
+            "--epsilon",
+            "-e",
+            help="Epsilon per text, one of those that 'textveil info' lists; default: that of the bundle.",
         ),
     ] = None
     word_dropout: Annotated[

@@ -429,9 +429,10 @@ def _open_store(
 def _make_reporting_app(
     service: Gateway, review_page: ReviewPage | None, description: str, access: "AccessRule"
 ) -> Any:
-    """Print the protection mode of the gateway, configure the interpreter, and return the ASGI application.
+    """Return the ASGI application of the gateway, when the server is ready to start.
 
-    The server calls this function once it has checked the address to listen on.
+    The server calls this function once it has checked the address to listen on. Before the application is made, the
+    function prints the protection mode, and sets Python's thread switching, garbage collection and memory for a server.
     """
     _print_notice(description)
     tune_interpreter()
@@ -456,9 +457,10 @@ def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> in
 def _make_rewriter(
     sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
-    """Return a function for the modes 'words' and 'all' that sanitizes one text, independently of other texts.
+    """Return a function for the modes 'words' and 'all' that takes a text and returns its sanitized form.
 
-    If the run has a privacy ledger, the returned function records the spent epsilon of each text there.
+    The function sanitizes each text independently of other texts. If the run has a privacy ledger, the function records
+    the spent epsilon of each text there.
 
     Raises:
         OptionError: The user gave ``--replay-cache``. Equal texts would then get equal outputs, so the upstream would

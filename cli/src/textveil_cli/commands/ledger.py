@@ -14,7 +14,13 @@ from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, open_output, pr
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput
 
 LedgerArgument = Annotated[Path, typer.Argument(metavar="LEDGER", help="File of the privacy ledger.")]
-PrivacyUnitOption = Annotated[str | None, typer.Option("--privacy-unit", help="Name of one privacy unit.")]
+PrivacyUnitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--privacy-unit",
+        help="Name of one privacy unit: the person, account or device for which the ledger adds up epsilon.",
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Confirm: deleted data cannot be recovered.")]
 
 ledger = typer.Typer(

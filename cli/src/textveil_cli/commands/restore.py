@@ -14,16 +14,15 @@ import typer
 from textveil.errors import InputError, OptionError
 from textveil.storage import ProtectedPaths
 from textveil.text import Restored, RestoreReport
-from textveil.text.restore import MAX_MAPPING_BYTES, Restorer
 
 from textveil_cli.console import (
     LineBatch,
     describe_restore_report,
-    get_safe_file_name,
     open_output,
     print_unless_quiet,
     read_inputs,
 )
+from textveil_cli.console.mapping_files import read_mapping
 from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
 
 #: Maximum number of characters of a reply that are checked for active content before the first one is restored.
@@ -36,6 +35,9 @@ def restore(
     places: RestoreOptions,
     mapping: Annotated[
         Path | None, typer.Option("--mapping", help="Mapping file written by sanitize --save-mapping.")
+    ] = None,
+    mapping_key: Annotated[
+        Path | None, typer.Option("--mapping-key", help="Key file of an encrypted mapping (sanitize --mapping-key).")
     ] = None,
     output: PrivateOutput = None,
     as_json: Annotated[
@@ -63,12 +65,9 @@ def restore(
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
         raise OptionError("--mapping is required: the file that sanitize --save-mapping wrote")
-    ProtectedPaths(inputs=[*paths, mapping]).check_outputs(("--output", output))
-    try:
-        with mapping.open("rb") as file:
-            restorer = Restorer.from_json(file.read(MAX_MAPPING_BYTES + 1))
-    except OSError as error:
-        raise InputError(f"--mapping: cannot read {get_safe_file_name(mapping) or 'the file'}") from error
+    read_paths = [*paths, mapping] if mapping_key is None else [*paths, mapping, mapping_key]
+    ProtectedPaths(inputs=read_paths).check_outputs(("--output", output))
+    restorer = read_mapping(mapping, mapping_key)
     if not as_json and any(_HALF_PAIR.search(pair.original) for pair in restorer.pairs):
         raise InputError("--mapping: an original has half of a UTF-16 pair, which no text file may contain: use --json")
     reports: list[RestoreReport] = []

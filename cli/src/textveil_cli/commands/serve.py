@@ -29,7 +29,8 @@ class ServedEncoderOptions:
         Path | None, typer.Option(help="Folder of an encoder bundle; /encode is unavailable without it.")
     ] = None
     encoder_epsilon: Annotated[
-        str | None, typer.Option(help="Epsilon per text, as textveil info lists it; default: that of the encoder.")
+        str | None,
+        typer.Option(help="Epsilon per text, one of those that 'textveil info' lists; default: that of the encoder."),
     ] = None
     encoder_as_text: Annotated[
         bool, typer.Option("--encoder-as-text", help="Add a public sentence to the class label in answers of /encode.")
@@ -71,8 +72,8 @@ def serve(
         typer.Option(
             "--privacy-unit-per-request",
             rich_help_panel=LedgerOptions.heading,
-            help='With --ledger: a request may name its privacy unit ("privacy_unit" in its body), which '
-            "begins a new budget.",
+            help='With --ledger: a request may name the privacy unit that spends its epsilon ("privacy_unit" in its '
+            "body). Each new name begins a new budget.",
         ),
     ] = False,
     max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="Maximum bytes of a request body.")] = 1

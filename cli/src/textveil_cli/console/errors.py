@@ -176,7 +176,7 @@ def _describe_accepted_values(option: Any, typed: str) -> str:
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)
     if choices:
-        from textveil.choices import suggest_choice
+        from textveil.arguments import suggest_choice
 
         suggestion = suggest_choice(typed, choices)
         accepted = " or ".join(part for part in (", ".join(choices[:-1]), choices[-1]) if part)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from textveil import Conversation
-from textveil.sequences import join_utf16_halves
+from textveil.arguments import join_utf16_halves
 
 from textveil_cli.gateway.api_replies import ApiReplyRestorer, drop_fields, get_string, make_index_key, parse_object
 from textveil_cli.gateway.sse import ServerSentEvent

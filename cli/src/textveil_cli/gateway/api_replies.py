@@ -138,10 +138,11 @@ class ApiReplyRestorer:
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Store a value that the client gets unchanged, and that the client may display next to any text of the reply.
+        """Inform the scanners of links about a value of the reply in which no original is restored.
 
-        If the value begins a link, the restorer puts no original word back inside that link: a client that opens the
-        link would send the word to its host.
+        A client may display the value and a text of the reply as one text, for example ``[See](https://a.example/`` and
+        then the text. If the value begins a link in this way, no original is restored in the rest of the link: a client
+        that opens the link would send the original to its host.
         """
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):

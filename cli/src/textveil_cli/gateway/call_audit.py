@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from textveil import Conversation
+from textveil.arguments import join_utf16_halves
 from textveil.errors import InputError
-from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.sse import END_EVENTS
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from textveil import Conversation
+from textveil.arguments import join_utf16_halves
 from textveil.conversation import find_displayed_texts
-from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.api_replies import (
     ApiReplyRestorer,

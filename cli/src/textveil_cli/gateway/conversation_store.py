@@ -286,9 +286,9 @@ class ConversationStore:
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
         """Mark a request as active during the ``async with`` block; then compress idle conversations.
 
-        While the request is active, no other gateway can handle a request of this conversation. Otherwise one gateway
-        could overwrite a count of the other: the number of original words that the model tried to guess. Some idle
-        conversations stay uncompressed, so that their next requests need not wait.
+        While the request is active, no other gateway can handle a request of this conversation. So two gateways cannot
+        overwrite each other's count of the original words that the model tried to guess. Some idle conversations stay
+        uncompressed, so that their next requests need not wait.
 
         Args:
             stored: The conversation.

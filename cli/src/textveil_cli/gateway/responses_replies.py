@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from textveil import Conversation
+from textveil.arguments import join_utf16_halves
 from textveil.conversation import find_displayed_texts
-from textveil.sequences import join_utf16_halves
 
 from textveil_cli.gateway.api_replies import (
     ApiReplyRestorer,
@@ -207,8 +207,8 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
     def _restore_final_text(self, place: Any, written: str) -> str:
         """Put original words back into a complete text that repeats the parts streamed before.
 
-        If the text equals the joined parts, the result is exactly the text that the client already received. Otherwise
-        the text is treated as a new text after all others.
+        If the text equals the joined parts, the result is exactly the text that the client already received. Any other
+        text is treated as a new text after all others.
 
         Args:
             place: Position of the text in the reply.

@@ -94,7 +94,13 @@ def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callabl
 
 
 def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
-    """Return the input examples of all tools, in the order in which ``rewrite_examples`` processes them."""
+    """Return the input examples of all tools, in the order in which ``rewrite_examples`` processes them.
+
+    Args:
+        tools: Checked tool definitions; ``None`` for no tools.
+        pass_through: Names of fields that the user permits to be sent unchanged. If ``input_examples`` is one of them,
+            the result is empty.
+    """
     collected: list[Any] = []
 
     def collect(examples: Any) -> Any:
@@ -130,7 +136,15 @@ def _rewrite_tool(
 
 
 def _is_nested(name: str, tool_type: Any) -> bool:
-    """Return whether a field contains nested definitions: tools, or settings of a tool of the provider."""
+    """Return whether the value of a field contains objects that are processed in the same way as a tool definition.
+
+    These are tools inside a tool, in fields such as ``function`` or ``tools``, and the settings in ``parameters`` of a
+    tool that the provider runs. In a tool that the client runs, ``parameters`` is a JSON schema instead.
+
+    Args:
+        name: The name of the field.
+        tool_type: The ``type`` of the tool that has the field; ``None`` if it has none.
+    """
     return name in _NESTED_FIELDS or (name == "parameters" and tool_type not in _FUNCTION_TYPES)
 
 

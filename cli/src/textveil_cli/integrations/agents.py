@@ -117,8 +117,11 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Create the id of the conversation when a thread of the agent starts.
 
+        Returns:
+            The id under the key ``textveil_conversation``; ``None`` if the thread already has one.
+
         Raises:
-            TracingRefused: The agent is traced although ``traced`` is false.
+            TracingRefused: A tracer of the agent would receive the raw text.
         """
         handlers = getattr(ensure_config().get("callbacks"), "handlers", ())
         handler_modules = {type(handler).__module__ for handler in handlers}
@@ -214,7 +217,7 @@ class _WrappedChatModel(BaseChatModel):
 def _make_unstreamed_config() -> RunnableConfig:
     """Return the configuration with which LangChain calls the wrapped model without streaming.
 
-    Otherwise a program that streams the agent's messages would receive surrogates (replacements) instead of original
-    words.
+    With streaming, a program that streams the agent's messages would receive surrogates (replacements) instead of
+    original words.
     """
     return {"tags": [TAG_NOSTREAM]}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from textveil.arguments import list_items
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import InputError, LanguageWarning, OptionError
-from textveil.sequences import list_items
 from textveil.text import KeptWords, Options, PrivacyTerms, Result, Sanitizer
 from textveil.text.restore import Restorer
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from textveil.errors import InputError, OptionError
+from textveil.arguments import check_choice
+from textveil.errors import InputError
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, ExtraMissing
@@ -61,8 +62,7 @@ class SanitizeColumns:
         document: str = "cell",
         **settings: Unpack[SanitizerSettings],
     ) -> None:
-        if document not in ("cell", "row"):
-            raise OptionError("document must be 'cell' or 'row'")
+        check_choice("document", document, ("cell", "row"))
         self.columns, self.document = collect_columns(column, more), document
         self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
 from textveil import Conversation
+from textveil.arguments import list_items
 from textveil.errors import InputError
-from textveil.sequences import list_items
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, ExtraMissing, TracingRefused

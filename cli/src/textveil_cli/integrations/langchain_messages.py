@@ -124,10 +124,10 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return a report of a restored reply as lists, such as the surrogates (replacements) that are still in the reply.
+    """Return the report of a restored reply as a dictionary of lists, for any serializer of messages.
 
-    The list ``tools`` has the names of called tools whose arguments still have surrogates. The lists contain only
-    strings, numbers and other values that any serializer of messages supports.
+    Most keys are those of ``RestoreReport.to_dict``, such as ``not_restored`` with the surrogates (replacements) that
+    are still in the reply. The list ``tools`` has the names of called tools whose arguments still have surrogates.
     """
     return {**result.report.to_dict(), "tools": [*result.tools]}
 
@@ -276,7 +276,8 @@ class ChunkedReplyRestorer:
 def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
     """Return the stop sequences of a model, with names replaced as in the messages of the conversation.
 
-    If several settings contain stop sequences, the last ones are used.
+    The keys of the result are the names of the settings, such as ``stop``. If several of the given objects contain the
+    same setting, the last value is used.
 
     Args:
         conversation: The conversation, which stores the surrogate (replacement) of each name.

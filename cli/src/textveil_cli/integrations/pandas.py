@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
+from textveil.arguments import check_choice, refuse_unknown_options
 from textveil.bundle import MAX_BUNDLE_BYTES
-from textveil.choices import check_choice, refuse_unknown_options
 from textveil.errors import InputError, OptionError
 from textveil.storage import read_key
 from textveil.text.restore import Restorer
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
-from textveil_cli.console.mapping_output import write_mapping
+from textveil_cli.console.mapping_files import write_mapping
 from textveil_cli.console.own_types import read_known_persons
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, check_cells, collect_columns

@@ -46,7 +46,8 @@ class FbddOptions:
     eta: Annotated[
         float,
         typer.Option(
-            help="S_w is the smallest number of words that make up 1 - eta of the samples; with 0, all of them."
+            help="Share of the samples that S_w ignores, the rarest first. S_w is the number of different outputs of a "
+            "word; a larger eta makes S_w smaller."
         ),
     ] = 0.0
 

@@ -171,6 +171,7 @@ def refuse_overwriting(
     receipt: ReceiptOptions,
     bundle: Path | None,
     *written_paths: tuple[str, Path | None],
+    mapping_key: Path | None = None,
 ) -> None:
     """Raise ``OutputError`` if an output would overwrite another output, or a file that the command reads or updates.
 
@@ -182,8 +183,10 @@ def refuse_overwriting(
         receipt: Options with the receipt, which is an output, and its key.
         bundle: Folder of the bundle; ``None`` for the built-in bundle.
         written_paths: Outputs, each as the name of its option and its path.
+        mapping_key: Key of an encrypted mapping.
     """
     keys = [("--replay-cache-key", ledger.replay_cache_key), ("--receipt-key", receipt.receipt_key)]
+    keys.append(("--mapping-key", mapping_key))
     outputs = [*written_paths, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return

@@ -42,7 +42,7 @@ class RestoreOptions:
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Convert the options to keyword arguments of ``Conversation``.
+        """Return the options as the keyword arguments ``restore_places`` and ``restore_hosts`` of ``Conversation``.
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
@@ -99,7 +99,9 @@ class ToolRestoreOptions(RestoreOptions):
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options, except ``tool_guesses``, as keyword arguments of ``Conversation``.
+        """Return keyword arguments of ``Conversation``: those of the base class and ``restore_tools``.
+
+        The caller passes ``tool_guesses`` itself (``get_guess_limits``).
 
         Raises:
             OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host

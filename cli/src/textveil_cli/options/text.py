@@ -316,8 +316,9 @@ class SamplingOptions:
         int | None,
         typer.Option(
             min=1,
-            help="With --consistent: maximum number of randomized words, names and numbers in a document (2,000). Mode "
-            "names: maximum number of different ones; tags replace the others.",
+            help="Maximum size of a document, 2,000 by default. With --consistent: number of randomized words, names "
+            "and numbers. Mode names: number of different names, numbers and words with surrogates; tags replace the "
+            "others.",
         ),
     ] = None
 

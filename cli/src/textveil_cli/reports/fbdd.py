@@ -173,6 +173,9 @@ def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count:
 def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
     """Convert the measurements of FBDD at one epsilon to a dictionary for JSON.
 
+    The keys are ``epsilon`` (per median distance), ``epsilon_vectors`` (per unit of the vectors, ``None`` if the unit
+    is unknown), ``unchanged`` (probability that a word stays) and ``likely_outputs`` (numbers of different outputs).
+
     Args:
         found: The measurements.
         unit: Median distance of two words, to convert epsilon to the unit of the vectors; ``None`` if unknown.
@@ -186,7 +189,10 @@ def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
 
 
 def _describe_values(values: Any) -> dict[str, Any]:
-    """Return the mean and quantiles of values as a dictionary for JSON. Each quantile is one of the values."""
+    """Return ``mean``, and ``quantiles`` by name from ``min`` to ``max``, as a dictionary for JSON.
+
+    Each quantile is one of the values.
+    """
     quantiles = np.quantile(values, (0, *_QUANTILES, 1), method="inverted_cdf").tolist()
     names = ("min", *map(str, _QUANTILES), "max")
     return {"mean": float(np.mean(values)), "quantiles": dict(zip(names, quantiles, strict=True))}

@@ -6,7 +6,13 @@ from textveil.bundle import TextBundle
 
 
 def describe_names_lists(bundle: TextBundle) -> dict[str, Any]:
-    """Return the number of words and of possible replacements of each entity type, as a dictionary for JSON."""
+    """Return the sizes of the lists of the mode 'names' as a dictionary for JSON.
+
+    The keys are ``common_words`` and ``kept_names`` (numbers of entries), and ``entity_types``, a list with one object
+    for each type: ``name``, ``listed_words``, ``surrogates`` (number of possible replacements) and
+    ``unchanged_probability`` (that a replacement happens to equal its original). A number is ``None`` if the type has
+    no such list.
+    """
     lists = bundle.get_names_lists()
     list_sizes = {kind: len(found) for kind, found in lists.members_by_type.items()}
     pool_sizes = {kind: len(found) for kind, found in lists.surrogate_pools.items()}

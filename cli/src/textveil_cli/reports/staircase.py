@@ -19,7 +19,11 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
-    """Return the properties of a bundle's staircase mechanism, such as its epsilons, as a dictionary for JSON."""
+    """Return the properties of a bundle's staircase mechanism as a dictionary for JSON.
+
+    The keys are ``guarantee``, ``default_mode``, ``entity_types`` (their names) and ``epsilons``, a list with the
+    fields of ``StaircaseSummary`` for each epsilon.
+    """
     assert bundle.template is not None
     return {
         "guarantee": NOTION,

@@ -77,7 +77,7 @@ class LevelCertificate:
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values that JSON can store."""
+        """Return the fields by name, as values that JSON can store."""
         return asdict(self)
 
 

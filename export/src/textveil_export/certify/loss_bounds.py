@@ -27,7 +27,7 @@ _OUTPUTS_AT_ONCE = 256
 
 
 class LossEnvelope:
-    """Largest change of a log weight between two scores that differ by at most n.
+    """Largest change of a log weight between two scores that differ by at most ``n``.
 
     A score is a distance as an integer, and ``W[a]`` is the weight of the score ``a``. The class computes
     ``E[n] = max over a, m <= n of ln W[a] - ln W[a + m]``. Scores above the last one have the weight of the last one,
@@ -82,7 +82,7 @@ class LossBounds:
 
     @property
     def log_totals(self) -> Floats:
-        """Logarithms ``ln Z(x)`` of the normalizers (sums of all output weights) of all inputs, shape ``(inputs,)``."""
+        """Logarithms of the normalizers ``Z(x)`` (sums of output weights) of all inputs ``x``, shape ``(inputs,)``."""
         return self.randomizer.log_totals
 
     @cached_property
@@ -120,7 +120,9 @@ class LossBounds:
 
 
 def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, for one ``x`` and several ``x'``.
+    """Return the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, for one input ``x`` and several inputs ``x'``.
+
+    The score ``u`` of two words is their distance as an integer.
 
     Args:
         scores: Score ``u(x, y)`` (distance as an integer) of ``x`` and each word ``y``, shape ``(symbols,)`` or longer.

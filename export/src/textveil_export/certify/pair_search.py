@@ -212,19 +212,19 @@ class _PairSearch:
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Record loss bounds for all pairs ``(x, x')`` of words if ``x`` is in the block and a possible output."""
+        """Record loss bounds for all open pairs whose first word is in the block and is a possible output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)
 
     def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a boolean for each pair of words: whether the search must still examine the pair.
+        """Return a boolean for each pair of words ``(x, x')``: whether the search must still examine the pair.
 
-        A pair can be skipped if its loss per unit of distance cannot exceed the largest one so far (``threshold``). Let
-        ``u`` be the score of the pair (its distance as an integer), ``Z`` the normalizer of an input, and ``E[n]`` the
-        largest change of a log weight between scores that differ by at most n. The loss is at most ``E[u + 1] - ln Z(x)
-        + ln Z(x')``, and the distance at least ``u / grid``. So the function compares ``E[u + 1] - threshold u / grid``
-        with ``ln Z(x) - ln Z(x')``.
+        A pair can be skipped if its loss per unit of distance cannot exceed ``threshold``, the largest one so far. Let
+        ``u`` be the score of the pair (its distance as an integer), ``Z(x)`` the normalizer (sum of weights) of input
+        ``x``, and ``E[n]`` the largest change of a log weight between scores that differ by at most ``n``. The loss is
+        at most ``E[u + 1] - ln Z(x) + ln Z(x')``, and the distance at least ``u / grid``. So the function compares
+        ``E[u + 1] - threshold u / grid`` with ``ln Z(x) - ln Z(x')``.
 
         Args:
             block: Ids of the first inputs ``x`` of the pairs; ``x'`` is any input.
@@ -272,7 +272,7 @@ class ScoreDifferences:
     """Largest score differences ``n(x, x')`` between input words; a score is a distance as an integer.
 
     ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``, where ``u`` is the score, and ``x`` is an
-    input that is not an output. ``n(x, x')`` depends on distances alone, so mechanisms with equal outputs share it.
+    input that is not an output. The differences depend on distances alone, so mechanisms with equal outputs share them.
     At the first use of an ``x`` the class computes a cheap upper bound for all pairs of this ``x``. The class computes
     exact values for single pairs on demand.
     """

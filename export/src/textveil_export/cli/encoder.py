@@ -23,7 +23,7 @@ class EncoderLevelOptions:
         typer.Option(help="Comma-separated epsilons per text. Default: those of the training."),
     ] = None
     default_level: Annotated[
-        str | None, typer.Option(help="Epsilon for users who choose none. Default: 4, or the middle one.")
+        str | None, typer.Option(help="Epsilon of calls that pass none. Default: 4, or the middle one.")
     ] = None
     delta: Annotated[
         str | None, typer.Option(help="Delta of the mode l2, a decimal number. Default: that of the training.")

@@ -44,10 +44,14 @@ class StaircaseOptions:
         ),
     ] = None
     word_frequencies: Annotated[
-        Path | None, typer.Option(help="Public frequencies: WORD<TAB>COUNT lines. Default: estimated from the order.")
+        Path | None,
+        typer.Option(
+            help="Public frequencies of words: WORD<TAB>COUNT lines. Default: those of the built-in English words; for "
+            "other words, estimated from their order, most frequent first."
+        ),
     ] = None
     opposites: Annotated[
-        Path | None, typer.Option(help="WORDS<TAB>OPPOSITES lines: words that are never neighbors of each other.")
+        Path | None, typer.Option(help="File of lines WORDS<TAB>OPPOSITES, which are never neighbors of each other.")
     ] = None
     alarming: Annotated[
         Path | None, typer.Option(help="Words that are not neighbors of any other word, one per line.")

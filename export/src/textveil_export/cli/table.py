@@ -132,7 +132,8 @@ class SanTextOptions:
         str | None, typer.Option(help="Epsilon of the level for users who choose none. Default: the middle one.")
     ] = None
     statistics: Annotated[
-        bool, typer.Option(help="Measure the effect of each level on words, for textveil levels. Takes minutes.")
+        bool,
+        typer.Option(help="Measure the effect of each level on words, which 'textveil levels' prints. Takes minutes."),
     ] = True
 
     def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:

@@ -49,7 +49,7 @@ class EncoderBuildSettings:
         name: Name of the bundle, as ``textveil info`` prints it.
         data: File of public labeled texts, on which the accuracy of int8 models is measured.
         levels: Epsilons per text, decimal strings; ``None`` for the checkpoint's epsilons.
-        default_level: Epsilon for users who choose none; ``None`` for ``"4"``, or the middle level if there is no 4.
+        default_level: Epsilon of calls that pass none; ``None`` for ``"4"``, or the middle level if there is no 4.
         delta: Delta of the mode ``l2``, a decimal string; ``None`` for the checkpoint's delta.
         grid: Number of integer steps per unit of the vector; ``None`` for the result of ``choose_grid``.
         keep_pieces: Number of WordPieces to keep; ``None`` for no limit.
@@ -283,6 +283,9 @@ def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
 
 def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
     """Return the entry of ``manifest.json`` about the origin of the model.
+
+    It contains hashes of the checkpoint and the recipe, the epsilons of the training, the number of WordPieces and how
+    they were chosen, and the versions of packages.
 
     Args:
         original: The checkpoint as training wrote it.

@@ -157,7 +157,7 @@ def is_decimal(text: object) -> bool:
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    """Read the record of the training run (settings and results) from a checkpoint.
+    """Read the record of the training run (settings and results) from a checkpoint; empty if the checkpoint has none.
 
     Raises:
         EncoderCheckpointError: The training has not finished.

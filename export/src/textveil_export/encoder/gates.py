@@ -49,7 +49,11 @@ class GateReport:
     outside: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return the measurements by name, for ``manifest.json``."""
+        """Return the measurements by name, for ``manifest.json``: accuracy without noise and by epsilon, for each form.
+
+        A form is one precision of the model, such as int8. ``agreement_without_noise`` is the share of texts for which
+        the forms agree, and ``vectors_outside_ball`` the number of vectors that exceed the bound.
+        """
         return {
             "texts": self.texts,
             "accuracy_without_noise": {form: round(value, 4) for form, value in self.accuracy.items()},

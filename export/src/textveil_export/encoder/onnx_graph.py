@@ -109,11 +109,11 @@ class GraphModel(Protocol):
 
 
 class Representation(BertPreTrainedModel):
-    """Network that maps token ids to the bounded vector f(x): BERT, mean pooling, head, bound.
+    """Network that maps the token ids of a text ``x`` to a bounded vector ``f(x)``: BERT, mean pooling, head, bound.
 
-    The network follows Lyu, He, Li 2020, Algorithm 2. With h the output of the head, ``l1`` gives h / max(1, |h|_1),
-    ``l2`` gives h / max(1, |h|_2), and ``box`` gives (h - min h) / (max h - min h), or zeros for a constant h. ``none``
-    gives h.
+    The network follows Lyu, He, Li 2020, Algorithm 2. Let ``h`` be the output of the head. The bound ``l1`` gives
+    ``h / max(1, |h|_1)``, ``l2`` gives ``h / max(1, |h|_2)``, and ``box`` gives ``(h - min h) / (max h - min h)``, or
+    zeros if all coordinates of ``h`` are equal. ``none`` gives ``h``.
 
     To reduce the file, the network has no positions beyond ``max_tokens``, and the embedding of the only token type is
     added to the position embeddings. This does not change the function. A token with mask 0 does not influence the
@@ -153,7 +153,8 @@ def build_head(model: GraphModel) -> torch.nn.Sequential:
     """Build the layers after mean pooling from the arrays of a model.
 
     Returns:
-        The function out(tanh(hidden(x))); without a hidden layer out(x); without a head the identity.
+        The function ``out(tanh(hidden(x)))``, where ``hidden`` and ``out`` are linear layers; ``out(x)`` without a
+        hidden layer; the identity without a head.
     """
     hidden = [_build_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
     return torch.nn.Sequential(*hidden, *([_build_linear(model.head, "out")] if model.head else []))

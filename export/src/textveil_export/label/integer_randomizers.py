@@ -45,7 +45,7 @@ def compute_realized_epsilon(epsilon: str) -> float:
 def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> LabelStaircase:
     """Round a randomizer (matrix by which labels are replaced at random) to integers whose epsilon is proven.
 
-    If the given matrix satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise the
+    If the given matrix satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. If not, the
     function reduces entries whose privacy loss exceeds ``epsilon``, so that the result satisfies ``epsilon``.
 
     Args:

@@ -95,7 +95,10 @@ def _join_lines(words: Iterable[str]) -> bytes:
 
 
 def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[str, Any]:
-    """Return the entry of ``manifest.json`` about the extractor, which computes the vector of a text."""
+    """Return the entry of ``manifest.json`` about the extractor, which computes the vector of a text.
+
+    It contains the type of the extractor, the dimension of the vector, and the maximum length of a text.
+    """
     if isinstance(parts, OnnxExtractorData):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"extractor_type": layout.ONNX, "dimension": parts.dimension, **constants}

@@ -96,8 +96,10 @@ def guess_from_one_release(
 ) -> dict[str, BestGuesses]:
     """Compute the attacker's best guess of a word for each output, and the exact probability of a correct guess.
 
-    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism leaves words unchanged with
-    some probability (as SanText+ does), unchanged words count too. To exclude them, pass ``randomizer.without_coin``.
+    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. ``pi(x)`` is the prior probability of the
+    word ``x``, and ``Pr[M(x) = y]`` the probability that the mechanism replaces ``x`` by ``y``. If the mechanism leaves
+    words unchanged with some probability (as SanText+ does), unchanged words count too. To exclude them, pass
+    ``randomizer.without_coin``.
 
     Args:
         randomizer: Probability of each output word for each input word.
@@ -119,7 +121,10 @@ def guess_from_one_release(
     """
 
     def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        """Return the attacker's guesses and their joint probabilities for a block of outputs, by name of the prior."""
+        """Return for each prior, by name, two arrays with one entry for each output of a block.
+
+        The first array has the id of the likeliest original, and the second its joint probability with the output.
+        """
         columns, best = randomizer.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior

@@ -227,7 +227,8 @@ def measure_statistics(
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
     """Return mean, quantiles and histogram of each array of ``WordSpread``, and of two entropies per word.
 
-    The entropies are the min-entropy ``-ln likeliest`` and the Hartley entropy ``ln likely_outputs``.
+    The entropies are ``min_entropy``, ``-ln likeliest``, and ``hartley_entropy``, ``ln likely_outputs``. The value of
+    ``rarely_unchanged`` is the share of words that the mechanism rarely leaves unchanged.
     """
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
@@ -251,6 +252,9 @@ def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any
     Args:
         values: Values between the first and last edge, shape ``(n,)``.
         edges: Ascending edges of the histogram's bins. A bin includes its lower edge, the last bin both edges.
+
+    Returns:
+        ``mean``; ``quantiles``, from ``min`` to ``max``; and ``histogram``, with the ``edges`` and the ``counts``.
     """
     edges = np.array([_round_value(edge) for edge in edges])
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)

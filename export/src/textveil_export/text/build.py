@@ -259,10 +259,11 @@ def compute_median_distance(median_squared: int, step: float) -> float:
 
 
 def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: SanTextTable) -> dict[str, Decimal]:
-    """Convert epsilons per unit of vector distance to exponents of the mechanism SanText, by level name.
+    """Convert epsilons per unit of vector distance to exponents of the mechanism SanText.
 
-    Exponents are rounded down to five significant digits. The name of a level is its epsilon as given. If one of these
-    names equals the converted epsilon of another level, all levels are named by their converted epsilons instead.
+    Exponents are rounded down to five significant digits. The result is a dictionary from the name of each level to its
+    exponent. The name of a level is its epsilon as given. If one of these names equals the converted epsilon of another
+    level, all levels are named by their converted epsilons instead.
 
     Args:
         epsilons: Textbook epsilons per unit of distance of the vectors.
@@ -313,7 +314,8 @@ def _choose_level_settings(
 ) -> dict[LevelKey, LevelSetting]:
     """Choose the exponent and the base measure (factors of outputs) of SanText for each level and mechanism.
 
-    A level is one epsilon. The result has the order of the levels.
+    A level is one epsilon. The keys of the result are pairs of a level's name and a mechanism, in the order of the
+    levels.
 
     Args:
         table: Similar words (neighbors) of each word, with their distances as integers (scores).
@@ -335,7 +337,7 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Add an array to the dictionary ``tensors``, unless the dictionary already has an equal array.
+    """Add an array to the dictionary ``tensors``. If an equal array is already there, nothing is added.
 
     Returns:
         The name of the array in ``tensors``: ``name``, or the name of the equal array.

@@ -48,13 +48,13 @@ def compute_flat_base(
 ) -> NDArray[np.float32]:
     """Compute factors ``q`` of output words (base measure) for which the normalizer ``Z`` is nearly constant.
 
-    ``q`` and ``Z`` are those of the mechanism SanText, ``Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)``.
-
-    The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
-    squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). The target ``T`` is
-    constant, or the result of ``smooth_totals``. In the second case each round gives more weight to the rows with the
-    largest errors (Lawson 1961), since the pair of words with the largest privacy loss decides ``eps*``. The function
-    returns the best result of several rounds. Memory: four bytes per input and output.
+    In the mechanism SanText, ``Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)``, where ``d`` is the distance of two
+    words and ``alpha`` the exponent. The target ``T`` for ``Z`` is constant, or the result of ``smooth_totals``. With
+    the matrix ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)``, the relative squared error of ``Z`` is that of ``Phi q = 1``.
+    The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` minimize this error under ``q > 0`` (Daube-Witherspoon and
+    Muehllehner 1986); ``Phi'`` is the transposed matrix. If ``T`` is not constant, each round gives more weight to the
+    rows with the largest errors (Lawson 1961), since the pair of words with the largest privacy loss decides the
+    certified epsilon. The function returns the best result of several rounds. Memory: four bytes per input and output.
 
     Args:
         pair_scores: Distances of all pairs of words as integers (scores).
@@ -118,7 +118,8 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
     """Return normalizers close to ``totals`` whose logarithms change by at most ``slope`` per unit of distance.
 
-    The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is
+    Let ``Z(x)`` be the given normalizer of word ``x``, and ``d`` the distance of two words. The result is the mean of
+    two functions with this slope: the largest one below ``ln Z``, which is
     ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
     ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
 

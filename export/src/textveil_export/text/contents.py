@@ -102,7 +102,10 @@ def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, A
 
 
 def summarize_vocabulary(vocabulary: str) -> dict[str, Any]:
-    """Return the numbers of entries and of spellings of a vocabulary, and its merged spellings, for the model card.
+    """Return figures of a vocabulary for the model card.
+
+    The keys are ``vocabulary_size`` (number of entries), ``spellings`` (number of spellings) and ``merged``, a
+    dictionary from each further spelling of an entry to the entry's first one.
 
     Args:
         vocabulary: Content of ``vocabulary.tsv``.

@@ -131,7 +131,11 @@ def _estimate_median(rows: NDArray[np.int8]) -> float:
 
 
 def _sample_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return a fixed sample of ordered pairs of different indices below ``count``."""
+    """Return a fixed sample of ordered pairs of different indices below ``count``.
+
+    Returns:
+        Two arrays of one length: the first index of each pair, and the second index.
+    """
     first, second = np.random.default_rng(0).integers(0, count, (2, _SAMPLED_PAIRS))
     return first[first != second], second[first != second]
 

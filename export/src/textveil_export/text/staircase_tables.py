@@ -185,7 +185,8 @@ def make_staircase_arrays(
 def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
     """Compute the base weight ``1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` of each word ``y``, exactly.
 
-    Here ``p(y)`` is the relative frequency of the word and ``n`` the number of words.
+    Here ``p(y)`` is the relative frequency of the word, ``n`` the number of words, and ``mu`` the share of the weight
+    that depends on frequency.
 
     Args:
         frequencies: Frequency of each word, in any unit.
@@ -206,7 +207,7 @@ def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np
 
 
 def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
-    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y`` with base weight ``b(y)``.
+    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y``, where ``b(y)`` is its base weight.
 
     Decimal arithmetic gives equal results on all machines.
 

@@ -48,7 +48,11 @@ class TemplateLists:
         return {FUNCTION_WORDS: self.files.function_words, **lists}
 
     def describe(self) -> dict[str, Any]:
-        """Return the value to write for ``template`` in ``mechanism.json``: names of word lists and of entity types."""
+        """Return the value to write for ``template`` in ``mechanism.json``.
+
+        ``function_words`` is the name of their list. ``entity_types`` has one object for each type, with its ``name``,
+        its ``shape`` and the names of its ``files``.
+        """
         entity_types = [
             {"name": kind.name, "shape": kind.shape, "files": list(kind.files)} for kind in self.files.entity_types
         ]

@@ -52,7 +52,11 @@ class WordPolicy:
 
 
 def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
-    """Read two built-in English lists: words that are always sensitive, and words that are never outputs."""
+    """Read two built-in English lists.
+
+    Returns:
+        The words that are always sensitive, and the words that are never outputs.
+    """
     sensitive = {word for path in sorted((LISTS / "sensitive").glob("*.txt")) for word in read_list(path)}
     return frozenset(sensitive), frozenset(read_list(LISTS / "never_output.txt"))
 

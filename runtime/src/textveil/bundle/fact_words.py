@@ -23,9 +23,8 @@ class FactWords:
     """Words with which rules recognize public facts: numbers, dates and words that are safe to leave unchanged.
 
     For example, the number in ``5 km`` is a public fact, but not the number in ``room 5``. All words are lookup keys
-    (``fold``: lower case with one kind of apostrophe).
-
-    A set is empty if the rules file lacks it.
+    (``fold``: lower case with one kind of apostrophe). A set is empty if the file with the rules does not list its
+    words.
 
     Attributes:
         units: Units after a number: singular nouns, abbreviations and signs, such as ``km`` and ``%``.

@@ -44,7 +44,7 @@ class HeldOutCounts:
         return int(self.decisions.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as a JSON object, in the format of ``held-out.json``."""
+        """Return ``labels``, ``texts`` and ``decisions`` as a JSON object, in the format of ``held-out.json``."""
         return {"labels": list(self.labels), "texts": self.text_count, "decisions": self.decisions.tolist()}
 
 

@@ -86,10 +86,10 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
     """Join the bundles (data folders) of several languages into one bundle for texts with several languages.
 
     The joined bundle is for the mode ``names``, which hides names. A word is left unchanged if at least one language
-    leaves it unchanged, unless another language lists the word as a name and hides it. Function words, such as "the",
-    of all languages are left unchanged. Surrogates (replacements) and patterns are those of the first language. The
-    joined bundle has no mechanism that replaces words at random, and no rules for public facts (numbers and dates that
-    are left unchanged). Its content hash is the SHA-256 of the content hashes of the bundles, in their order.
+    leaves it unchanged and no other language hides it as a name. Function words, such as "the", of all languages are
+    left unchanged. Surrogates (replacements) and patterns are those of the first language. The joined bundle has no
+    mechanism that replaces words at random, and no rules for public facts (numbers and dates that are left unchanged).
+    Its content hash is the SHA-256 of the content hashes of the bundles, in their order.
     """
     first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
     hashes = "+".join(bundle.content_hash for bundle in bundles)

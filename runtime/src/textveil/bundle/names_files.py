@@ -162,7 +162,12 @@ def _split_lines(content: bytes) -> list[str]:
 def _parse_flagged_lists(
     entity_types: Iterable[str], contents: Mapping[str, bytes]
 ) -> tuple[dict[str, int], dict[str, frozenset[str]]]:
-    """Check and parse the list of common words with their flags, and the lists of names (such as cities) by type."""
+    """Check and parse the list of common words with their flags, and the lists of names (such as cities) by type.
+
+    Returns:
+        Two dictionaries: from each common word to its flags (as bits), and from each type, such as ``city``, to its
+        names.
+    """
     common = _parse_flagged(contents, COMMON_WORDS, _parse_common_flags)
     members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), MEMBER_FLAGS.get) for kind in entity_types}
     for kind in CLOSED_TYPES:

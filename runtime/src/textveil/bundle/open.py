@@ -125,7 +125,10 @@ def _require_language(bundle: BundleBase, language: str) -> BundleBase:
 
 
 def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], BundleBase]:
-    """Return the function that parses a type of bundle (data folder). Only its module is imported."""
+    """Return the function that parses a type of bundle (data folder), and import only its module.
+
+    The function takes the opened bundle and the content of its files, and returns the parsed bundle.
+    """
     match bundle_type:
         case "text":
             from textveil.bundle.text_bundle import parse_text_bundle as read

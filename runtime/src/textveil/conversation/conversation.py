@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from typing import Any
 
-from textveil.choices import suggest_choice
+from textveil.arguments import check_string, suggest_choice
 from textveil.conversation.async_methods import AsyncMethods
 from textveil.conversation.exchange_state import ConversationState, ExchangeHistory, ExchangeState
 from textveil.conversation.message_preparer import MessagePreparer
@@ -18,7 +18,6 @@ from textveil.conversation.text_rewriter import ConversationTextRewriter
 from textveil.conversation.tool_call_counter import ToolCallCounter
 from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
 from textveil.errors import InputError, LanguageWarning, OptionError
-from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
 from textveil.text.kept_words import KeptWords
 from textveil.text.options import Options

@@ -226,7 +226,7 @@ class ConversationState:
         )
 
     def export_state(self) -> dict[str, Any]:
-        """Return the state as plain values for JSON.
+        """Return the options, the key and the state of each part as a dictionary for JSON; ``restore_state`` reads it.
 
         Privacy:
             The result contains the key, the texts and all hidden strings.

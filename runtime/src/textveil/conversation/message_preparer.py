@@ -134,10 +134,12 @@ class MessagePreparer:
         """Return the position in the conversation at which a list of messages begins.
 
         For an exchange (``start_exchange``), the position was determined at its start. For all messages of a
-        conversation, there are three cases. If the first message of a user is the one with which the conversation
-        began, or nothing was sent yet, the position is the start of the conversation. Otherwise, if the list begins
-        with a message of the model, the position is the start of the last reply. Otherwise, it is the end of the
-        conversation.
+        conversation, the first case that applies gives the position:
+
+        1. Nothing was sent yet, or the first message of a user is the one with which the conversation began: the start
+           of the conversation.
+        2. The list begins with a message of the model: the start of the last reply.
+        3. All other lists: the end of the conversation.
         """
         shared, exchange = self._shared, self._exchange
         if exchange.tags is not None:

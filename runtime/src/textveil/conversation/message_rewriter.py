@@ -338,7 +338,7 @@ def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
 def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
     unique = dict(entries)
     if len(unique) < len(entries):
-        raise InputError("the JSON has a duplicate key: remove one of both")
+        raise InputError("the JSON has a duplicate key: remove one of the two")
     return unique
 
 

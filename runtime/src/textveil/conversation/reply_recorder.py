@@ -16,14 +16,15 @@ from textveil.text.inflections import SurrogatePair
 
 
 class ReplyRecorder:
-    """Stores the model's reply with its surrogates (replacements of hidden words), to send it again.
+    """Records replies as the model wrote them, so that the model later receives its own words again.
 
-    The client sends the reply again with its next request. The model then receives the text that it wrote itself.
+    The client gets a reply in which originals take the place of surrogates (replacements), and sends this reply back
+    with its next request. Then the device looks up the record, and sends the model its own text with the surrogates.
 
     Args:
         shared: State of the conversation.
-        exchange: State of the exchange.
-        calls: Counter of the strings that the model wrote into calls.
+        exchange: State of the current request and its reply.
+        calls: Counter of the strings that the model itself wrote into tool calls.
     """
 
     def __init__(self, shared: ConversationState, exchange: ExchangeState, calls: ToolCallCounter) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from textveil.arguments import join_utf16_halves
 from textveil.conversation.message_rewriter import (
     ARGUMENTS,
     CALL,
@@ -22,7 +23,6 @@ from textveil.conversation.message_rewriter import (
 )
 from textveil.conversation.reply_view import ReplyView, find_displayed_texts
 from textveil.errors import InputError
-from textveil.sequences import join_utf16_halves
 from textveil.text.form_index import FormIndex
 from textveil.text.inflections import SurrogatePair
 from textveil.text.reply_matcher import StreamRestorer

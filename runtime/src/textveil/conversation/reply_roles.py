@@ -80,10 +80,12 @@ def claim_reply(
 
 
 class CallIds:
-    """Replaces identifiers of tool calls in replies, so that the model's provider cannot hide a guess in them.
+    """Replaces identifiers of tool calls in replies, because the model's provider could use them to test guesses.
 
-    A guess is a string with which the provider tests what a private string is: the client would send the identifier
-    back. So each identifier that contains a possible guess is replaced.
+    The provider chooses these identifiers, and could choose a private word that it guesses, such as *Szeged*. A client
+    may write the identifier into the result of the tool. If the text of the user contains *Szeged* too, the device
+    hides both by the same surrogate (replacement), which shows the provider that the guess is right. So the client
+    receives a new identifier in place of each one that contains a possible guess.
 
     Args:
         make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.
@@ -102,9 +104,8 @@ class CallIds:
     def replace(self, call: Any) -> Any:
         """Return the identifier that the client receives in place of an identifier of the model's provider.
 
-        A hostile model may choose as an identifier a string that it guesses to be a hidden name, and learn from the
-        next request whether the guess was right. So an identifier that may be such a guess is replaced. Random
-        identifiers of known providers, and those that this object created, are returned unchanged.
+        Only an identifier that may be a guess of a private word is replaced (see the class). Random identifiers of
+        known providers, and those that this object created, are returned unchanged.
         """
         if call is None or isinstance(call, bool):
             return call
@@ -120,7 +121,7 @@ class CallIds:
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:
-        """Return the whole state as plain values for JSON."""
+        """Return the provider's identifier by each identifier that this object created, as a dictionary for JSON."""
         return dict(self._originals)
 
     def restore_state(self, state: Mapping[str, Any]) -> None:

@@ -58,9 +58,15 @@ class ToolCallCounter:
             shared.tool_guesses.add_strings(call, self._hash_all(hidden), restored, model_words)
 
     def count_call(self, call_id: str, arguments: Any) -> None:
-        """Count the guesses in the arguments of a call, unless the call was counted before.
+        """Count the strings in the arguments of a tool call that may be guesses of hidden words.
 
-        A guess is a string that the model itself wrote into the call.
+        ``find_hidden_strings`` defines which strings of the model count. A call that this exchange (request and reply)
+        has already counted adds nothing. Nothing counts in a conversation with a custom function that rewrites the
+        texts.
+
+        Args:
+            call_id: The identifier of the call, as the model's provider sent it.
+            arguments: The arguments, as a value or as JSON text.
         """
         shared = self._shared
         call_id = str(shared.call_ids.replace(call_id))

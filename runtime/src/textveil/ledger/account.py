@@ -168,7 +168,12 @@ class Account:
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sums of epsilon and delta, and the budget, for JSON. Numbers are strings with exact decimals."""
+        """Return the sums of epsilon and delta, and the budget, as a dictionary for JSON.
+
+        The keys are ``privacy_unit`` (a tag, in place of the name), ``epsilon``, ``delta``, ``unbounded_releases`` (the
+        number of outputs without a finite epsilon), ``budget_epsilon`` and ``budget_delta`` (``None`` without a
+        budget). The sums and budgets are strings with exact decimals.
+        """
         budget = self.budget
         return {
             "privacy_unit": self.unit_tag.hex(),

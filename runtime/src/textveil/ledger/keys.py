@@ -86,10 +86,7 @@ class LedgerTags:
 
     @property
     def key_checks(self) -> tuple[bytes, bytes | None]:
-        """Return a hash of the ledger's key, and a hash of the replay cache's key (``None`` without a replay cache).
-
-        The hashes identify the keys without revealing them. The replay cache stores outputs for equal calls.
-        """
+        """Return two hashes that identify keys without revealing them: those of the ledger and of the replay cache."""
         return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
             self._replay_cache_key, "check"
         )

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from textveil.arguments import list_items
 from textveil.errors import BudgetError, KeyFileError, OptionError
 from textveil.ledger import queries
 from textveil.ledger.account import Account, Budget
@@ -30,7 +31,6 @@ from textveil.ledger.release_sources import (
     serialize_request,
 )
 from textveil.ledger.transaction import SpendEntry, SpendOutcome, find_stored_output, record_in_transaction
-from textveil.sequences import list_items
 from textveil.storage.cryptography import check_cryptography
 from textveil.storage.keys import read_key
 from textveil.storage.protected_paths import is_inside
@@ -377,7 +377,10 @@ class Ledger:
             return queries.read_accounts(connection)
 
     def export(self) -> dict[str, Any]:
-        """Return the whole content of the ledger as plain values for JSON, except the stored outputs.
+        """Return the whole content of the ledger, except the stored outputs, as a dictionary for JSON.
+
+        The key ``privacy_units`` has the sums and the number of releases of each privacy unit, and ``releases`` has one
+        entry for each release. ``format`` and ``format_version`` identify the format.
 
         Raises:
             LedgerDamaged: The sums of epsilon and delta in an account differ from the sums over its recorded outputs.

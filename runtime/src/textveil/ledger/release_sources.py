@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
+from textveil.arguments import check_string, list_items
 from textveil.errors import OptionError
-from textveil.sequences import check_string, list_items
 
 if TYPE_CHECKING:
     from textveil.release import ReleaseStatement

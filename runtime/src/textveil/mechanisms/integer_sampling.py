@@ -131,11 +131,12 @@ def draw_thinned(
 ) -> Integers:
     """Sample outputs by rejection, for mechanisms whose true weights are at most the weights in ``rows``.
 
-    Each round samples a proposal from the row. If the proposal comes from ``excess``, it is the result. If it comes
-    from ``tail(x) * base(y)``, it is accepted with probability ``weight / tail(x)``, by an integer comparison.
-    Otherwise the next round begins with a new proposal. (Repeating only the sampling from the tail would give the tail
-    too much probability.) So the probability of output ``y`` is in proportion to ``excess(x, y) + base(y) min(tail(x),
-    weight(x, y))``.
+    Each round samples a proposal ``y`` for the input ``x`` from ``rows`` (``WeightRows``), whose weights have two
+    parts, ``excess(x, y)`` and ``tail(x) * base(y)``. If the proposal comes from ``excess``, it is the result. If it
+    comes from the other part, it is accepted with probability ``weight / tail(x)``, by an integer comparison. After a
+    rejection, the next round begins with a new proposal. (Repeating only the sampling from the tail would give the tail
+    too much probability.) So the probability of output ``y`` is in proportion to
+    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``.
 
     After ``MAX_ROUNDS`` rounds the function raises an error. If a round accepts its proposal with probability ``a``,
     the probability of this error is below ``exp(-a MAX_ROUNDS)``: less than ``2**-100`` if ``a`` is at least 1/470.

@@ -80,8 +80,8 @@ class FormIndex:
     def forms(self) -> dict[str, SurrogateForm | None]:
         """Dictionary from normalized texts to the forms (spellings of replacements) that were created so far.
 
-        The value is ``None`` for a text that has several originals, and for a text that restoring leaves unchanged
-        unless the text around it also matches.
+        The value is ``None`` for two kinds of texts: those with several originals, and those that restoring replaces
+        only if the text around them also matches.
         """
         return self._table.forms
 

@@ -45,9 +45,10 @@ def merge_forms(
     """Return a dictionary from each spelling in replies to its pair, or to ``None`` for an ambiguous spelling.
 
     A pair has an original word and its surrogate (replacement). A form is a spelling of the surrogate that a reply may
-    use, such as a plural. Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes
-    precedence. Otherwise the form is ambiguous, unless both pairs have the same original. The order of the pairs has no
-    effect, because the file that stores the pairs has no order.
+    use, such as a plural. If two pairs share a form, there are three cases. If the form is exactly the surrogate of one
+    pair, this pair gets the form. If both pairs have the same original, either of them gives the right original. In all
+    other cases the form is ambiguous. The order of the pairs has no effect, because the file that stores the pairs has
+    no order.
 
     Args:
         pairs: Pairs of a surrogate and its only original.

@@ -92,7 +92,7 @@ class TokenGuarantee:
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the parts of a JSON privacy statement that are equal for all texts, such as epsilon per token."""
+        """Return the entries of a JSON privacy statement that are equal for all texts, such as the ``epsilon``."""
         return {
             "epsilon": self.epsilon,
             "epsilon_notion": self.epsilon_kind,
@@ -103,7 +103,11 @@ class TokenGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the number of tokens and the summed losses of one document, for its JSON privacy statement."""
+        """Return the entries of a JSON privacy statement that depend on the document.
+
+        They are ``tokens`` (the number of tokens), and the sums of their losses: ``epsilon_text`` and
+        ``epsilon_0_text``.
+        """
         return {
             "tokens": tokens,
             "epsilon_text": tokens * self.epsilon,
@@ -222,7 +226,7 @@ class StaircaseGuarantee:
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the parts of a JSON privacy statement that are equal for all texts, such as epsilon per word."""
+        """Return the entries of a JSON privacy statement that are equal for all texts, such as ``epsilon_per_word``."""
         return {
             "epsilon_per_word": float(self.epsilon),
             "epsilon_notion": PURE_LDP,
@@ -237,7 +241,10 @@ class StaircaseGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the number of words and the summed epsilon of one document, for its JSON privacy statement."""
+        """Return the entries of a JSON privacy statement that depend on the document.
+
+        They are ``randomized_words`` (the number of randomized words) and ``epsilon_text``, the sum of their epsilons.
+        """
         return {"randomized_words": tokens, "epsilon_text": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:

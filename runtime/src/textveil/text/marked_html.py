@@ -178,7 +178,10 @@ def _join_limited(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def _mark_original(piece: MarkedPiece) -> tuple[str, str]:
-    """Return the original text of a part as plain text and as HTML."""
+    """Return the original text of a part twice: as plain text, and as HTML.
+
+    In the HTML, a replaced original is marked as deleted, and an unchanged word has the reason as its tooltip.
+    """
     if piece.treatment != KEPT_TEXT:
         return piece.original, f"<del>{escape_html(piece.original)}</del>" if piece.original else ""
     escaped = escape_html(piece.output)

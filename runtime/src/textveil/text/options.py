@@ -5,8 +5,8 @@ from decimal import Decimal, InvalidOperation
 from numbers import Real
 from typing import TypedDict
 
+from textveil.arguments import check_choice, refuse_unknown_options
 from textveil.bundle.layout import NAMES_MODE, STAIRCASE_MODES
-from textveil.choices import check_choice, refuse_unknown_options
 from textveil.errors import OptionError
 
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize", "known")

@@ -104,7 +104,14 @@ class TagState(RegionState):
             self.slash, self.opener, self.dollar = state
 
     def record_tag_link(self, text: str) -> None:
-        """Store the text since a round bracket directly after a tag, because ``settle_tag`` may read it again."""
+        """Store text that may be the address of a link, as in ``[person 1](page)``, for ``settle_tag``.
+
+        The first stored character is a round bracket directly after a tag. If the tag stays, ``settle_tag`` reads the
+        stored text again, as the address. If an original replaces the tag, ``settle_tag`` discards the stored text.
+
+        Args:
+            text: The next text after the tag.
+        """
         if self.tag_link or (self.tag and text[:1] == "(" and not self.frames):
             self.tag_link += text
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from textveil.sequences import join_utf16_halves
+from textveil.arguments import join_utf16_halves
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.form_index import BLANKS, NEEDS_MORE, FormIndex, FormMatch
 from textveil.text.inflections import (
@@ -280,7 +280,7 @@ class StreamRestorer(ReportProperties):
         (self._pending if self._pending else self._output).append(text)
 
     def _give_up_chunk(self) -> None:
-        """Write out a chunk (text up to a blank) without restoring, unless it may be an address of a permitted host."""
+        """Write out a chunk (text up to a blank) as it is. If hosts are permitted, wait for the whole address."""
         self._settle_tags(is_replaced=False)
         if self._pending and (not self._policy.hosts or self._chunk.is_too_long):
             self._flush_chunk()

@@ -15,11 +15,11 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from textveil.arguments import check_string
 from textveil.bundle.parsers import parse_json
 from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules, parse_reply_rules
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.formatting import format_count
-from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair, are_alike, fold_text, inflect_original
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy
 from textveil.text.segmentation import fold_word

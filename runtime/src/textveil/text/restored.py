@@ -72,7 +72,11 @@ class RestoreReport:
         return dict(Counter(stays.reason for stays in self.not_restored).most_common())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
+        """Return the report as a dictionary for JSON.
+
+        The keys are ``restored``, ``not_restored`` (a list of objects with ``written`` and ``reason``),
+        ``unknown_numbers`` and ``unknown_tags``.
+        """
         return {
             "restored": [*self.restored],
             "not_restored": [{"written": written, "reason": reason.value} for written, reason in self.not_restored],
@@ -199,7 +203,7 @@ class Restored(metaclass=_JsonRefusingType):
         self.report: RestoreReport = report
 
     def to_dict(self) -> dict[str, Any]:
-        """Return text and report as plain values for JSON."""
+        """Return a dictionary for JSON: the key ``text`` and the keys of the report (``RestoreReport.to_dict``)."""
         return {"text": self.text, **self.report.to_dict()}
 
     def __str__(self) -> str:

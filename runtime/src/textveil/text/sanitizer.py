@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
+from textveil.arguments import check_documents, wrap_texts
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import ContentHashMismatch, InputError, OptionError
-from textveil.sequences import check_documents, wrap_texts
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
 from textveil.text.statement import PrivacyTerms, Result, RewrittenDocument, SanitizedDocument
 
@@ -300,8 +300,8 @@ class Sanitizer:
     ) -> tuple[PrivacyTerms, Callable[[str], int] | None, Iterable[RewrittenDocument]]:
         """Sanitize documents, and return them with their privacy terms and a function that counts foreign words.
 
-        The result has three values: the terms (mechanism, guarantee and options); a function that takes a sanitized
-        text, and returns its number of words of other languages (``None`` if it is 0); and the sanitized documents.
+        The result has three values: the terms (mechanism, guarantee and options); a function that returns the number of
+        words of other languages in a sanitized text, or ``None`` if the options keep no such words; and the documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
         rewriting, and restored after it (see ``unicode_compat``).

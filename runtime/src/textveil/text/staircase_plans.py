@@ -142,7 +142,10 @@ class StaircasePlanFactory:
 
 
 def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
-    """Return whether equal words get equal outputs, and the largest number of words that a document may have.
+    """Return the values of the options ``consistent`` and ``consistent_cap``, or their defaults.
+
+    Returns:
+        Whether equal words get equal outputs, and the largest number of words that a document may then have.
 
     Raises:
         OptionError: A value is not supported by the staircase mechanism.

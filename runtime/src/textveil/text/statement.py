@@ -59,11 +59,11 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
-        """Return the parts of a JSON privacy statement that are equal for all texts, such as the epsilon."""
+        """Return the entries of a JSON privacy statement that are equal for all texts, such as the epsilon."""
         ...
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the parts of a JSON privacy statement that depend on the document, such as the number of tokens.
+        """Return the entries of a JSON privacy statement that depend on the document, such as the number of tokens.
 
         Args:
             tokens: Number of tokens whose privacy loss counts.
@@ -387,9 +387,9 @@ class Result:
         return self.terms.statement(self.tokens, self.randomized_words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the text and its statement as plain values for JSON.
+        """Return a dictionary for JSON with the keys ``text`` and ``statement``.
 
-        In the mode ``names`` the result also contains ``kept_word_share``.
+        In the mode ``names`` it also has the key ``kept_word_share``.
         """
         share = {"kept_word_share": self.kept_share} if self.kept_words is not None else {}
         return {"text": self.text, **share, "statement": self.statement.to_dict()}

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from textveil.arguments import suggest_choice
 from textveil.bundle.components import SanTextLevel
 from textveil.bundle.text_bundle import TextBundle
-from textveil.choices import suggest_choice
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms.baselines.fbdd import Fbdd
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse

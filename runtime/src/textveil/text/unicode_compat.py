@@ -158,8 +158,8 @@ def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[st
 def _iterate_similar(classes: bytes, wanted_classes: frozenset[str], is_word: bool) -> Iterator[str]:
     """Yield the characters of ``_iterate_free``, most suitable first.
 
-    The first ones have the same result of ``is_word_character`` as the character to replace, which is ``is_word``.
-    Otherwise the end of a name of the option ``known`` could not be found in the text.
+    The first ones have the same result of ``is_word_character`` as the character to replace, which is ``is_word``. With
+    another result, the end of a name of the option ``known`` could not be found in the text.
     """
     first = islice(_iterate_free(classes, wanted_classes), _MAX_SIMILAR)
     yield from (other for other in first if is_word_character(other) == is_word)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from textveil.sequences import check_string, list_items
+from textveil.arguments import check_string, list_items
 
 ReleasedType = TypeVar("ReleasedType")
 

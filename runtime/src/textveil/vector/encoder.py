@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.arguments import check_string
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import VectorReleaser
-from textveil.sequences import check_string
 from textveil.vector.batch import release_texts
 from textveil.vector.extractor import EncodingNotes, OnnxExtractor
 from textveil.vector.onnx_session import check_expected
@@ -66,7 +66,7 @@ class VectorRelease:
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the vector and its privacy statement as plain values for JSON, without the private notes."""
+        """Return ``vector``, ``integers`` and ``statement`` as a dictionary for JSON, without the private notes."""
         return {
             "vector": self.vector.tolist(),
             "integers": self.integers.tolist(),
@@ -113,7 +113,7 @@ class Encoder:
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
         """Open a vector bundle (folder with a model and parameters), check every file, and load the model.
 
-        ``expect_id`` or ``signer`` is required: otherwise the model of an unknown author could run.
+        ``expect_id`` or ``signer`` is required, so that no model of an unknown author can run.
 
         Args:
             path: Folder of a vector bundle.
@@ -205,7 +205,10 @@ class Encoder:
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def pack(self, release: VectorRelease) -> dict[str, Any]:
-        """Convert a noisy vector to plain values for JSON. The method ``unpack`` converts them back."""
+        """Convert a noisy vector to a dictionary with the keys ``integers`` and ``notes``, whose values JSON can store.
+
+        The method ``unpack`` converts the dictionary back.
+        """
         return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
 
     def unpack(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
+from textveil.arguments import check_string
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, find_default_encoder
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.label_bundle import LabelBundle
@@ -20,7 +21,6 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import OutputDistribution
 from textveil.mechanisms.entropy import draw_uniform_below
 from textveil.mechanisms.staircase import make_staircase_randomizer
-from textveil.sequences import check_string
 from textveil.vector.batch import release_texts
 from textveil.vector.extractor import EncodingNotes, make_extractor
 from textveil.vector.label_statement import LabelStatement
@@ -75,7 +75,7 @@ class LabelRelease:
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the label and its privacy statement as plain values for JSON, without the private notes."""
+        """Return ``label_id``, ``line`` and ``statement`` as a dictionary for JSON, without the private notes."""
         sentence = {} if self.sentence is None else {"sentence": self.sentence}
         return {"label_id": self.label_id, **sentence, "line": self.line, "statement": self.statement.to_dict()}
 
@@ -241,7 +241,10 @@ class TextLabelEncoder:
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 
     def pack(self, release: LabelRelease) -> dict[str, Any]:
-        """Convert a randomized label to plain values for JSON. The method ``unpack`` converts them back."""
+        """Convert a randomized label to a dictionary with the keys ``label_id``, ``notes`` and ``sentence``, for JSON.
+
+        The method ``unpack`` converts the dictionary back.
+        """
         return {"label_id": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:

@@ -101,8 +101,8 @@ def import_offline_onnxruntime() -> Any:
     """Import onnxruntime, after checking that it does not use the network.
 
     Versions that are not in ``OFFLINE_VERSIONS`` may send reports to the vendor when a session starts. The environment
-    variable ``ORT_DISABLE_TELEMETRY=1`` prevents this only if it is set *before* the import. For such a version, this
-    function raises an error unless the variable is set and no other code has imported onnxruntime.
+    variable ``ORT_DISABLE_TELEMETRY=1`` prevents this only if it is set *before* the import. Such a version is imported
+    only if the variable is set and no other code has imported onnxruntime; if not, the function raises an error.
 
     Returns:
         The module ``onnxruntime``.

@@ -20,9 +20,9 @@ NO_ERROR = 1e-12
 def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
     """Compute the mean of clustered values, and its standard error.
 
-    With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters, the
-    standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio estimator (Cochran 1977,
-    section 6.3).
+    Let ``S_g`` be the sum of the values of cluster ``g`` and ``n_g`` their number. There are ``G`` clusters and ``N``
+    values with the mean ``m``. The standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio
+    estimator (Cochran 1977, section 6.3).
 
     Args:
         values: Values, shape ``(n,)``, not empty.
@@ -44,9 +44,9 @@ def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int
     """Compute a 95 % confidence interval of a rate for clustered trials.
 
     The interval is Wilson's for the effective sample size, which is the number of independent trials that would have
-    the standard error of ``compute_clustered_mean``. With ``p`` the rate and ``se`` the standard error, this number is
-    ``p (1 - p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is 0,
-    and each cluster counts as one trial. Usually no trial, or every trial, is then a hit.
+    the standard error of ``compute_clustered_mean``. This number is ``p (1 - p) / se^2`` (Kish 1965), where ``p`` is
+    the rate and ``se`` the standard error, but at most the number of values. If all clusters have the same rate, ``se``
+    is 0, and each cluster counts as one trial. Usually no trial, or every trial, is then a hit.
 
     Args:
         hits: Whether each trial is a hit, shape ``(n,)``, not empty.

@@ -89,7 +89,11 @@ class ClaimBets:
                 self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet on an event (a set of outputs) of two inputs, once against each claim, and update each claim's wealth.
+        """Bet on how often an event (a set of outputs) happens for two inputs, and update the wealth of each claim.
+
+        A claim, a possible value of epsilon, limits how much more often the event happens for the first input than for
+        the second. The bet against the claim wins, and its wealth grows, if the event is more frequent than that. A
+        large wealth refutes the claim.
 
         Args:
             a: Whether the event happened in each draw of the first input.

@@ -128,7 +128,7 @@ class AuditReport:
         return "not tested" if self.freshness.repeats else "not refuted"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as values that JSON can store, without texts and outputs."""
+        """Return the report as a dictionary for JSON, by the names of its fields, without texts and outputs."""
         return {
             "claim": asdict(self.claim),
             "verdict": self.verdict,
@@ -291,7 +291,7 @@ class _Audit:
         """Choose the set of inputs for which a few trial outputs give the largest lower bound on epsilon.
 
         Returns:
-            The set; ``None`` if the inputs are neither texts nor vectors, so that no input can be guessed.
+            The set; ``None`` if the inputs do not have the form of the outputs (texts, or vectors of one length).
         """
         scored = []
         for one in sets:

@@ -31,13 +31,7 @@ attack.command("text", cls=GroupedCommand)(expand_option_groups(attack_text.text
 
 @attack.command("attributes", cls=GroupedCommand)
 def attributes(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PATH",
-            help="File of texts with private attributes; --format names its format (ag-entities, trustpilot, blog).",
-        ),
-    ],
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="Texts with attributes: ag-entities, trustpilot, blog.")],
     format_name: FormatOption,
     checkpoint: Annotated[
         Path | None,

@@ -109,11 +109,16 @@ class ClaimOptions:
         Path | None, typer.Option("--texts", metavar="FILE", help="Texts, one per line; default: a public sample.")
     ] = None
     pairs: Annotated[
-        Path | None, typer.Option("--pairs", metavar="FILE", help="Pairs of neighbors, separated by a tab.")
+        Path | None,
+        typer.Option("--pairs", metavar="FILE", help="File of neighboring texts: a pair per line, with a tab between."),
     ] = None
     distances: Annotated[
         Path | None,
-        typer.Option("--distances", metavar="FILE", help="Pairs with their distance in a third column, for EPSILON*d."),
+        typer.Option(
+            "--distances",
+            metavar="FILE",
+            help="Like --pairs, with the distance as third column, for claims such as 3*d.",
+        ),
     ] = None
 
     def read_claim(self) -> "Claim":

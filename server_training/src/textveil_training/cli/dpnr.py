@@ -171,7 +171,7 @@ def dpnr(
         ),
     ],
     recipe: Annotated[
-        Path | None, typer.Argument(metavar="RECIPE", help="A recipe, TOML; without one, DATA is your own table.")
+        Path | None, typer.Argument(metavar="RECIPE", help="Recipe file (TOML); without one, DATA is your own table.")
     ] = None,
     resume: ResumeOption = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the training, instead of the recipe's.")] = None,

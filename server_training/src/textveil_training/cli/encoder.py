@@ -171,7 +171,7 @@ class CardOptions:
     levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 0.5,1,2,3,4,6,8.")] = (
         None
     )
-    default_level: Annotated[str, typer.Option(help="Epsilon for users who choose none.")] = "4"
+    default_level: Annotated[str, typer.Option(help="Epsilon of calls that pass none.")] = "4"
     name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
     license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
     source: Annotated[str, typer.Option(help="Source and license of the data, for the card.")] = ""

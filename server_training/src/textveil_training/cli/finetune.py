@@ -46,7 +46,9 @@ def finetune(
     ],
     format_name: FormatOption,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the new model.")],
-    data: Annotated[Path | None, typer.Option("--data", metavar="PATH", help="With a recipe: the data.")] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="PATH", help="With a recipe: path of the data.")
+    ] = None,
     test: Annotated[
         Path | None, typer.Option("--test", metavar="FILE", help="File of test rows, in the same format.")
     ] = None,

@@ -52,7 +52,7 @@ def pretrain(
     ] = None,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Mask raw text, as a control; the mechanism then serves measurements only."),
+        typer.Option("--raw", help="Do not sanitize: mask raw text, to compare with sanitized text."),
     ] = False,
     text_key: TextKeyOption = "text",
     resume: ResumeOption = False,
@@ -66,11 +66,12 @@ def pretrain(
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
-    The result is a folder for finetune, attack text and transformers. Raw texts are sanitized again, word by word,
-    each time they are used: by --mechanism, or by default by the bundle's SanText or SanText+. With --protect they are
-    sanitized once in a mode, and only masked words whose originals are known are predicted. A corpus of
-    sanitize-corpus has no originals: the model predicts its sanitized words, and its privacy statement becomes part of
-    the record. Ctrl-C ends the run after the current step; --resume continues with new random numbers.
+    The commands 'finetune' and 'attack text' and the library transformers can read the resulting folder. Raw texts are
+    sanitized again, word by word, each time they are used: by --mechanism, or by default by the bundle's SanText or
+    SanText+. With --protect they are sanitized once in a mode. The model then predicts a masked word only if its
+    original is known: a full name, for example, can become one word. A corpus of the command 'sanitize-corpus' has no
+    originals: the model predicts its sanitized words, and the folder's record.json contains the corpus's privacy
+    statement. Ctrl-C ends the run after the current step; --resume continues with new random numbers.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...

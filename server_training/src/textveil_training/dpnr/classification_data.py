@@ -49,11 +49,15 @@ class ClassificationTask:
     test: ClassifiedSplit
 
     def get_splits(self) -> dict[str, ClassifiedSplit]:
-        """Return the three splits by name."""
+        """Return the three splits under the names ``train``, ``dev`` and ``test``."""
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def describe(self) -> dict[str, object]:
-        """Return sizes, classes and hashes of the data, without texts, for the JSON record of a run."""
+        """Return a description of the data, without texts, for the JSON record of a run.
+
+        For each split, by name, the result has ``examples`` (number of texts), ``classes`` (number of texts of each
+        class) and ``sha256``.
+        """
         return {
             name: {
                 "examples": len(part.texts),

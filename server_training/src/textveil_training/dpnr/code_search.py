@@ -65,7 +65,7 @@ class ClassCodes:
         return sum(self.accuracies) / len(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values that JSON can store."""
+        """Return the fields by name, as values that JSON can store."""
         return asdict(self)
 
 

@@ -161,12 +161,13 @@ class StageBuilder:
         """Build the training stage in which the head learns to map every text to a chosen vector of its class.
 
         The chosen vector is the *code* of the class (``code_search``). The loss is the sum of two terms. The first is
-        the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x).
-        The second is the cross entropy of the classifier under noise. Only the first term trains the head: from a
-        random start, the cross entropy would first move all classes together.
+        the squared distance ``|f(x) - c(yhat(x))|^2``: ``f(x)`` is the head's vector of text ``x``, ``yhat(x)`` the
+        class of the text, and ``c`` the code of this class. The second is the cross entropy of the classifier under
+        noise. Only the first term trains the head: from a random start, the cross entropy would first move all classes
+        together.
 
-        Mode ``box`` scales each vector so that its coordinates fill 0 to 1. Its smallest and largest coordinate are
-        then constant and have no gradient, so f(x) is the vector before this scaling.
+        Mode ``box`` scales each vector so that its coordinates fill 0 to 1. The smallest and the largest coordinate are
+        then constant and have no gradient, so ``f(x)`` is the vector before this scaling.
 
         Args:
             train: Training split.

@@ -141,7 +141,12 @@ def train_class_bundle(
         trained = train_minilm_extractor(task, settings.minilm, kept, report)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
-        """Compute the classes that the quantized extractor assigns to the calibration and test texts."""
+        """Compute the classes that the quantized extractor assigns to texts.
+
+        Returns:
+            Arrays of class ids under ``calibration`` and ``test``; and an empty dictionary, since ``kept`` stores no
+            other value.
+        """
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
             name: trained.compute_labels(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
@@ -225,6 +230,9 @@ def compute_figures(
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
         randomizers: Tables with which labels are replaced at random: by name, one table for each epsilon.
         data: Name of the data file.
+
+    Returns:
+        The keys of ``describe_split`` and of ``compute_randomizer_figures``.
     """
 
     def recall(randomizer: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -255,6 +263,11 @@ def compute_randomizer_figures(
         recall: Function that returns, for a randomizer's matrix, the share of each class's texts that get the right
             label, shape ``(classes,)``.
         abandoned: Function that returns, for the table of one epsilon, the classes that are never an output.
+
+    Returns:
+        ``shares`` (share of each class among the texts), ``majority`` (the largest share), ``clean`` (the result of
+        ``summarize_recalls`` without noise) and ``randomizers`` (the same for each randomizer and epsilon, with
+        ``abandoned``, the classes that are never an output).
     """
     shares = test.sum(axis=1) / test.sum()
     clean = summarize_recalls(labels, shares, recall(np.eye(test.shape[1])))
@@ -277,7 +290,11 @@ def compute_randomizer_figures(
 
 
 def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
-    """Return the number of texts in each part, and of duplicates and omitted texts, for the model card."""
+    """Return the description of the data for the model card: the number of texts in each part, and similar figures.
+
+    ``left_out`` is the number of omitted texts, ``duplicates`` that of repeated texts, and ``largest_group`` the size
+    of the largest group of similar texts.
+    """
     return {
         "data": data,
         "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
@@ -291,7 +308,7 @@ def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
 def summarize_recalls(
     labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]
 ) -> dict[str, Any]:
-    """Return accuracy, balanced accuracy, worst recall, and the recall of each label.
+    """Return ``accuracy``, ``balanced_accuracy``, ``worst_recall``, and ``recall`` of each label, as a dictionary.
 
     Args:
         labels: Names of the classes.

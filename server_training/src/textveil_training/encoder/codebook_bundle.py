@@ -138,15 +138,19 @@ def compute_label_figures(
 ) -> dict[str, Any]:
     """Compute how often a server infers the right class label from a randomized cluster label.
 
-    Let ``Q(y|x)`` be the probability that the device sends the label of cluster y for a text of cluster x. The server
-    infers the class label that maximizes ``sum over x of train[label, x] Q(y|x)``. The figures are exact expectations
-    for the test texts, without sampling.
+    Let ``Q(y|x)`` be the probability that the device sends the label of cluster ``y`` for a text of cluster ``x``, and
+    ``train[label, x]`` the number of training texts of cluster ``x`` with a class label. For ``y`` the server infers
+    the class label that maximizes ``sum over x of train[label, x] Q(y|x)``. The figures are exact expectations for the
+    test texts, without sampling.
 
     Args:
         labels: Names of the classes.
         train: Counts of the training texts by class (row) and cluster (column).
         test: Counts of the test texts by class (row) and cluster (column).
         levels: Randomized response, once for each epsilon.
+
+    Returns:
+        The result of ``compute_randomizer_figures`` for randomized response.
     """
 
     def choose_labels(randomizer: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -33,18 +33,22 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
-    """Settings for training a static extractor (linear text classifier with a row of numbers for each word).
+    """Settings for training a static extractor, a linear classifier that computes the vector of a text from its words.
+
+    The extractor has a table with a row (vector) for each word, and for each bucket (hash value) of pairs of
+    neighboring words. It classifies texts into the classes of the training texts. If these have no classes, clusters
+    (groups of similar texts) take their place.
 
     Attributes:
-        dimension: Largest number of coordinates of a row, of a word or of a pair of words. With more classes than this,
-            rows are projected onto this number of principal components.
-        pairs: Number of buckets to which pairs of words are hashed: a power of two, or 0 for no pairs.
+        dimension: Largest number of coordinates of a row. In training with classes, a row has one coordinate for each
+            class. With more classes than ``dimension``, rows are projected onto their first principal components.
+        pairs: Number of buckets for pairs of neighboring words: a power of two, or 0 for no pairs.
         min_texts: Smallest number of training texts with a word or a bucket. The row of a rarer word is its public
             vector alone, without a trained part; a rarer bucket is ignored. So no row depends on a single text.
         strength: Inverse weight ``C`` of the penalty on large rows: larger values fit the texts more closely.
         max_iterations: Largest number of steps of the optimizer.
         max_characters: Number of characters to which longer texts are cut.
-        seed: Seed of k-means, for clusters of texts without classes.
+        seed: Seed of k-means, which finds the clusters. Texts with classes do not need it.
     """
 
     dimension: int = 64
@@ -56,7 +60,10 @@ class StaticSettings:
     seed: int = 0
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings on which an extractor of classes depends, for the model card."""
+        """Return the settings for the model card of an extractor that was trained on texts with classes.
+
+        The result has the value of each attribute by its name, without ``seed``: with classes nothing depends on it.
+        """
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
@@ -117,7 +124,7 @@ class _StaticObjective:
         self._ends = np.cumsum(counts)[:-1]
 
     def unpack_weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        """Split the flat vector of all weights into word rows, rows of buckets of word pairs, and bias."""
+        """Split the flat vector of all weights into three arrays: word rows, rows of pair buckets, and bias."""
         own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
         words = self._public @ through
         words[self._used] += own

@@ -319,7 +319,11 @@ def _compare_noise(
     folder: Path,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Train the layers after the encoder with the noise of the DPNR paper, and measure the accuracy for comparison."""
+    """Train the layers after the encoder with the noise of the DPNR paper, and measure the accuracy for comparison.
+
+    Returns:
+        The result of ``train_and_measure_head``, under a description of the noise.
+    """
     if (folder / COMPARED).is_file():
         return json.loads((folder / COMPARED).read_text("utf-8"))
     model, _ = read_checkpoint(folder / CLEAN)

@@ -136,31 +136,34 @@ def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) ->
 def fit_to_teacher(
     ids: Sequence[Ids], vectors: NDArray[np.float32], public: PublicWords, min_texts: int, buckets: int
 ) -> WordEmbeddings:
-    """Fit word and pair embeddings so that text vectors approximate those of a teacher model.
+    """Fit vectors of words and word pairs so that the vectors of texts approximate those of a teacher model.
 
-    The method is kernel ridge regression, with word rows ``E`` and pair rows ``D``:
+    The vector of a text is the mean of the vectors of its words plus the mean of those of its word pairs. A pair of
+    neighboring words has the vector of its bucket (hash value), which other pairs share.
 
-        a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
+    The method is kernel ridge regression on two kinds of features of a text: the mean of the public vectors of its
+    words, and the share of each bucket among its pairs. The steps for ``n`` texts are:
 
-    - ``n`` is the number of texts, ``I`` the identity matrix, and ``decay`` the weight ``DECAY`` of the ridge
-      penalty.
-    - ``T`` are the teacher's vectors of the texts, projected onto their main directions.
-    - ``K`` are inner products of texts. The inner product of two texts is that of their mean public word rows plus
-      ``PAIR_WEIGHT`` times that of their shares of pair buckets. Both features are centered and scaled to a mean square
-      of 1.
-    - ``C`` is the matrix that subtracts the mean over texts.
-    - ``rows`` are the public word rows, ``rows of texts`` their mean over the words of each text, and
-      ``pairs of texts`` the shares of pair buckets in each text.
+    1. ``T``, shape ``(n, DIRECTIONS)``: the teacher's vectors of the texts, projected onto the directions in which they
+       vary most.
+    2. ``K``, shape ``(n, n)``: the similarity of each two texts, which is the inner product of their public means plus
+       ``PAIR_WEIGHT`` times that of their bucket shares. Before this, both features are centered and scaled to a mean
+       square of 1.
+    3. ``a = (K + DECAY n I)^-1 T``, where ``I`` is the identity matrix and ``DECAY`` the weight of the penalty on large
+       vectors. Then the mean over texts is subtracted from ``a``.
+    4. The vectors of words are ``rows M' a``, and those of buckets ``P' a``, each times the scale of its feature.
+       ``rows`` are the public vectors of all words, ``M'`` the transposed public means of the texts, and ``P'`` the
+       transposed bucket shares.
 
-    One linear map transforms all public rows to the word rows, so the row of a word that occurs in a few texts is not
-    fitted to these texts.
+    So one linear map converts all public vectors to the new ones, and the vector of a word that is in only a few texts
+    is not fitted to these texts.
 
     Args:
         ids: Row index of each word of each text.
         vectors: The teacher's vector of each text, shape ``(texts, width)``.
         public: Public words and their vectors.
-        min_texts: Smallest number of texts with a pair bucket; the row of a rarer bucket is 0.
-        buckets: Number of pair buckets, a power of two.
+        min_texts: Smallest number of texts with a bucket; the vector of a rarer bucket is 0.
+        buckets: Number of buckets, a power of two.
     """
     wished = normalize_vectors(vectors - vectors.mean(axis=0, dtype=np.float64))
     wished = normalize_vectors(wished @ find_main_directions(wished, DIRECTIONS))

@@ -60,7 +60,11 @@ class FinetuningTask:
         return not self.labels
 
     def describe(self, format_name: str) -> dict[str, object]:
-        """Return sizes, classes and hashes of the data, without texts, for the JSON record of a run."""
+        """Return a description of the data, without texts, for the JSON record of a run.
+
+        The keys are ``format``, ``target`` (``score`` or ``class``) and ``splits``: for each split the number of rows,
+        the SHA-256, and the number of rows of each class.
+        """
         return {
             "format": format_name,
             "target": "score" if self.has_scores else "class",

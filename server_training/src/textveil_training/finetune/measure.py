@@ -87,6 +87,9 @@ def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str,
         logits: Shape ``(rows, classes)``.
         targets: Class ids, shape ``(rows,)``.
         majority: Id of the most frequent training class, whose share is returned.
+
+    Returns:
+        ``examples`` (number of rows), ``accuracy``, ``standard_error`` and ``majority`` (share of the majority class).
     """
     right = (logits.argmax(-1) == targets).double()
     accuracy = right.mean().item()
@@ -107,6 +110,9 @@ def measure_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
     Args:
         found: Predicted scores, shape ``(rows,)``.
         wanted: True scores, shape ``(rows,)``.
+
+    Returns:
+        ``examples`` (number of rows), ``pearson``, ``pearson_standard_error``, ``spearman`` and ``mse``.
     """
     from scipy.stats import rankdata
 

@@ -113,6 +113,10 @@ class PretrainingObjective:
         Args:
             corpus: Held-out texts.
             sanitize: Whether to sanitize the model's input with new randomness; otherwise the input is raw text.
+
+        Returns:
+            ``top1`` (the accuracy), ``loss`` (the mean per masked position) and ``targets`` (number of masked
+            positions).
         """
         self._model.eval()
         process = self._process

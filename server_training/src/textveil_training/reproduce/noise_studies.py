@@ -64,8 +64,9 @@ def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Rep
 def measure_sensitivity(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
     """Compare the largest distance of two clipped vectors with the distance that ADePT's Laplace noise assumes.
 
-    ADePT clips a vector of n numbers to length C and adds Laplace noise of scale ``2 C / epsilon`` to each number, for
-    an L1 sensitivity of 2 C. The largest L1 distance of two clipped vectors is ``2 C sqrt(n)``.
+    ADePT clips a vector of ``n`` numbers to a maximum length ``C``. It adds Laplace noise of scale ``2 C / epsilon`` to
+    each number, which suffices if the L1 distance of two clipped vectors is at most ``2 C``. Their largest L1 distance
+    is ``2 C sqrt(n)``.
     """
     rows = []
     for dimension in DIMENSIONS:

@@ -127,7 +127,7 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
 
 
 def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
-    """Return the ways to sanitize text for pretraining, by name: a sanitizer and its options."""
+    """Return the ways to sanitize text for pretraining, by name: a sanitizer, and the options of its calls."""
     santext = Sanitizer.load(bundle.folder), _make_options(bundle, "santext", "3")
     return {"santext, epsilon 3": santext} | {mode: (Sanitizer.load(), {"protect": mode}) for mode in _MODES}
 
@@ -135,7 +135,7 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 def _measure_pair(
     name: str, texts: Sequence[str], randomizer: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
-    """Fine-tune a model without and with pretraining, for one seed, and return both test scores."""
+    """Fine-tune a model for one seed, without and with pretraining, and return the two test scores in this order."""
     without = _finetune(sanitized, inputs, seed, tuned=True)
     model = _pretrain(name, texts, randomizer, inputs, seed)
     return without, _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)

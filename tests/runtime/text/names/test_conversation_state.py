@@ -39,3 +39,11 @@ def test_what_a_number_makes_look_like_a_tag_is_not_one(plans: NamesPlanFactory)
     assert said(plan, made(plan), "see [person 1] there, Zobbel") == "see [ person 1] there, [person 1]"
     plan = plans.make_plan({})
     assert said(plan, made(plan), "see [person 1] there") == "see [person [number 1]] there"
+
+
+def test_tags_take_no_random_numbers(plans: NamesPlanFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plans.make_plan({"style": "tag"})
+    monkeypatch.setattr("textveil.text.names.conversation_state.draw_uniform_below", None)
+    assert said(plan, made(plan), "he met Zobbel at 88213") == "he met [person 1] at [number 1]"
+    with pytest.raises(TypeError):
+        said(plans.make_plan({}), made(plans.make_plan({})), "he met Zobbel at 88213")

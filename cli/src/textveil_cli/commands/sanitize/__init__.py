@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from textveil.errors import OptionError
 
-from textveil_cli.console.mapping_output import write_mapping
 from textveil_cli.options import (
     BundleOptions,
     ChangeOptions,
@@ -22,6 +21,7 @@ from textveil_cli.options import (
     TextOptions,
     refuse_overwriting,
 )
+from textveil_cli.options.ledger import check_writable
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -41,6 +41,14 @@ class SanitizeArguments:
             rich_help_panel=RowOptions.heading,
             help="With one document, in the mode names or with --consistent: save its mapping, which textveil restore "
             "needs, to this file, readable by its owner alone. Tables: add --document file.",
+        ),
+    ] = None
+    mapping_key: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RowOptions.heading,
+            help="With --save-mapping: encrypt the mapping with the key in this file, created if missing and not in "
+            "the folder of the mapping; textveil restore needs it.",
         ),
     ] = None
     table: TableOptions
@@ -128,6 +136,8 @@ class SanitizeArguments:
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:
                 raise OptionError(f"--save-mapping cannot be combined with {conflicting}")
             raise OptionError("--save-mapping needs --protect names or --consistent")
+        if self.mapping_key is not None and self.save_mapping is None:
+            raise OptionError("--mapping-key needs --save-mapping: it encrypts the mapping")
         if self.save_mapping is not None and self.ledger.replay_cache:
             raise OptionError("use either --save-mapping or --replay-cache: the replay cache stores no mapping")
         if self.is_over_files and self.save_mapping is not None:
@@ -138,7 +148,8 @@ class SanitizeArguments:
                 raise OptionError("use either --save-mapping or --workers: one process sanitizes one document")
         if self.is_over_files and self.ledger.replay_cache:
             raise OptionError(
-                "--replay-cache needs plain text: it stores one complete output, and files are sanitized in blocks"
+                "--replay-cache needs plain text (--text, standard input or a text file) without options for files "
+                "such as --workers: it stores one complete output, and files are sanitized in blocks"
             )
         self.changes.check(
             as_json=self.output.as_json,
@@ -161,8 +172,30 @@ class SanitizeArguments:
 
         Only the owner may read the file.
         """
+        from textveil_cli.console.mapping_files import write_mapping  # lazy: few runs save a mapping
+
         assert self.save_mapping is not None
-        write_mapping(self.save_mapping, "--save-mapping", mapping)
+        key = self._read_mapping_key()
+        write_mapping(self.save_mapping, "--save-mapping", mapping, key)
+
+    def check_mapping_file(self) -> None:
+        """Check, before any text is read, that the mapping can be saved, and create a missing key of the mapping.
+
+        Raises:
+            CryptoUnavailable: The package ``cryptography`` is not installed.
+            KeyFileError: The file of ``--mapping-key`` is no key, or is in the folder of the mapping.
+            OutputError: The file of ``--save-mapping`` cannot be written.
+        """
+        if self.save_mapping is not None:
+            check_writable("--save-mapping", self.save_mapping)
+            self._read_mapping_key()
+
+    def _read_mapping_key(self) -> bytes | None:
+        if self.mapping_key is None or self.save_mapping is None:
+            return None
+        from textveil_cli.console.mapping_files import read_mapping_key
+
+        return read_mapping_key(self.mapping_key, self.save_mapping, create=True)
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
         """Raise ``OutputError`` if an output would overwrite a file that the command reads or updates.
@@ -181,7 +214,8 @@ class SanitizeArguments:
             self.text_options.protection.known,
         ]
         report = ("--report", self.changes.report)
-        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths, report)
+        key = self.mapping_key
+        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths, report, mapping_key=key)
 
 
 def sanitize(arguments: SanitizeArguments) -> None:

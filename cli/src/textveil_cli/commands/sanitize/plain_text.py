@@ -22,7 +22,6 @@ from textveil_cli.console import (
     print_unless_quiet,
     read_lines,
 )
-from textveil_cli.options.ledger import check_writable
 
 if TYPE_CHECKING:
     from textveil.text import PrivacyTerms
@@ -126,9 +125,8 @@ def _check_outputs(arguments: SanitizeArguments, sanitizer: Sanitizer) -> None:
     mapping, output = arguments.save_mapping, arguments.output.output
     if mapping is not None and len(arguments.inputs.paths) > 1:
         raise OptionError(_ONE_DOCUMENT_ERROR)
-    if mapping is not None:
-        check_writable("--save-mapping", mapping)
     arguments.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--save-mapping", mapping))
+    arguments.check_mapping_file()
     if output is not None:
         from textveil_cli.files import check_output_ending
 

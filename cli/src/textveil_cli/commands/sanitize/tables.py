@@ -38,7 +38,6 @@ from textveil_cli.files import (
     refuse_tables_by_name,
     sanitize_files,
 )
-from textveil_cli.options.ledger import check_writable
 
 if TYPE_CHECKING:
     from textveil_cli.changes import ReportFacts
@@ -66,9 +65,8 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     manifest_path = None if sources.folder is None else get_manifest_path(sources.folder)
     written_paths = [("--output", path) for path in (*(source.target for source in sources.files), manifest_path)]
     private_paths = [("--rejected-rows", arguments.run.rejected_rows), ("--save-mapping", arguments.save_mapping)]
-    if arguments.save_mapping is not None:
-        check_writable("--save-mapping", arguments.save_mapping)
     arguments.refuse_overwriting(sanitizer.bundle.path, *written_paths, *private_paths)
+    arguments.check_mapping_file()
     packs, into_folder = selection.format != "parquet", sources.folder is not None
     check_output_ending(
         arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
@@ -213,7 +211,10 @@ class _TableRun:
         return check_texts
 
     def make_copied_columns_warning(self) -> Callable[[Sequence[str]], None]:
-        """Return a function that warns, only once, about copied columns whose headings suggest personal data."""
+        """Return a function that takes the headings of copied columns, and warns if some suggest personal data.
+
+        The function prints the warning only once.
+        """
         quiet, option = self.arguments.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
 
         def warn(names: Sequence[str]) -> None:
@@ -273,7 +274,10 @@ class _TableRun:
             )
 
     def describe(self, result: RunResult) -> dict[str, object]:
-        """Return the counts and the privacy statement of the run as a dictionary, for ``--json`` and ``--resume``."""
+        """Return the counts of the run and of each file, and the privacy statement, for ``--json`` and ``--resume``.
+
+        The dictionary also names the sanitized, copied and removed columns.
+        """
         return {
             "format": self.selection.format,
             "rewritten_columns": list(self.selection.columns),

@@ -130,7 +130,10 @@ def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
 
 
 def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> dict[str, list[Any]]:
-    """Parse a protobuf message, and raise an error for metadata properties that configure onnxruntime."""
+    """Parse a protobuf message, and return a dictionary from the name of each field to the list of its values.
+
+    Metadata properties that configure onnxruntime are an error.
+    """
     fields = parse_message(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if decode_text(parse_message(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":

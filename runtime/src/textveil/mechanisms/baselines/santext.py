@@ -92,10 +92,12 @@ class SanText:
         return WeightRows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
 
     def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """Return the integer weight ``W[score]`` of each pair of an input and an output, shape ``(n,)``.
+        """Return the weight of the score of each pair of an input and an output: an integer array of shape ``(n,)``.
 
-        The score is the integer distance of the pair. For one input, the probability of an output ``y`` is proportional
-        to ``q(y)`` times this weight. Scores above the last entry of ``W`` have the weight of that entry.
+        The score of a pair is the integer distance of its two words, and ``W`` (the attribute ``weights``) contains the
+        weight of each score. Scores above the last entry of ``W`` have the weight of that entry. For one input, the
+        probability of an output ``y`` is proportional to this weight times ``q(y)``, the factor of ``y`` in the
+        attribute ``base``.
         """
         scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]

@@ -204,17 +204,19 @@ def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum:
 
 
 def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
-    """Find the first score ``s`` whose weight is not ``exp(-alpha s / grid)`` times a constant.
+    """Find the first weight of a level that does not decrease exponentially with the distance of two words.
 
-    The check allows for rounding. The privacy bound of SanText, ``2 alpha``, holds only if all weights have this form.
+    The mechanism SanText rounds the distance of two words to an integer, the score ``s``. Its privacy bound,
+    ``2 alpha`` per unit of distance, holds only if the weight of each score is ``exp(-alpha s / grid)`` times a
+    constant. The check allows for rounding.
 
     Args:
-        weights: Integer weight of each score (integer distance of two words).
-        exponent: ``alpha``.
-        grid: Number of score steps per unit of scaled distance (distance divided by the median distance of two words).
+        weights: Integer weight of each score; the index is the score.
+        exponent: ``alpha``, the exponent of the level (one epsilon of the mechanism).
+        grid: Number of scores per unit of distance. The unit is the median distance of two words.
 
     Returns:
-        The score, or ``None`` if all weights are correct.
+        The score of the first wrong weight, or ``None`` if all weights are correct.
     """
     with np.errstate(all="ignore"):
         exact = float(weights[0]) * np.exp(-float(exponent) * np.arange(len(weights)) / grid)

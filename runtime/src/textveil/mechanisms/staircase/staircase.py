@@ -265,7 +265,10 @@ class Staircase:
 
     @cached_property
     def budget(self) -> int:
-        """The budget ``H`` of every input: the additional weight that the outputs near the input share, at least 1."""
+        """The budget ``H``: additional weight that the outputs nearest to an input divide among themselves.
+
+        The budget is the share ``h`` of ``base_sum``, rounded down, and at least 1. It is the same for every input.
+        """
         return max(1, int(self.level.share * self.base_sum))
 
     @cached_property

@@ -211,7 +211,7 @@ class ConversationDraws(DocumentDraws):
         return None
 
     def _mark_used(self, entity_type: str, layout: str, index: int, avoided: Collection[str]) -> bool:
-        """Mark a surrogate (replacement) as used, unless it is already used or must be avoided.
+        """Mark a surrogate (replacement) as used if it is not used yet and need not be avoided.
 
         Args:
             entity_type: Entity type of the surrogate.
@@ -252,8 +252,9 @@ class ConversationDraws(DocumentDraws):
     def _sample_below(self, pool: _Pool, limit: int) -> int:
         """Return a random number, uniform below ``limit``. The method returns each sampled number only once.
 
-        ``_sample_ahead`` may have sampled a number uniformly below a larger bound. If such a number is below ``limit``,
-        it is also uniform below ``limit``. Otherwise the method takes the next number.
+        ``_sample_ahead`` may have sampled numbers uniformly below a larger bound. Each of them that is below ``limit``
+        is also uniform below ``limit``, so the first such number is the result. If none is left, the method samples new
+        ones.
 
         Args:
             pool: Entity type and layout (public form) of the replacements among which the number chooses.
@@ -268,7 +269,9 @@ class ConversationDraws(DocumentDraws):
         return numbers.pop()
 
     def export_state(self) -> dict[str, Any]:
-        """Return all choices of replacements so far as plain JSON values, to continue the conversation later.
+        """Return all choices of replacements so far as a dictionary for JSON, to continue the conversation later.
+
+        ``restore_state`` reads this dictionary.
 
         Privacy:
             The state is as private as the texts.

@@ -297,8 +297,8 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
-        An entity that the option ``keep`` leaves unchanged becomes text, unless it is a word beside a name: such a word
-        may be a part of the name.
+        An entity that the option ``keep`` leaves unchanged becomes text. A word beside a name remains a typed span even
+        then, because the word may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.

@@ -110,9 +110,9 @@ class IdentifierRules:
     def cut_address(self, string: str) -> list[str | EntityMention] | None:
         """Split a web address into unchanged texts and entities to replace: its host and the words of its path.
 
-        Words of the path on public lists stay unchanged; all other words are replaced. The decision to split the
-        address depends only on the path with ``xxxx`` in place of each replaced word, so it reveals nothing about these
-        words. The host is replaced, unless it is public, such as ``docs.github.com``.
+        A public host, such as ``docs.github.com``, and words of the path on public lists stay unchanged. All other
+        hosts and words are replaced. The decision to split the address depends only on the path with ``xxxx`` in place
+        of each replaced word, so it reveals nothing about these words.
 
         Returns:
             Unchanged texts and entities to replace, in turn; ``None`` if the string must be replaced as a whole.

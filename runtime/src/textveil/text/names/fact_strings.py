@@ -92,7 +92,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Words that may replace words on no list, and that replace no name and no entity of another type."""
+        """Surrogates (replacements) for words on no list that are not also surrogates for names or for another type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
@@ -126,10 +126,10 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words that may replace words on no list, and that may also stay unchanged if all entities become tags.
+        """Words that are surrogates (replacements) for words on no list, and may stay unchanged in the user's text.
 
-        With tags such as ``[word 1]`` nobody can mistake an unchanged word for a replacement. With other replacements
-        somebody could, so the set is empty.
+        The set is empty unless tags such as ``[word 1]`` replace all entities. In an output with surrogates, a reader
+        could mistake an unchanged word for one of them.
         """
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
@@ -239,9 +239,9 @@ class FactStrings:
         return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plain_start(self, word: str) -> bool:
-        """Return whether a word may be a common word with a capital at the start of a sentence, as in *Bank transfer*.
+        """Return whether a capitalized word counts as a common word at the start of a sentence, as in *Bank transfer*.
 
-        The word must stay unchanged even in a text without capitals, and must not be a rare word or a name.
+        It does if it stays unchanged even in a text without capitals, and is neither rare nor also a name.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)
@@ -344,7 +344,7 @@ class FactStrings:
         return is_plain and not any(mark & (CENSUS | RARE) and not mark & FUNCTION for mark in marks)
 
     def is_rare(self, word: str) -> bool:
-        """Return whether a common word is rare in English texts."""
+        """Return whether a word on the list of common words has the flag ``RARE``: few English texts contain it."""
         return self.common.get(word, 0) & RARE > 0
 
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:

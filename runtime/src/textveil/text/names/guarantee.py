@@ -182,7 +182,11 @@ class NamesGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the numbers of unchanged and of randomized words of one document, for its JSON privacy statement."""
+        """Return the entries of a JSON privacy statement that depend on the document.
+
+        They are ``kept_words``, the number of unchanged words, and with the option ``randomize`` also
+        ``randomized_words``.
+        """
         return {"kept_words": tokens} | ({} if self.draw is None else {"randomized_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:

@@ -76,7 +76,15 @@ class PlaceholderText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Append text without a match to ``pieces``, and record where it contains the word ``PLACEHOLDER``."""
+        """Append the text before, between or after the matches to ``pieces``.
+
+        If the user's text itself contains the word ``PLACEHOLDER``, this method records each such word. So
+        ``fill_tokens`` leaves these words unchanged, and does not mistake them for placeholders of matches.
+
+        Args:
+            kept: The text; no match of the user's own entity types is in this text.
+            pieces: The parts of the text with placeholders so far.
+        """
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from textveil.arguments import check_choice
 from textveil.bundle.layout import MECHANISM_FILE
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text_bundle import TextBundle
-from textveil.choices import check_choice
 from textveil.errors import BundleDamaged, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text import segmentation

@@ -199,8 +199,8 @@ class NamesReader:
     ) -> Iterator[str | EntityMention]:
         """Yield the unchanged parts and the detected entities of a text, in turn.
 
-        The option ``facts`` leaves public facts, such as weekdays, unchanged, unless the text is a secret
-        (``is_secret``).
+        The option ``facts`` leaves public facts, such as weekdays, unchanged. In a secret, such as a password
+        (``is_secret``), it leaves nothing unchanged.
 
         Args:
             finder: Finder of the spans (tokens of one entity) in a text.

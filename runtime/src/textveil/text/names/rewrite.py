@@ -475,7 +475,7 @@ def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
     """Join the parts of a text with tags, and escape the user's own text that looks like a tag.
 
-    Otherwise restoring a reply would replace such text too.
+    Without the escape, restoring a reply would replace the user's own text too.
     """
     parts, last = list[str](), 0
     for element in elements:

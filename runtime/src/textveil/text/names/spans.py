@@ -220,7 +220,7 @@ class SpanFinder:
         return token.token_class == KEPT_WITH_CAPITALS and self._has_capitals and not self._hidden[index]
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether the word at ``index`` stays unchanged. Then rules may read its spelling, which is public."""
+        """Return whether rules may read the word at ``index``, as it stays unchanged in its line (up to ``end``)."""
         return self._words[index].token_class == KEPT and self._is_kept(index, end)
 
     def _is_common_in_context(self, index: int) -> bool:
@@ -461,7 +461,7 @@ class SpanFinder:
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
         """Return the index of the next word of a name, at or after ``index``; ``None`` if the name has ended.
 
-        ``start`` is the index of the first word of the name, or of its part after words such as *of*.
+        The name, or its part after a connector such as *of*, begins at ``start``. The line ends at ``end``.
         """
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":

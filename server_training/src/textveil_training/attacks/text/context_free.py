@@ -61,7 +61,9 @@ def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
 
 
 def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
-    """Return word probabilities that an attacker assumes: ``zipf`` (public), and ``text`` (of the attacked texts).
+    """Return two arrays of word probabilities that an attacker may assume, by name.
+
+    ``zipf`` is a public Zipf distribution, and ``text`` has the frequencies in the attacked texts.
 
     Args:
         tokens: Input ids of the attacked tokens.
@@ -120,6 +122,9 @@ def attack_nearest(metric: WordMetric, released: ReleasedTexts, report: Callable
         metric: Distances of vocabulary entries.
         released: Raw texts with one sanitized output each.
         report: Called with the numbers of finished and of all tokens.
+
+    Returns:
+        The result of ``compute_rates`` for the rates ``top1`` (the nearest) and ``top10``.
     """
     rank = rank_inputs(metric, released.inputs, released.outputs, report)
     return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
@@ -246,7 +251,7 @@ def _summarize_rates(parts: list[tuple[Ids, Doubles]], released: ReleasedTexts, 
 
 
 def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
-    """Return each token's likeliest input, and its posterior probability.
+    """Return each token's likeliest input, and the posterior probability of this input.
 
     Args:
         logs: Log likelihoods, shape ``(tokens, inputs)``.

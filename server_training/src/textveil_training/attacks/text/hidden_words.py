@@ -98,7 +98,12 @@ class HiddenWordInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the rates of right guesses for JSON: over all attacked words, and by entity type in ``by_type``."""
+        """Return the rates of right guesses as a dictionary for JSON.
+
+        The rates are ``defense`` (words that are not guessed), ``top1`` (the whole word) and ``first_piece`` (its first
+        WordPiece). The names with ``clean_`` are for guesses from the raw texts. ``by_type`` has the rates of each
+        entity type.
+        """
         words = [*self._released.list_hidden_words()]
         chosen = [words[number] for number in self._sample.tolist()]
         pieces = [self._reader.get_pieces(original) for _, original, _ in chosen]

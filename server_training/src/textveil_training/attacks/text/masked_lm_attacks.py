@@ -69,7 +69,11 @@ class MaskInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return how often the predictions were right, from raw and from sanitized texts, as a dictionary for JSON."""
+        """Return how often the predictions were right as a dictionary for JSON.
+
+        The rates are ``defense`` (tokens that are not predicted), ``top1`` (the whole word) and ``first_piece`` (its
+        first WordPiece). The names with ``clean_`` are for predictions from the raw texts.
+        """
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}

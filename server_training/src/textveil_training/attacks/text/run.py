@@ -96,7 +96,8 @@ def _explain_undefined(name: str, mode: str | None) -> str:
 def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism) -> dict[str, Any]:
     """Return the entries of the JSON record of a run that do not depend on the data.
 
-    They are the settings, the mechanism with its epsilon, and the hash of the language model's weights.
+    They are ``settings``; ``release``, the mechanism with its epsilon; and ``start``, the hash of the language model's
+    weights.
     """
     terms = subject.terms
     promised = describe_release_terms(terms, subject.bundle)
@@ -318,7 +319,7 @@ def _run_model_attacks(
     device: str,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Run the two attacks that use a masked language model, ``mask`` and ``contextual``, and return the results.
+    """Run the two attacks that use a masked language model, ``mask`` and ``contextual``.
 
     Both use the model's logits in the sanitized texts, which are computed once.
 
@@ -332,6 +333,9 @@ def _run_model_attacks(
         reader: The masked language model, a ``MaskedLMReader``.
         device: Device of the model.
         report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
+
+    Returns:
+        The result of each attack that ``wanted`` names, by the name of the attack.
     """
     from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import get_device

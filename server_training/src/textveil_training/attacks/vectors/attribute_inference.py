@@ -82,9 +82,9 @@ def infer_from_label(
 ) -> AttributeLeak:
     """Measure an attacker who sees only a randomized class label of each text.
 
-    For a text of class ``yhat`` the attacker sees the class ``o`` with probability ``Q(o|yhat)``, and guesses by the
-    frequency of each attribute among train texts with this ``o``. No other guess from ``o`` is better. This attacker
-    needs no training.
+    Let ``yhat`` be the class that the model assigns to a text. The attacker sees the class ``o`` with probability
+    ``Q(o|yhat)``, and guesses by the frequency of each attribute among train texts with this ``o``. No other guess from
+    ``o`` is better. This attacker needs no training.
 
     Args:
         decisions: Class of each text before randomization, by split.

@@ -81,7 +81,9 @@ def attack_checkpoint(
 
 
 def make_label_randomizers(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
-    """Return two randomizers of class labels by name: randomized response, and the most accurate one at ``epsilon``.
+    """Return two randomizers of class labels at ``epsilon``, as matrices by name.
+
+    ``label_response`` is randomized response, and ``label_channel`` the most accurate randomizer.
 
     Args:
         confusion: Number of texts by true class (row) and predicted class before randomization (column).

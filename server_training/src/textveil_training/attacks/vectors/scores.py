@@ -58,7 +58,7 @@ class AttributeLeak:
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as values that JSON can store."""
+        """Return the figures by name, rounded to five decimals, as values that JSON can store."""
         shown = {name: value for name, value in vars(self).items() if name != "_parts"}
         rounded = {
             name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)

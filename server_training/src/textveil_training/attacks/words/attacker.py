@@ -135,14 +135,15 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that each sanitize one batch of texts anew, as training data of the attacker's network.
+    """Return functions that create the training data of the attacker's network, one batch of texts each.
 
-    The functions of one pass together sanitize each text once.
+    The network is trained on the results of all functions, one after the other. Each function randomizes its batch anew
+    (``_draw_texts``). Every pass over the texts needs several functions, which together sanitize each text once.
 
     Args:
         releases: For each mechanism a triple: the mechanism, the texts as arrays of words, and an object that finds the
             possible originals of an output.
-        rows: Number of rows in the table of word vectors.
+        rows: Number of words with a vector in the network.
         passes: Number of passes over the texts.
     """
     rng, texts = np.random.default_rng(), releases[0][1].documents
@@ -338,13 +339,19 @@ def attack_release(
         attacker: The attacker's texts and models.
         target: The attacked texts as arrays of words.
         asked: The words that the attacks try to guess.
-        function_words: Words that are not content words.
+        function_words: Words of grammar such as *the*. All other words are content words.
 
     Returns:
-        For each attack the shares of segments with right guesses (``WordTargets.compute_shares``). ``unchanged``
-        guesses that the output is the original. ``closed_form`` is the exact success of context-free Bayes on the
-        randomized content words of the attacker's texts, and ``hidden`` the share of words and punctuation marks that
-        are replaced or randomized.
+        A dictionary with these keys:
+
+        - The name of each attack (``unchanged``, ``bayes``, ``trigrams``, ``network``, ``sum``): its rates of right
+          guesses, one for each group of words (``WordTargets.compute_shares``). The attack ``unchanged`` guesses that
+          each output is the original.
+        - ``closed_form``: the rate that ``bayes``, which ignores the other words of the text, has on randomized content
+          words of the attacker's own texts. The rate is exact, from probabilities instead of sampled outputs.
+        - ``hidden``: the share of the words and punctuation marks of the attacked texts that are replaced or
+          randomized.
+        - ``weights``: the weights with which the attack ``sum`` adds the scores of the others.
     """
     guesses = guess_words(release, attacker, target)
     result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}

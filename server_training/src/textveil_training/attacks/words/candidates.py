@@ -156,8 +156,11 @@ class CandidateFinder:
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
         """Compute the exact rate at which an attacker without context guesses randomized content words in lower case.
 
-        For each output y let x(y) be the most probable original. The result is the sum of ``prior(x(y)) Pr[y | x(y)]``
-        over the outputs whose x(y) is a content word, divided by the prior of all content words.
+        The attacker guesses for each output ``y`` its most probable original, ``x(y)``. A content word is a word that
+        is no function word such as *the*. ``prior(x)`` is the frequency of a word ``x`` in the attacker's texts, and
+        ``Pr[y | x]`` the probability that the mechanism replaces ``x`` by ``y``. The result is the sum of
+        ``prior(x(y)) Pr[y | x(y)]`` over the outputs whose ``x(y)`` is a content word, divided by the sum of the priors
+        of all content words.
 
         Args:
             content: True for the word ids of content words.
@@ -178,9 +181,9 @@ class CandidateFinder:
 def _list_possible_outputs(randomizer: Randomizer) -> Ints:
     """Return the ids of vocabulary entries that can be outputs.
 
-    The ids include the common words that SanText+ leaves unchanged at random. All outputs must also be possible
-    originals, even those that the attacker's texts do not contain. Otherwise an output could have probability 0 under
-    every original, and the weights of the attack ``sum`` could not be fitted.
+    The ids include the common words that SanText+ leaves unchanged at random. The attacks treat each output also as a
+    possible original, even if the attacker's texts do not contain this word. So no output has probability 0 under every
+    original, for which the weights of the attack ``sum`` could not be fitted.
     """
     kept = (
         np.flatnonzero(randomizer.keep_probabilities[: randomizer.symbol_count])

@@ -50,8 +50,9 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 class TrigramStep:
     """Probabilities ``P(c | a b)`` of three words in a row, for all possible originals a, b, c of three outputs.
 
-    ``P(c | a b)`` is ``g(a, b) P(c | b)``, plus a share that is 0 unless the trigram ``a b c`` occurs in the training
-    texts. The object stores these shares only for pairs ``(a, b)`` that occur there.
+    ``P(c | a b)`` is ``g(a, b) P(c | b) + share(a, b, c)`` (``TrigramModel.predict_after_two``). ``g(a, b)`` is the
+    probability that smoothing leaves to the shorter context ``b``. The share is above 0 only for trigrams that occur in
+    the training texts, so the object stores the shares only for pairs ``(a, b)`` that occur there.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:
@@ -61,7 +62,8 @@ class TrigramStep:
     def forward(self, at: Floats) -> Floats:
         """Run one forward step of the forward-backward algorithm: from pairs ``(a, b)`` to pairs ``(b, c)``.
 
-        For each pair ``(b, c)`` the result is the sum over ``a`` of ``at(a, b) P(c | a b)``.
+        For each pair ``(b, c)`` the result is the sum over ``a`` of ``at(a, b) P(c | a b)``. ``at`` is the argument,
+        and ``P(c | a b)`` the probability of the word ``c`` after ``a`` and ``b``.
         """
         found = (at * self.left).sum(axis=0)[:, None] * self.short
         np.add.at(found, self.b, at[self.a, self.b][:, None] * self.seen)
@@ -70,7 +72,8 @@ class TrigramStep:
     def backward(self, back: Floats) -> Floats:
         """Run one backward step of the forward-backward algorithm: from pairs ``(b, c)`` to pairs ``(a, b)``.
 
-        For each pair ``(a, b)`` the result is the sum over ``c`` of ``P(c | a b) back(b, c)``.
+        For each pair ``(a, b)`` the result is the sum over ``c`` of ``P(c | a b) back(b, c)``. ``back`` is the
+        argument, and ``P(c | a b)`` the probability of the word ``c`` after ``a`` and ``b``.
         """
         found = self.left * (self.short * back).sum(axis=1)
         found[self.a, self.b] += (self.seen * back[self.b]).sum(axis=1)

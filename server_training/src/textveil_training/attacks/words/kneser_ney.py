@@ -131,16 +131,25 @@ class TrigramModel:
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Return the parts of ``P(third | first second)`` for all combinations of word ids from three arrays.
+        """Return the parts of ``P(c | a b)``, the probability of a word ``c`` after the words ``a`` and ``b``.
 
-        The probability is ``g P(third | second) + share``. The factor ``g`` depends on the pair ``(first, second)``,
-        and ``share`` is 0 if that pair was not observed. Most pairs were not, so the parts need less memory than the
-        result.
+        The words are the model's ids. For all combinations of words of the three arguments,
+
+            P(c | a b) = g(a, b) P(c | b) + share(a, b, c).
+
+        ``g(a, b)`` is the probability that smoothing leaves to the shorter context ``b``. ``share(a, b, c)`` is the
+        discounted probability of the trigram. It is 0 for each pair ``(a, b)`` that the texts do not contain. These are
+        most pairs, so the arrays need less memory than all probabilities.
+
+        Args:
+            first: Words ``a``.
+            second: Words ``b``.
+            third: Words ``c``.
 
         Returns:
-            Four arrays: ``g`` for each pair ``(first, second)``, shape ``(len(first), len(second))``; the observed
-            pairs, as indices into ``first`` and into ``second``; and ``share`` of each ``third`` after each observed
-            pair, shape ``(pairs, len(third))``.
+            Four arrays: ``g``, shape ``(len(first), len(second))``; for each of the ``n`` pairs in the texts, its index
+            in ``first``, and its index in ``second``, shape ``(n,)``; and ``share`` of these pairs with each word of
+            ``third``, shape ``(n, len(third))``.
         """
         pairs = first[:, None] * self.words + second
         left, seen = self._three.get_backoff_shares(pairs)

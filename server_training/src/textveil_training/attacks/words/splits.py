@@ -74,7 +74,7 @@ def _fold_text(text: list[str]) -> list[str]:
 def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
     """Select the rows whose text is not contained in the text of another row of ``rows``.
 
-    Otherwise the words of a contained text would be counted twice.
+    So the words of a contained text are not counted twice.
 
     Args:
         cut: Texts, each as a list of segments (tokens and gaps).

@@ -10,8 +10,8 @@ from canaries import SECRET
 from small_encoders import load_encoder
 from small_label_bundle import write_index
 from textveil import Ledger, Sanitizer, TextLabelEncoder
+from textveil.arguments import list_items
 from textveil.errors import InputError
-from textveil.sequences import list_items
 from textveil_cli.aggregation import LabelServer
 from textveil_cli.errors import ReleaseError
 from textveil_cli.integrations import ConfiguredSanitizer

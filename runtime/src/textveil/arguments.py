@@ -1,9 +1,13 @@
-"""Checks of arguments that must be one text, or several texts in order; and joining of a text that was cut."""
+"""Checks of arguments: texts and sequences of texts, names of options, and values among a few choices.
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+An error about an unknown name or value suggests the one that the user meant. ``join_utf16_halves`` repairs a text that
+was cut.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from textveil.errors import InputError
+from textveil.errors import InputError, OptionError
 
 
 def check_string(value: object, name: str = "the text") -> None:
@@ -92,3 +96,39 @@ def check_documents(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
             raise InputError(f"document {number} of {len(documents)} has a text that is not a string")
         checked.append(texts)
     return checked
+
+
+def refuse_unknown_options(options: Collection[str], choices: Collection[str]) -> None:
+    """Raise ``OptionError`` if the name of an option is not one of ``choices``.
+
+    The message suggests the most similar choice that the call does not use, or lists all choices if none is similar. It
+    does not repeat the unknown name.
+
+    >>> refuse_unknown_options({"fact": "useful"}, ["style", "facts"])
+    Traceback (most recent call last):
+    textveil.errors.OptionError: unknown option: did you mean facts?
+    """
+    for name in options:
+        if name not in choices:
+            suggestion = suggest_choice(name, [choice for choice in choices if choice not in options])
+            raise OptionError(f"unknown option: {suggestion or 'choose among ' + ', '.join(choices)}")
+
+
+def suggest_choice(typed: object, choices: Iterable[str]) -> str:
+    """Return the choice with the most similar spelling as a question, such as ``did you mean facts?``.
+
+    The result is empty if no choice is similar. It contains no part of ``typed``, which may be private.
+
+    >>> suggest_choice("usefu", ["plain", "useful"]), suggest_choice("everything", ["plain", "useful"])
+    ('did you mean useful?', '')
+    """
+    from difflib import get_close_matches  # lazy: only errors need it
+
+    return "".join(f"did you mean {choice}?" for choice in get_close_matches(str(typed), choices, 1))
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise ``OptionError`` if the value of an option is not one of ``choices``. The message suggests a similar one."""
+    if value not in choices:
+        suggestion = suggest_choice(value, choices)
+        raise OptionError(f"{name} must be one of {', '.join(choices)}{suggestion and '; ' + suggestion}")
