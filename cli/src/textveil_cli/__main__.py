@@ -14,7 +14,7 @@ def main() -> None:
     """Run the ``textveil`` command.
 
     Ctrl-C during the imports ends the process with exit status 130 and without a traceback. A Python that is too old,
-    or a missing package that the command line itself needs, ends it with one line.
+    or a missing package that the command line itself needs, ends the command with a message of one line.
     """
     if sys.version_info < _MIN_PYTHON:
         sys.exit("textveil: install: this Python is older than 3.11: install Python 3.11 or newer")

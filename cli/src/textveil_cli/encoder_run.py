@@ -41,7 +41,7 @@ COMMENT_PREFIX = "# "
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRun:
-    """Encoder of texts for one run of ``textveil encode``, with the receipt and the ledger that record the run.
+    """Encoder of texts for one run of ``textveil encode``. It also records the run in the receipt and the ledger.
 
     Attributes:
         encoder: Object that encodes texts as noisy vectors or randomized class labels.

@@ -299,7 +299,7 @@ class EntropyFailed(TextveilError, code="entropy"):
 
 
 class EngineFailed(TextveilError, code="engine"):
-    """The installed Python or package ``regex`` splits a test text into the wrong words, so it cannot be used.
+    """The installed Python or package ``regex`` splits a test text into the wrong words: install another version.
 
     The error is raised before any text of the user is read.
 

@@ -22,7 +22,8 @@ def classify(
         typer.Argument(
             metavar="FILE",
             show_default=False,
-            help="Lines that textveil encode printed (vectors: with --json); - or no file reads standard input.",
+            help="Output lines of the command textveil encode (for vectors with --json); - or no file reads standard "
+            "input.",
         ),
     ] = "-",
     *,

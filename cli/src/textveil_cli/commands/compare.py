@@ -43,7 +43,7 @@ def compare(
     ] = None,
     facts: Annotated[
         Literal["none", "plain", "useful", "public"] | None,
-        typer.Option(help="Mode names: facts to keep besides common words, as for textveil sanitize."),
+        typer.Option(help="Mode names: facts to keep besides common words, as for the command textveil sanitize."),
     ] = None,
     pattern: PatternOption = None,
     known: KnownOption = None,

@@ -31,7 +31,7 @@ class ReleaseOptions:
         typer.Option(
             "--epsilon",
             "-e",
-            help="Epsilon per text, one of those that 'textveil info' lists; default: that of the bundle.",
+            help="Epsilon per text, one of those that the command textveil info lists; default: that of the bundle.",
         ),
     ] = None
     word_dropout: Annotated[
@@ -49,7 +49,8 @@ class ReleaseOptions:
     as_text: Annotated[
         bool,
         typer.Option(
-            "--as-text", help="Print a public sentence of the bundle instead of the class label (see textveil info)."
+            "--as-text",
+            help="Print a public sentence of the bundle instead of the class label (see the command textveil info).",
         ),
     ] = False
 

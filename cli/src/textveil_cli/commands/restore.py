@@ -34,10 +34,15 @@ def restore(
     inputs: InputOptions,
     places: RestoreOptions,
     mapping: Annotated[
-        Path | None, typer.Option("--mapping", help="Mapping file written by sanitize --save-mapping.")
+        Path | None,
+        typer.Option("--mapping", help="Mapping file that the command textveil sanitize wrote (--save-mapping)."),
     ] = None,
     mapping_key: Annotated[
-        Path | None, typer.Option("--mapping-key", help="Key file of an encrypted mapping (sanitize --mapping-key).")
+        Path | None,
+        typer.Option(
+            "--mapping-key",
+            help="Key file of an encrypted mapping, from --mapping-key of the command textveil sanitize.",
+        ),
     ] = None,
     output: PrivateOutput = None,
     as_json: Annotated[

@@ -30,7 +30,9 @@ class ServedEncoderOptions:
     ] = None
     encoder_epsilon: Annotated[
         str | None,
-        typer.Option(help="Epsilon per text, one of those that 'textveil info' lists; default: that of the encoder."),
+        typer.Option(
+            help="Epsilon per text, one of those that the command textveil info lists; default: that of the encoder."
+        ),
     ] = None
     encoder_as_text: Annotated[
         bool, typer.Option("--encoder-as-text", help="Add a public sentence to the class label in answers of /encode.")

@@ -265,7 +265,7 @@ class ConversationStore:
                 self._forgotten_ids.popitem(last=False)
 
     def _store_reply_id(self, stored: StoredConversation, exchange: Conversation, client: bytes, reply_id: str) -> None:
-        """Store the id that the provider gave to a reply, so that a later request with this id finds its conversation.
+        """Store the id that the provider gave to a reply, so that a later request with this id finds the conversation.
 
         If another conversation has the same id, the id is no longer used to find either of them.
         """

@@ -153,7 +153,7 @@ class MappingDatabase:
 
     @contextlib.contextmanager
     def _open(self, *, is_writing: bool = True) -> Iterator[sqlite3.Connection]:
-        """Open the database for one transaction; an error inside the ``with`` block rolls it back."""
+        """Open the database for one transaction; an error inside the ``with`` block undoes the transaction."""
         try:
             _create_private_file(self.path)
             database = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)

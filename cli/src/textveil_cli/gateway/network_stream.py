@@ -64,7 +64,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._wake_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Record the end of the connection, and the error if it broke."""
+        """Record the end of the connection, and the error that broke the connection, if there is one."""
         self._has_ended, self._error = True, exc
         self._wake_reader()
 

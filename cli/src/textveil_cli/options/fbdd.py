@@ -38,7 +38,7 @@ class FbddOptions:
         Literal["median", "vectors"],
         typer.Option(
             help="Unit of distance of these epsilons. median: the median distance of two words, as for --epsilon of "
-            "textveil sanitize. vectors: the unit of the original vectors, as in papers."
+            "the command textveil sanitize. vectors: the unit of the original vectors, as in papers."
         ),
     ] = "median"
     words: Annotated[int, typer.Option(min=1, help="Number of words, evenly spaced by frequency.")] = 30

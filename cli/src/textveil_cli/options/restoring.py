@@ -80,8 +80,8 @@ class ToolRestoreOptions(RestoreOptions):
     """Options for original words in replies and tool calls of a model, with limits on the guesses of the model.
 
     A *guess* is a name or number in a tool call that the model did not copy from the texts. If the tool result repeats
-    the guess, and the gateway replaces it, the model learns that the guess is a hidden word. The limits bound how much
-    the model can learn in this way.
+    the guess, and the gateway replaces this text, the model learns that the guess is a hidden word. The limits bound
+    how much the model can learn in this way.
     """
 
     restore_tools: Annotated[

@@ -61,7 +61,8 @@ class ExpectedBundleOptions:
 
     heading: ClassVar[str] = "Bundle"
     expect_id: Annotated[
-        str | None, typer.Option(help="Refuse the bundle unless this is its content hash (see textveil info).")
+        str | None,
+        typer.Option(help="Refuse the bundle unless this is its content hash, which the command textveil info prints."),
     ] = None
     signer: Annotated[
         str | None,
@@ -70,7 +71,10 @@ class ExpectedBundleOptions:
         ),
     ] = None
     max_bundle_bytes: Annotated[
-        int, typer.Option(min=1, show_default=False, help=f"Refuse a larger bundle; {MAX_BUNDLE_BYTES:,} if left out.")
+        int,
+        typer.Option(
+            min=1, show_default=False, help=f"Refuse a bundle of more bytes; {MAX_BUNDLE_BYTES:,} bytes if left out."
+        ),
     ] = MAX_BUNDLE_BYTES
 
     @property
@@ -164,8 +168,8 @@ class MechanismOptions:
             "--epsilon",
             "-e",
             autocompletion=lambda: ["4", "6", "8", "10", "12"],
-            help="Epsilon per randomized word, with --protect words or all: one that textveil levels lists (in the "
-            "built-in bundle 4, 6, 8, 10 or 12); for krr and fbdd any number.",
+            help="Epsilon per randomized word, with --protect words or all: one that the command textveil levels "
+            "lists (in the built-in bundle 4, 6, 8, 10 or 12); for krr and fbdd any number.",
         ),
     ] = None
     replacement_probability: Annotated[

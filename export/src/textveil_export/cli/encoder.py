@@ -28,9 +28,9 @@ class EncoderLevelOptions:
     delta: Annotated[
         str | None, typer.Option(help="Delta of the mode l2, a decimal number. Default: that of the training.")
     ] = None
-    grid: Annotated[int | None, typer.Option(min=1, help="Integer steps per unit. Default: 1024 (box: 64 or 16).")] = (
-        None
-    )
+    grid: Annotated[
+        int | None, typer.Option(min=1, help="Integer steps per unit of a coordinate. Default: 1024 (box: 64 or 16).")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,9 @@ class EncoderCardOptions:
 
 
 def encoder(
-    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="Folder that textveil-train dpnr wrote.")],
+    checkpoint: Annotated[
+        Path, typer.Argument(metavar="CHECKPOINT", help="Folder that the command textveil-train dpnr wrote.")
+    ],
     output: NewBundle,
     data: Annotated[
         Path,

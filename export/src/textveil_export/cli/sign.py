@@ -14,7 +14,9 @@ def sign(
     bundle: BundleFolder,
     key: Annotated[
         Path,
-        typer.Option(help="Private Ed25519 key in PEM format; create one with openssl genpkey -algorithm ed25519."),
+        typer.Option(
+            help="Private Ed25519 key in PEM format; create one with the command openssl genpkey -algorithm ed25519."
+        ),
     ],
     expected: ExpectedBundleOptions,
 ) -> None:

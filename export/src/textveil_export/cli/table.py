@@ -133,7 +133,9 @@ class SanTextOptions:
     ] = None
     statistics: Annotated[
         bool,
-        typer.Option(help="Measure the effect of each level on words, which 'textveil levels' prints. Takes minutes."),
+        typer.Option(
+            help="Measure the effect of each level on words, which the command textveil levels prints. Takes minutes."
+        ),
     ] = True
 
     def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:
@@ -180,7 +182,9 @@ class WordPolicyOptions:
     """Options that name lists of sensitive words, of never sensitive words, and of words that are never outputs."""
 
     heading: ClassVar[str] = "Lists of words"
-    share: Annotated[float, typer.Option(help="Share of the words, the rarest ones, that is sensitive (w).")] = 0.9
+    share: Annotated[
+        float, typer.Option(help="Share of the words that is sensitive: the rarest ones, from 0 to 1.")
+    ] = 0.9
     lists: Annotated[
         str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
     ] = "english"

@@ -251,7 +251,7 @@ def calibrate_certified_epsilon(
 
     Each pass certifies one guess for every level (epsilon). The next guess comes from the secant method, since the
     certified epsilon is nearly linear in the exponent. The function first tries a flattened base measure
-    (``compute_flat_base``) for each level, and uses it if it lowers the certified epsilon.
+    (``compute_flat_base``) for each level, and uses this measure if it lowers the certified epsilon.
 
     Args:
         table: Similar words (neighbors) of each word, their distances as integers (scores), and possible outputs.

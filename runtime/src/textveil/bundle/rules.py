@@ -391,7 +391,7 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return the text of a regular expression after inserting the expressions that it refers to.
+    """Return a regular expression in which the expression itself takes the place of each reference.
 
     A reference is the name of another pattern in braces, such as ``{other}``.
 

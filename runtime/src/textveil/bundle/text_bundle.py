@@ -210,8 +210,8 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
         contents: Dictionary from each file name of the bundle to the bytes of the file.
 
     Raises:
-        BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than the manifest states, or than
-            one of the bundle's levels (sets of parameters) states.
+        BundleDamaged: A file is malformed. Or the certificate proves a larger epsilon than the manifest or a level (set
+            of parameters) of the bundle states.
         BundleTooLarge: A file is larger than allowed.
         BundleVersion: The certificate or the statistics have another version of their format.
     """

@@ -62,9 +62,9 @@ class Conversation(SavedConversation, AsyncMethods):
             function. A message is sent again in its earlier form only if it follows the same messages in the exchange
             as before. For all other texts, the function is called again, even if they equal an earlier text.
         tool_guesses: Limits on guesses, as two integers. A guess is a string that the model itself writes into the
-            arguments of a tool call; if the result repeats the guess, the model can test whether it equals a hidden
-            string. The first limit is for one call, the second for all calls of the conversation. Results of calls
-            above a limit, and of unknown calls, get new surrogates that are never restored. There is no error.
+            arguments of a tool call; if the result repeats the guess, the model can test whether the guess equals a
+            hidden string. The first limit is for one call, the second for all calls of the conversation. Results of
+            calls above a limit, and of unknown calls, get new surrogates that are never restored. There is no error.
         options: Options of ``Sanitizer.sanitize`` for the mode ``names``: ``style`` (``"tag"`` by default), ``facts``
             (``"useful"`` by default), ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and
             ``consistent_cap``, which limits the number of hidden strings of the whole conversation. With
@@ -245,7 +245,7 @@ class Conversation(SavedConversation, AsyncMethods):
         Names of fields, roles, identifiers, names of tools, true, false and null are sent unchanged.
 
         A message of the model is sent as the model wrote it, byte for byte, if the messages before it are the same as
-        when it arrived. In any other message with the role of the model, each hidden word gets a new surrogate
+        when the message arrived. In any other message with the role of the model, each hidden word gets a new surrogate
         (replacement), which is never restored. A message that was sent before is sent again in its earlier rewritten
         form (except with the option ``rewrite``).
 

@@ -116,7 +116,7 @@ class ReplyChunk:
         self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """Process the end of the chunk (the next blank), and set ``spoiled`` if no hidden word may be put back into it.
+        """Process the end of the chunk (the next blank), and set ``spoiled`` if no hidden word may be restored.
 
         Nothing may be restored if the chunk ends with a slash, or if a square bracket or an HTML tag is still open at
         its end. Harmless tags without attributes, such as ``<b>``, do not matter.
@@ -129,7 +129,7 @@ class ReplyChunk:
         )
 
     def _end_label(self) -> None:
-        """Accept a colon as the end of a bold label, as in ``**Name:**``, so that text may follow it.
+        """Accept a colon as the end of a bold label, as in ``**Name:**``, so that text may follow the label.
 
         The chunk (text between blanks) must have no dot and no other colon, and two stars or underscores must follow
         the colon.

@@ -168,7 +168,7 @@ class StreamRestorer(ReportProperties):
     def look_ahead(self, text: str) -> None:
         """Search the next part of the reply for active content (such as scripts), before ``feed`` reads this part.
 
-        If it has any, ``feed`` restores no surrogate (replacement) of the part, before or after that content.
+        If the part has any, ``feed`` restores none of its surrogates (replacements), before or after that content.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)

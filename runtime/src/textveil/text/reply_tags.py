@@ -33,6 +33,6 @@ class TagFinder:
     def end_text(self) -> None:
         """Forget a tag at the end of the text so far that has begun and not ended, such as ``[per``.
 
-        Call this before a surrogate (replacement): the tag cannot continue after it.
+        Call this before a surrogate (replacement): the tag cannot continue after the surrogate.
         """
         self._open = ""

@@ -45,7 +45,8 @@ def attributes(
         typer.Option(
             "--released",
             metavar="FOLDER",
-            help="train.jsonl, dev.jsonl and test.jsonl of textveil encode --json, in the order of the texts.",
+            help="train.jsonl, dev.jsonl and test.jsonl, as the command textveil encode --json writes them, in the "
+            "order of the texts.",
         ),
     ] = None,
     epsilon: ReleaseEpsilons = None,

@@ -42,7 +42,7 @@ class RawTextOptions:
         typer.Option(
             "--known-texts",
             metavar="PATH",
-            help="RAW texts known to the attacks words and frequent; default: the folder's train split.",
+            help="RAW texts known to the attacks 'words' and 'frequent'; default: the folder's train split.",
         ),
     ] = None
 
@@ -51,7 +51,7 @@ class RawTextOptions:
         typer.Option(
             "--prior",
             metavar="FILE",
-            help="Public texts of the same kind, for the attack words, one per line; repeatable.",
+            help="Public texts of the same kind, for the attack 'words', one per line; repeatable.",
         ),
     ] = None
 
@@ -120,7 +120,9 @@ class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vec
     ] = "all"
     vectors: Annotated[
         Path | None,
-        typer.Option("--vectors", metavar="FILE", help="Word vectors for the attack words; the bundle's if left out."),
+        typer.Option(
+            "--vectors", metavar="FILE", help="Word vectors for the attack 'words'; the bundle's if left out."
+        ),
     ] = None
 
     def make_settings(self) -> TextAttackSettings:

@@ -192,7 +192,7 @@ def audit(
         typer.Option(
             "--until",
             metavar="MINUTES",
-            help="For slow rewriters: test by betting, until the claim is refuted or the time is over.",
+            help="For slow rewriters: test by betting, until the claim is refuted or this time is over.",
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the choice and order of inputs.")] = None,

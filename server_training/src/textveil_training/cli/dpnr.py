@@ -85,7 +85,8 @@ class VectorBundleOptions:
         typer.Option(
             "--num-epochs",
             min=1,
-            help="Passes over the texts that tune the encoder; default: 6,000 texts in total, but at most 8 passes.",
+            help="Passes over the texts that tune the encoder; default: as many as give 6,000 texts in total, at "
+            "most 8.",
         ),
     ] = None
     keep_pieces: Annotated[

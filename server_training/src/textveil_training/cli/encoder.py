@@ -179,8 +179,8 @@ class CardOptions:
         Path | None,
         typer.Option(
             exists=True,
-            help="Public sentences for textveil encode --as-text: LABEL<TAB>SENTENCE lines; with --clusters candidate "
-            "sentences, of which each cluster gets one.",
+            help="Public sentences for the command textveil encode --as-text: LABEL<TAB>SENTENCE lines; with "
+            "--clusters candidate sentences, of which each cluster gets one.",
         ),
     ] = None
 

@@ -56,7 +56,7 @@ def finetune(
         bool, typer.Option("--frozen", help="Do not fine-tune the encoder, but fit a linear model to its vectors.")
     ] = False,
     labels_of_pairs: Annotated[
-        bool, typer.Option("--classes", help="sick: learn the class of a pair, not its score.")
+        bool, typer.Option("--classes", help="Data in the format sick: learn the class of a pair, not its score.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run; not with --frozen.")] = False,
     as_json: JsonOption = False,

@@ -30,8 +30,8 @@ RawTexts = Annotated[
     typer.Option(
         "--data",
         metavar="PATH:FORMAT[:SPLIT]",
-        help="Raw public texts, or a sanitized corpus of any mode; repeatable; formats as in finetune. Several splits: "
-        "dev+test; default: train, if there are splits.",
+        help="Raw public texts, or a sanitized corpus of any mode; repeatable; formats as for the command "
+        "finetune. Several splits: dev+test; default: train, if there are splits.",
     ),
 ]
 

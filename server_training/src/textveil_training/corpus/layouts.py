@@ -62,7 +62,8 @@ def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewr
 
     Args:
         format_name: A key of ``data.FORMATS``.
-        path: The file. For the format ``table`` the result depends on the ending of its name and its first row.
+        path: The file. For the format ``table`` the result depends on the first row of the file and on the ending of
+            its name.
         text_keys: Keys or columns of the texts (formats ``jsonl`` and ``table``).
 
     Raises:

@@ -39,8 +39,8 @@ class SanitizeArguments:
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
-            help="With one document, in the mode names or with --consistent: save its mapping, which textveil restore "
-            "needs, to this file, readable by its owner alone. Tables: add --document file.",
+            help="With one document, in the mode names or with --consistent: save its mapping, which the command "
+            "textveil restore needs, to this file, readable by its owner alone. Tables: add --document file.",
         ),
     ] = None
     mapping_key: Annotated[
@@ -48,7 +48,7 @@ class SanitizeArguments:
         typer.Option(
             rich_help_panel=RowOptions.heading,
             help="With --save-mapping: encrypt the mapping with the key in this file, created if missing and not in "
-            "the folder of the mapping; textveil restore needs it.",
+            "the folder of the mapping; the command textveil restore needs this key.",
         ),
     ] = None
     table: TableOptions

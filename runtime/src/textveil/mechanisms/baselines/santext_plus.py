@@ -70,8 +70,8 @@ class SanTextPlus:
         tokenizer splits a secret into frequent parts, unchanged parts could reveal the secret.
 
         Privacy:
-            The coin uses the first random words, one for every word that it may leave unchanged. SanText uses the next
-            ones.
+            The coin uses the first random numbers, one for every word that the coin may leave unchanged. SanText uses
+            the next ones.
         """
         replaced = np.ones(len(inputs), dtype=bool)
         common = np.flatnonzero(self.is_keepable[inputs] & slots.is_whole)

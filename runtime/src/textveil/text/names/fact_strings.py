@@ -241,7 +241,7 @@ class FactStrings:
     def is_plain_start(self, word: str) -> bool:
         """Return whether a capitalized word counts as a common word at the start of a sentence, as in *Bank transfer*.
 
-        It does if it stays unchanged even in a text without capitals, and is neither rare nor also a name.
+        A word counts if it stays unchanged even in a text without capitals, and is neither rare nor also a name.
         """
         marks = self.common.get(word, 0)
         return marks & STRICT > 0 and not marks & (NAME | RARE) and word not in self.persons and self.is_shared(word)

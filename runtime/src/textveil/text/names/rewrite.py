@@ -109,8 +109,9 @@ class DocumentDraws:
         """Plan the replacement of a detected entity: a tag, nothing, a surrogate or a randomized word.
 
         Returns:
-            A tag or an empty string, which need no draw (random choice); or the index of the draw for each part of the
-            entity (``_draw_part``); or ``None`` for a word that the option ``randomize`` randomizes.
+            A string if the output needs no draw (random choice): a tag, or an empty string for a removed entity. The
+            index of the draw for each part of the entity (``_draw_part``) if it gets a surrogate. ``None`` for a word
+            that the option ``randomize`` randomizes.
         """
         pool, style = mention.parts[0][:2], self._style
         if pool == RANDOMIZED_POOL:

@@ -322,7 +322,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after a legal form (``Inc.``) to the token of the legal form, unless it ends a sentence."""
+        """Add the full stop after a legal form (``Inc.``) to the form's token, unless the full stop ends a sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):

@@ -177,7 +177,7 @@ class LongDocumentRewriter:
 
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Return for each random choice of an output (draw) whether the long document has it in lower case only.
+    """Return for each random choice of an output (draw) whether all its words in the long document are in lower case.
 
     The result has the shape ``(draws,)``.
 
