@@ -221,7 +221,7 @@ def test_a_reply_says_what_stayed(tools: list[Any], called: list[tuple[str, str]
 def test_threads_do_not_share_a_mapping() -> None:
     """Else a reply to one user could be restored to the words of another."""
     model = Model(seen=[])
-    agent = agent_of(model)
+    agent = agent_of(model, middleware=ConversationMiddleware(sanitizer(), style="surrogate"))
     sent = set()
     for number in range(4):
         agent.invoke(user(SAID), thread(number))

@@ -34,15 +34,10 @@ def restore(
     inputs: InputOptions,
     places: RestoreOptions,
     mapping: Annotated[
-        Path | None,
-        typer.Option("--mapping", help="Mapping file that the command textveil sanitize wrote (--save-mapping)."),
+        Path | None, typer.Option("--mapping", help="Mapping file that textveil sanitize --save-mapping wrote.")
     ] = None,
     mapping_key: Annotated[
-        Path | None,
-        typer.Option(
-            "--mapping-key",
-            help="Key file of an encrypted mapping, from --mapping-key of the command textveil sanitize.",
-        ),
+        Path | None, typer.Option("--mapping-key", help="Key of the mapping, from textveil sanitize --mapping-key.")
     ] = None,
     output: PrivateOutput = None,
     as_json: Annotated[

@@ -109,7 +109,7 @@ class ExchangeReview(RequestObserver):
     """Observer that stores the last requests and replies of a gateway with their originals.
 
     Privacy:
-        It contains original texts. It stores them in memory only, in bounded size, and removes the oldest request
+        The object contains original texts. They are in memory only, in bounded size. The oldest request is removed
         first.
     """
 

@@ -40,8 +40,8 @@ def make_busy_refusal(message: str) -> Refusal:
 class _Job:
     """A job for a worker thread.
 
-    A worker thread claims the job before executing it. If the request is canceled, the request claims the job to
-    withdraw it. Only the first claim succeeds.
+    A worker thread claims the job before executing it. If the request is canceled before that, it claims the job
+    itself, so that no thread executes the job. Only the first claim succeeds.
     """
 
     __slots__ = (

@@ -88,8 +88,8 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     """Return a reply of the model with the original words in place of their surrogates (replacements).
 
     ``response_metadata["textveil"]`` of the result lists the surrogates that remain in the reply. The result has the
-    role of the model, even if the model returned a message of another role. Otherwise the text of the model would later
-    be sent as text of the user.
+    role of the model, even if the model returned a message of another role. So the text of the model is never sent
+    later as text of the user.
 
     Raises:
         InputError: The reply has a part of an unknown shape.

@@ -37,7 +37,7 @@ class AttainedPair:
         input: The word ``x``.
         other_input: The word ``x'``.
         output: The output at which the log-ratio of probabilities is largest.
-        distance: ``d(x, x')``.
+        distance: Distance ``d(x, x')`` of the two input words.
         epsilon: Log-ratio at the output, divided by ``d``, rounded down.
     """
 

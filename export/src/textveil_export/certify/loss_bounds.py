@@ -99,7 +99,7 @@ class LossBounds:
         Args:
             first: Inputs ``x``.
             second: Inputs ``x'``.
-            differences: ``n``, at least ``u(x', y) - u(x, y)`` for each output ``y``.
+            differences: For each pair, an upper bound on ``u(x', y) - u(x, y)`` over all outputs ``y``.
         """
         return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
 

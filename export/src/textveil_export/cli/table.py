@@ -78,8 +78,8 @@ class WordSourceOptions:
         """Read the words and their vectors in order of frequency.
 
         Args:
-            santext: Whether the bundle (data folder) gets the mechanism SanText. Otherwise the built-in words need no
-                vectors from an encoder.
+            santext: Whether the bundle (data folder) gets the mechanism SanText. Without SanText, the built-in words
+                need no vectors from an encoder.
             progress: Callback that takes the name of a stage, the number of its finished steps, and their total number.
         """
         if self.uses_english_words and not santext:

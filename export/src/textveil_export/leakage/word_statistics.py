@@ -84,7 +84,7 @@ class WordSpread:
     Attributes:
         unchanged: For each word that can be randomized, the probability that it stays unchanged (``N_x``), shape
             ``(words,)``.
-        likely_outputs: Smallest number of outputs with a total probability of .95 (``S_x``), same shape.
+        likely_outputs: Smallest number of outputs of each word with a total probability of .95 (``S_x``), same shape.
         likeliest: Largest probability of any output of the word, same shape.
         likely_inputs: Number of inputs that are likely if the word is the output (``S*_y``), same shape.
     """

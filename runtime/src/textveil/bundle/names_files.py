@@ -93,7 +93,7 @@ class NamesLists:
         """Return whether the rules list words that announce secrets and words that occur in addresses.
 
         Without these words, such as ``password`` and ``room``, no public facts (such as the number in ``5 km``) are
-        left unchanged: otherwise passwords and numbers of addresses would also be left unchanged.
+        left unchanged: the rules would also leave passwords and numbers of addresses unchanged.
         """
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
 

@@ -53,7 +53,7 @@ class Conversation(SavedConversation, AsyncMethods):
             roles, such as ``system``; and ``keys``, for all JSON keys (otherwise only keys such as ``order_id``, whose
             words are all common, are sent unchanged).
         restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools. The arguments
-            of other tools keep their surrogates: otherwise the model could make a tool send an original somewhere.
+            of other tools keep their surrogates, so that the model cannot make a tool send an original somewhere.
         restore_places: Parts of replies, besides running text, in which originals are restored: any of ``code``,
             ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
         restore_hosts: Names of hosts. Originals are also restored in links to these hosts.

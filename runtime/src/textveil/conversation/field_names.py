@@ -218,8 +218,8 @@ class KeyReader(NamesReader):
     def is_forced(self, key: str) -> bool:
         """Return whether a JSON key is hidden only because it is a key: the rules for texts would leave it unchanged.
 
-        Even equal keys of this kind must get different surrogates (replacements). Otherwise a model could test guesses
-        of a key, without any limit on the number of guesses.
+        Even equal keys of this kind must get different surrogates (replacements). With equal surrogates, a model could
+        test any number of guesses of a key.
         """
         return _is_kept_word(key, super().read_texts([key])[0])
 

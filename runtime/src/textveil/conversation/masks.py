@@ -27,14 +27,14 @@ _WORD, _MIN_PLURAL_LENGTH = re.compile(r"[^\W_]+"), 3
 
 
 class OriginalMasks:
-    """Hides strings in the result of one tool call, since the call contained them or the model wrote them.
+    """Hides, in the result of a tool call, originals that the call contained and words that the model itself wrote.
 
     Args:
         pairs: Surrogates (replacements) in the arguments of the call for which the tool received the original strings;
             each with its original.
         plan: Rules for hiding names and numbers.
-        model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the choice of
-            hidden words would reveal which words belong to an original.
+        model_words: Words that the model itself wrote into the call. They are hidden too, so that the choice of hidden
+            words does not reveal which words belong to an original.
         is_linked: Whether equal strings get the same surrogates in the result as in the other messages of the
             conversation.
 

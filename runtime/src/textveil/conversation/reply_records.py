@@ -328,8 +328,8 @@ class ReplyRecords:
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
         """Return whether texts may be compared with the reply recorded at a position, and store the hash of the texts.
 
-        After too many different texts, the result is false for any further text at this position. Otherwise a model
-        could test any number of guesses of a hidden string.
+        After too many different texts, the result is false for any further text at this position. So a model can test
+        only a limited number of guesses of a hidden string.
         """
         if key in self._closed_keys:
             return False

@@ -42,7 +42,7 @@ def claim_reply(
 ) -> Any:
     """Return a copy of a reply, or of one event of a streamed reply, in which all roles are ``assistant``.
 
-    Otherwise the model's provider could return messages that look like messages of the user.
+    So the model's provider cannot return messages that look like messages of the user.
 
     Args:
         value: The reply or the event.

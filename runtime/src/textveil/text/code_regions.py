@@ -131,8 +131,8 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
     A Markdown viewer is a program that displays the reply. If a viewer does not treat the region as code, it acts on
-    such content. So if viewers may disagree about the region, all text from the content on counts as markup or as a
-    link.
+    such content. So if viewers may disagree about the region, such content and all text after it count as markup or as
+    a link.
 
     Args:
         state: State of the scanner that finds code, links and markup in a reply.

@@ -110,8 +110,8 @@ def _close_texts(
 class FormTable:
     """Table with which restoring finds surrogates in a reply: the forms of all surrogates.
 
-    A surrogate is the replacement of an original word. A form is a spelling that a reply may use for it, such as a
-    plural.
+    A surrogate is the replacement of an original word. A form is a spelling, such as a plural, that a reply may use for
+    the surrogate.
 
     Args:
         pairs: Dictionary from the normalized spelling of a surrogate to the pair of this surrogate and its only

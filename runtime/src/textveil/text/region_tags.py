@@ -17,8 +17,8 @@ _TAG = re.compile(r"\[[A-Za-z][A-Za-z-]+ [0-9]+\]")
 class TagState(RegionState):
     """State of the scanner of replies that depends on tags such as ``[person 1]``.
 
-    An original may replace the last tag or not, and the text after it may be a link only if the tag stays. Until this
-    is decided, the object stores that text.
+    The text after a tag can be a link only if restoring leaves the tag in the reply. Until it is decided whether an
+    original replaces the last tag, the object stores the text after this tag.
     """
 
     def begin_tag(self) -> None:

@@ -322,7 +322,7 @@ class StreamRestorer(ReportProperties):
     def _find_blocked(self) -> set[int]:
         """Return the indices in ``_pending`` of surrogates (replacements) to leave: originals could form an address.
 
-        An original that looks like an address is restored only if its chunk (text up to a blank) restores no other.
+        An original that looks like an address is restored only if its chunk (text up to a blank) has no other original.
         """
         if self._chunk.spoiled or self._active.detected:
             return set()

@@ -26,8 +26,8 @@ class BettingTest:
     A claim limits the probabilities of an event under two inputs. Let ``a`` be 1 if the event happens in a draw of the
     first input, else 0, and ``b`` the same for the second input. The test starts with a wealth of 1, and each bet
     multiplies the wealth by ``1 + stake (a - factor b - fee)``. The event and ``stake``, the size of the bet, are
-    chosen from earlier draws alone, so this factor has a mean of at most 1 if the claim holds. The probability that the
-    wealth ever reaches 1 / alpha is then at most alpha (Ville 1939).
+    chosen from earlier draws alone, so this factor has a mean of at most 1 if the claim holds. For any ``alpha``, the
+    probability that the wealth ever reaches ``1 / alpha`` is then at most ``alpha`` (Ville 1939).
 
     Attributes:
         factor: Factor of ``b`` in the inequality of the claim; 0 for a bet on ``a`` alone.
@@ -70,9 +70,9 @@ class BettingTest:
 class ClaimBets:
     """Bets against several claims (values of epsilon) at once, each with its own wealth.
 
-    The wealth measures the evidence against a claim. Half of it is bet on how often an event (a set of outputs) happens
-    for two inputs, and half on how often a guess of the input from the output is right. Without a set of inputs to
-    guess from, all of the wealth is bet on the event.
+    The wealth measures the evidence against a claim. Half of the wealth is bet on how often an event (a set of outputs)
+    happens for two inputs, and half on how often a guess of the input from the output is right. Without a set of inputs
+    to guess from, all of the wealth is bet on the event.
     """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:

@@ -27,7 +27,7 @@ def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
     """Choose one of several parts of the data (*shares*), such as ``train`` and ``test``, from the hash of a key.
 
     The names are sorted, ``w_1 .. w_n`` are their weights, and ``h`` is ``SHA-256(seed, key)`` as an integer. The
-    result is the first name ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
+    result is the first name, with the number ``i``, for which ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
 
     Args:
         key: The key to hash.

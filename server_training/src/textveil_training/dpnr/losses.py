@@ -199,10 +199,11 @@ class StageBuilder:
     def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
         """Build the stage that trains, in turn, an attacker, and the encoder and classifier against this attacker.
 
-        Let r(x) be the vector of text x, y its class, and z its private attributes. The attacker minimizes
-        ``-log p(z | r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))``
-        (Coavoux, Narayan and Cohen 2018, section 3.1): the encoder learns to make the attacker predict the *opposite*
-        of each attribute. Unlike the negative loss of the attacker, this objective has a lower bound.
+        Let ``r(x)`` be the vector of text ``x``, ``y`` the class of the text, and ``z`` its private attributes;
+        ``weight`` is a setting of the recipe. The attacker minimizes ``-log p(z | r(x))``. Encoder and classifier
+        minimize ``-log p(y | r(x)) - weight log p(not z | r(x))`` (Coavoux, Narayan and Cohen 2018, section 3.1): the
+        encoder learns to make the attacker predict the *opposite* of each attribute. Unlike the negative loss of the
+        attacker, this objective has a lower bound.
 
         Args:
             train: Training texts, with private attributes.

@@ -75,8 +75,10 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
     """Compute the noise scale of a coordinate for an epsilon per text.
 
     For ``l1`` it is the Laplace scale ``2 / epsilon``, and for ``box`` the Laplace scale ``dimension / epsilon``. For
-    ``l2`` it is the standard deviation ``sigma`` of a Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1
-    of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
+    ``l2`` it is the standard deviation ``sigma`` of a Gaussian. Its ``rho`` (parameter of zero-concentrated
+    differential privacy) and ``delta`` are ``rho = 2 / sigma^2`` and
+    ``delta = min over a > 1 of exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke
+    2020, Proposition 12).
 
     Raises:
         InvalidRandomizer: Epsilon is not a positive number, ``l2`` has no delta between 0 and 1, or another mode has a

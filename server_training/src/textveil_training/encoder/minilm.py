@@ -39,8 +39,9 @@ class MinilmWeights:
 
     Attributes:
         model: The BERT model.
-        weight: ``W``, float32, shape ``(classes, width)``.
-        bias: ``c``, float32, shape ``(classes,)``.
+        weight: Matrix of the classifier, from a vector to one score for each class, float32, shape
+            ``(classes, width)``.
+        bias: Constants that are added to the scores, float32, shape ``(classes,)``.
     """
 
     model: PooledModel

@@ -50,7 +50,10 @@ class FinetunedDescription:
 
 
 class LinearHead(nn.Module):
-    """Linear layer that computes logits, or a score, from features f: ``shift + scale (W f + b)``.
+    """Linear layer that computes logits, or a score, from features ``f``: ``shift + scale (W f + b)``.
+
+    ``W`` are the weights and ``b`` the bias. If the encoder is fine-tuned for scores, ``shift`` is the mean and
+    ``scale`` the standard deviation of the training targets. In all other cases they are 0 and 1.
 
     Args:
         width: Number of features.

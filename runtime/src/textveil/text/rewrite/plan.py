@@ -104,8 +104,8 @@ class SanitizingPlan:
     def is_sentence_start(self, gap: str | None) -> bool:
         """Return whether the token after a gap (blanks and marks) starts a sentence.
 
-        If punctuation is sanitized, only the first token of a text starts a sentence: otherwise the treatment of a word
-        would reveal the punctuation before it.
+        If punctuation is sanitized, only the first token of a text starts a sentence, so that the treatment of a word
+        does not reveal the punctuation before the word.
 
         Args:
             gap: The whole gap before the token; ``None`` for the first token of a text.

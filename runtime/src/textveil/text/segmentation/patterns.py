@@ -108,7 +108,7 @@ def _make_emoticon_pattern(c: CharacterClasses) -> str:
     """Return a regular expression for the mouth of an emoticon, after its eyes (``:`` or ``;``).
 
     A mouth consists of marks, or is any word. A blank or the end of the text must follow, possibly after sentence
-    marks. In ``:Cat`` the word counts as a mouth too, like ``D`` in ``:D``. Otherwise the output would reveal which
+    marks. In ``:Cat`` the word counts as a mouth too, like ``D`` in ``:D``, so that the output does not reveal which
     kind of word is after the ``:``.
 
     Args:

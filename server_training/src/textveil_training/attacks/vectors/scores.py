@@ -229,7 +229,7 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """Compute for each text the share of other texts that its score is ranked correctly against, and the ROC areas.
+    """Compute for each text the share of comparisons with other texts in which its score is right, and the ROC areas.
 
     A text with the attribute is compared with all texts without it, and should have the higher score; a text without it
     is compared with all texts with it. A tie counts one half.
