@@ -2,8 +2,8 @@
 
 A mode, such as ``l1``, determines the noise and the set to which vectors are bounded. Assume that the vector of a text
 depends only on the decision ``yhat`` of the model without noise. Then the encoder is a choice of K points, the codes
-``c_yhat``, in this set. The device adds noise to the code, and the server applies Bayes' rule to the noisy vector ``z =
-c_yhat + n``:
+``c_yhat``, in this set. The device adds noise to the code, and the server applies Bayes' rule to the noisy vector
+``z = c_yhat + n``:
 
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
