@@ -367,6 +367,16 @@ def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest
     )
 
 
+def test_the_string_of_a_title_decides_whether_it_is_a_family_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: the string of the hidden title decides whether it joins the name before it."""
+    wrong = planted(kept_mentions._is_title_surname, ("span.layout", "span.text < 'I'"))
+    reader = Sanitizer.load().names_plan(protect="names").make_reader()
+    texts = "he met Tom King", "he met Tom Doctor"
+    assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[1]]))
+    monkeypatch.setattr(kept_mentions, "_is_title_surname", wrong)
+    assert skeleton(reader.read_texts([texts[0]])) != skeleton(reader.read_texts([texts[1]]))
+
+
 def test_a_name_beside_a_kept_word_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: the string of a hidden run decides whether the group beside it is kept."""
     wrong = planted(kept_mentions._is_in_name, ("lead in _JOINS[before]", "lead in _JOINS[before] and gap != ' came'"))

@@ -165,7 +165,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
     ("arguments", "code", "expected"),
     [
         (["--epsilon", "17"], "unknown-epsilon", "santext+ has the levels 4, 16"),
-        (["-p", "canary"], "option", "not a number"),
+        (["-p", "canary"], "option", "must be a number"),
         (["-p", "0"], "option", "above 0 and at most 1"),
         (
             ["--mechanism", "santext", "-p", "0.3"],

@@ -192,8 +192,8 @@ class Rules:
 
     Attributes:
         language: Language tag.
-        ages_before, ages_behind, ages_short, age_units: Words that make digits an age: ``ages_before`` as in ``aged
-            7``, ``age_units`` and ``ages_behind`` as in ``7 years old``, ``ages_short`` as in ``7 yo``.
+        ages_before, ages_behind, ages_short, age_units: Words that make digits an age: ``ages_before`` as in
+            ``aged 7``, ``age_units`` and ``ages_behind`` as in ``7 years old``, ``ages_short`` as in ``7 yo``.
         clitics: Clitics such as ``'s`` and ``l'``.
         dates: Notations of dates with the name of a month.
         domains: Top-level domains. The mode ``names`` treats a dotted name with one of these as a URL.

@@ -85,8 +85,8 @@ def open_transaction(
 
     Args:
         path: An existing file.
-        write: Whether the transaction writes. If so, it excludes all other writers from the start (``BEGIN
-            IMMEDIATE``).
+        write: Whether the transaction writes. If so, it excludes all other writers from the start
+            (``BEGIN IMMEDIATE``).
         wait_s: Time to wait for the lock of another process, in seconds.
         create_schema: Whether to create the tables if the file is empty.
 

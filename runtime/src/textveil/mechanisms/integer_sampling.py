@@ -7,10 +7,10 @@ Every mechanism of this package gives each input ``x`` a row of integer weights 
     weight(x, y) = tail(x) * base(y) + excess(x, y).
 
 ``base`` has one weight for each output, the same for all inputs. ``excess`` is zero for all except a few *stored*
-outputs, such as the words most similar to ``x``. Sampling uses one integer ``u``, uniform below ``total(x) = tail(x) *
-sum(base) + sum(excess(x, .))``. The first ``sum(excess)`` values of ``u`` select the stored outputs. Each following
-block of ``tail(x)`` values selects one unit of ``base``. So every value of ``u`` selects an output, and no weight is
-divided or rounded.
+outputs, such as the words most similar to ``x``. Sampling uses one integer ``u``, uniform below
+``total(x) = tail(x) * sum(base) + sum(excess(x, .))``. The first ``sum(excess)`` values of ``u`` select the stored
+outputs. Each following block of ``tail(x)`` values selects one unit of ``base``. So every value of ``u`` selects an
+output, and no weight is divided or rounded.
 """
 
 from collections.abc import Callable

@@ -73,8 +73,8 @@ class NumberFinder:
 def _find_open_end(text: str) -> int:
     """Return the index from which a text may be the start of a number that later text completes.
 
-    This is the start of the last word, or of the line end and indentation before that word. If a tag such as ``[city
-    1]`` is open at the end, the index is the start of the tag.
+    This is the start of the last word, or of the line end and indentation before that word. If a tag such as
+    ``[city 1]`` is open at the end, the index is the start of the tag.
     """
     start = len(text) if not text or text[-1].isspace() else len(text) - len(text.rsplit(None, 1)[-1])
     indent = text[max(0, start - _MAX_RUN_CHARACTERS - 2) : start]

@@ -400,8 +400,8 @@ class Result:
         """Put the original words back into a reply to the sanitized text, on this device.
 
         A surrogate (the replacement of an original word) is restored only if it has a single original, and only in
-        running text: not in links, markup, code, math or JSON (docs/restoring.md). ``result.restore(reply,
-        restore_places={"code"})`` restores code too.
+        running text: not in links, markup, code, math or JSON (docs/restoring.md).
+        ``result.restore(reply, restore_places={"code"})`` restores code too.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Order 48213 is for Anna Novak.", protect="names")

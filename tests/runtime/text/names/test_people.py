@@ -52,6 +52,33 @@ def test_a_person_before_a_place_needs_a_place_of_persons(shipped: Sanitizer) ->
     assert dict(shipped.preview("We know Zorblax Systems", protect="names"))["Zorblax Systems"] == "organization"
 
 
+@pytest.mark.parametrize(
+    ("text", "slots"),
+    [
+        ("I am Mark King, and Mark King paid.", ["Mark King", "Mark King"]),
+        ("Ask Mary Bishop. Will King and Ivy Prince left.", ["Mary Bishop", "Will King", "Ivy Prince"]),
+        ("James Dean met Anna Chancellor's friend", ["James Dean", "Anna Chancellor"]),
+        ("we met M. King and J. R. Bishop", ["M. King", "J. R. Bishop"]),
+        ("we met Dr. Mark King", ["Dr", "Mark King"]),
+        ("King Charles and Queen Mary met the King", ["King", "Charles", "Queen", "Mary", "King"]),
+        ("we told Anna Professor Novak and Anna Dr. Novak", ["Anna", "Professor", "Novak", "Anna Dr", "Novak"]),
+        ("the Zorblax President met Anna Novak King", ["Zorblax", "President", "Anna Novak", "King"]),
+        ("we told Mark, King of Leeds", ["Mark", "King", "Leeds"]),
+        ("we told Anna Mrs", ["Anna", "Mrs"]),
+    ],
+)
+def test_a_title_behind_a_first_name_is_a_family_name(shipped: Sanitizer, text: str, slots: list[str]) -> None:
+    (read,) = shipped.names_plan(protect="names").make_reader().read_texts([text])
+    assert [entry.span.text for entry in read.elements if not isinstance(entry, str)] == slots
+    assert "".join(entry if isinstance(entry, str) else entry.span.text for entry in read.elements) == text
+
+
+def test_equal_names_that_end_in_a_title_are_equal(shipped: Sanitizer) -> None:
+    words = shipped.sanitize("he met Mark King, and Mark King paid.").text.replace(",", "").split()
+    assert words[2:4] == words[5:7]
+    assert shipped.sanitize("he met Mark King and MARK KING", style="tag").text == "he met [person 1] and [person 1]"
+
+
 def test_the_list_of_first_names_abroad_decides_types_alone(names: Path) -> None:
     sanitizer = Sanitizer.load(names)
     for with_list, without in (("Weronika", "Wyxonika"), ("weronika", "wyxonika"), ("Zuri Novak", "Zyxi Novak")):

@@ -11,7 +11,7 @@ const FIRST = new Set(["group", "month"]);
 const RUNS = new Set([CAPITALIZED_RUN, LONE_INITIAL]);
 const { gaps: data } = characters;
 /** For each mention that may be the other part of a name: the gaps that join a word to it. */
-const JOINS = {
+export const JOINS = {
   name: new Set(data.joins),
   initial: new Set([...data.joins, ...data.joins_initials]),
   title: new Set([" ", ". "]),
@@ -60,7 +60,7 @@ export function mergeKeptMentions(
 }
 
 /** Return which part of a name a mention may be, if the word after it belongs to the same name. */
-function findPart({ span }: EntityMention): NamePart {
+export function findPart({ span }: EntityMention): NamePart {
   if (TITLES.has(span.entityType)) return "title";
   if (!RUNS.has(span.entityType)) return "other";
   return span.endsInInitial || span.entityType === LONE_INITIAL ? "initial" : "name";

@@ -86,8 +86,8 @@ def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Mod
     Raises:
         ModelRefused: The model contains something that this package does not run: data outside the file, an unknown
             operator or domain, graphs inside operators, functions, a part for training, sparse or text tensors, or
-            other inputs and outputs than ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1,
-            dimension)``.
+            other inputs and outputs than
+            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, dimension)``.
         BundleDamaged: The bytes are truncated, ambiguous or not an ONNX model.
     """
     # onnxruntime reads any file with this signature as its own format (ORT), which this module cannot check.

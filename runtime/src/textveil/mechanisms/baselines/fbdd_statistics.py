@@ -186,8 +186,8 @@ def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
 def suggest_fbdd_epsilons(dimension: int) -> tuple[float, ...]:
     """Return epsilons for ``measure_fbdd``: the smallest changes most words, the largest leaves nearly all unchanged.
 
-    The epsilons are multiples of ``sqrt(dimension)``, because the noise along one direction is about ``sqrt(dimension)
-    / epsilon``.
+    The epsilons are multiples of ``sqrt(dimension)``, because the noise along one direction is about
+    ``sqrt(dimension) / epsilon``.
 
     Args:
         dimension: Dimension of the vectors.

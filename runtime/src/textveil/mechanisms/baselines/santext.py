@@ -82,8 +82,8 @@ class SanText:
 
         The factor ``q`` of an output and the weight ``W`` of a score are defined in the docstring of the class. Every
         output ``y`` has the weight ``q(y) tail(x)``, where ``tail(x)`` is the weight of the last score that the table
-        stores for ``x``. A stored neighbor (near word) ``y`` has the additional weight ``excess(x, y) = q(y) (W[score
-        of y] - tail(x))``, which is 0 if ``y`` is not an output.
+        stores for ``x``. A stored neighbor (near word) ``y`` with the score ``s`` has the additional weight
+        ``excess(x, y) = q(y) (W[s] - tail(x))``, which is 0 if ``y`` is not an output.
         """
         stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]
@@ -133,10 +133,11 @@ class SanText:
 def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
     """Return an upper bound of the privacy loss per token that rounding to integers adds to ``2 alpha d``.
 
-    Here ``alpha`` is the exponent of SanText, and ``d`` the scaled distance of two inputs. Scores are ``floor(grid *
-    distance)``, so the scores of an output for these inputs differ by less than ``grid * d + 1``. Weights are rounded
-    to nearest, with a relative error of at most ``rho = 1 / (2 smallest_weight)``. The weight of an output and the
-    total weight each add at most ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
+    Here ``alpha`` is the exponent of SanText, and ``d`` the scaled distance of two inputs. Scores are
+    ``floor(grid * distance)``, so the scores of an output for these inputs differ by less than ``grid * d + 1``.
+    Weights are rounded to nearest, with a relative error of at most ``rho = 1 / (2 smallest_weight)``. The weight of an
+    output and the total weight each add at most ``alpha / grid + ln((1 + rho) / (1 - rho))``
+    (docs/proofs/integer-sampling.md).
 
     Args:
         exponent: The exponent ``alpha``.

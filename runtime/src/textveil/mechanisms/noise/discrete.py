@@ -167,8 +167,8 @@ def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS
 
     The table has an integer count for each noise value: its probability times ``2**bits``, rounded down. The two end
     values get all remaining counts up to the sum ``2**bits``; they also represent the tails of the distribution.
-    ``bound_total_variation`` bounds the effect of rounding. The normalizing constant is ``sqrt(2 pi variance) (1 + 2
-    sum over j >= 1 of exp(-2 pi^2 variance j^2))``, by Poisson summation.
+    ``bound_total_variation`` bounds the effect of rounding. The normalizing constant is
+    ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``, by Poisson summation.
 
     Args:
         variance: Parameter of the distribution, in steps squared, at least 1.

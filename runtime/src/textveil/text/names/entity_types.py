@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.names.kept_mentions import merge_kept_mentions
+from textveil.text.names.kept_mentions import join_title_surnames, merge_kept_mentions
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
 from textveil.text.names.tokens import (
@@ -297,19 +297,19 @@ class EntityClassifier:
     ) -> Iterator[str | EntityMention]:
         """Assign entity types to spans (tokens of one entity), and yield unchanged texts and typed spans in turn.
 
-        An entity that the option ``keep`` leaves unchanged becomes text. A word beside a name remains a typed span even
-        then, because the word may be a part of the name.
+        A title after a first name becomes a part of the name. An entity that the option ``keep`` leaves unchanged
+        becomes text. A word beside a name remains a typed span even then, because the word may be a part of the name.
 
         Args:
             blocks: Lists of unchanged texts and spans in turn.
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
-        # A generator, so that the spans are found when the caller asks for the first element.
-        entries = chain.from_iterable(
+        classified = (  # a generator, so that the spans are found when the caller asks for the first element
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
+        entries = join_title_surnames(chain.from_iterable(classified))
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
 
     def _is_kept(self, mention: EntityMention) -> bool:

@@ -1,4 +1,7 @@
-"""Entities that the option ``keep`` leaves unchanged, unless they are parts of a name.
+"""Words beside a name that may be parts of it: titles that are family names, and words that ``keep`` names.
+
+A title or office directly after a first name is a family name: *Mark King*, *Mary Bishop*. The option ``keep`` leaves
+entities unchanged, unless they are parts of a name.
 
 The *closed* types are groups of people, months, number words and weekdays. A word of a closed type, such as *May*, may
 also be a name. So such a word stays unchanged only if no name is beside it. The decision reads the types and layouts
@@ -6,10 +9,11 @@ also be a name. So such a word stays unchanged only if no name is beside it. The
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
+from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
+from textveil.text.segmentation import TITLE, UPPER
 
 _CLOSED, _TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
 #: Types of words that may also be first names (``Christian``, ``June``).
@@ -24,6 +28,7 @@ _JOINS = {
     _TITLE: frozenset((" ", ". ")),
     _OTHER: frozenset[str](),
 }
+_AFTER_INITIAL = frozenset((" ", *_GAPS["joins_initials"]))
 #: The gap after a family name that precedes the first name, and ends of the text before such an entry of a list.
 _NAME_COMMA, _ENTRY_ENDS = ", ", ("\n", "\r", ";", "; ")
 
@@ -37,7 +42,29 @@ class _HasSpan(Protocol):
         ...
 
 
+class _IsMention(_HasSpan, Protocol):
+    """Interface of ``EntityMention``, a detected entity with its type and the parts of its name."""
+
+    @property
+    def entity_type(self) -> str:
+        """The entity type."""
+        ...
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The parts (``MentionPart``), each with an entity type of its own."""
+        ...
+
+    @property
+    def name_text(self) -> str:
+        """The text of the name, without common words before it."""
+        ...
+
+    def _replace(self, **changes: Any) -> Self: ...
+
+
 Mention = TypeVar("Mention", bound=_HasSpan)
+NamedMention = TypeVar("NamedMention", bound=_IsMention)
 
 
 def merge_kept_mentions(
@@ -115,3 +142,101 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
         return is_joined
     is_entry = lead == "" or lead.endswith(_ENTRY_ENDS)
     return (gap in _JOINS[_NAME] and mention.span.entity_type in _FIRST) or (gap == _NAME_COMMA and is_entry)
+
+
+def join_title_surnames(entries: Iterable[str | NamedMention]) -> Iterator[str | NamedMention]:
+    """Yield the parts of a text, and join each title or office that is a family name to the first name before it.
+
+    Args:
+        entries: Unchanged texts and detected entities, in order.
+    """
+    gap = gap_after = ""
+    name: NamedMention | None = None
+    title: NamedMention | None = None
+    for entry in entries:
+        if isinstance(entry, str):
+            if name is None:
+                yield entry
+            elif title is None:
+                gap += entry
+            else:
+                gap_after += entry
+            continue
+        if name is not None and title is None and _is_title_surname(name, gap, entry):
+            title = entry
+            continue
+        if name is not None:
+            yield from _join_surname(name, gap, title, gap_after, entry)
+            gap, title, gap_after = "", None, ""
+        name = entry if _lacks_surname(entry) else None
+        if name is None:
+            yield entry
+    if name is not None:
+        yield from _join_surname(name, gap, title, gap_after, None)
+
+
+def _lacks_surname(mention: _IsMention) -> bool:
+    """Return whether an entity consists of first names and initials, or is a single name of unknown kind."""
+    if mention.span.entity_type not in _RUNS:
+        return False
+    if mention.entity_type == "family":
+        return mention.span.preceding_word != AFTER_TITLE
+    return all(part.entity_type in ("given", "initial") for part in mention.parts)
+
+
+def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
+    """Return whether an entity is a title or an office that may be the family name of the name before it.
+
+    An office after a single name of unknown kind is none, since that name may be the name of a firm.
+
+    Args:
+        name: The name.
+        gap: The text between the two.
+        mention: The entity.
+    """
+    span, before = mention.span, name.span
+    if (
+        span.entity_type not in _TITLES
+        or span.layout
+        or (span.entity_type == "office" and name.entity_type == "family")
+    ):
+        return False
+    if span.case != TITLE and not span.case == before.case == UPPER:
+        return False
+    ends_in_initial = before.layout == ENDS_IN_INITIAL or before.entity_type == LONE_INITIAL
+    return gap in _AFTER_INITIAL if ends_in_initial else gap == " "
+
+
+def _join_surname(
+    name: NamedMention, gap: str, title: NamedMention | None, gap_after: str, following: NamedMention | None
+) -> Iterator[str | NamedMention]:
+    """Yield a name and the title after it as one person, or both unchanged if the title belongs to a name after it.
+
+    Args:
+        name: The name.
+        gap: The text after the name.
+        title: The title after it; ``None`` if there is none.
+        gap_after: The text after the title.
+        following: The next entity; ``None`` at the end of the text.
+    """
+    if title is None:
+        yield from (name, gap)
+        return
+    if following is not None and _find_part(following) != _OTHER and gap_after in _JOINS[_NAME]:
+        yield from (name, gap, title, gap_after)
+        return
+    before, after, (last,) = name.span, title.span, title.parts
+    given = [part._replace(entity_type="given") if part.entity_type == "family" else part for part in name.parts]
+    case = UPPER if before.case == after.case == UPPER else TITLE
+    span = before._replace(
+        entity_type=CAPITALIZED_RUN,
+        case=case,
+        layout="",
+        tokens=(*before.tokens, *after.tokens),
+        text=f"{before.text}{gap}{after.text}",
+    )
+    parts = (*given, last._replace(entity_type="family"))
+    yield name._replace(
+        entity_type="person", case=case, parts=parts, span=span, name_text=f"{name.name_text}{gap}{title.name_text}"
+    )
+    yield gap_after

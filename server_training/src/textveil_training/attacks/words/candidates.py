@@ -1,9 +1,9 @@
 """Find the possible originals of each output, and guess words without context by Bayes' rule.
 
 The attacker knows the mechanism, and the rule that decides whether a word is left unchanged, replaced or randomized.
-Raw training texts give the prior. For each randomized word the candidates are the most probable originals by ``prior(x)
-Pr[M(x) = y]``. For a replacement of a name or number, they are the most frequent words of the entity type. Words that
-are not in the training texts have a small prior.
+Raw training texts give the prior. For each randomized word the candidates are the most probable originals by
+``prior(x) Pr[M(x) = y]``. For a replacement of a name or number, they are the most frequent words of the entity type.
+Words that are not in the training texts have a small prior.
 """
 
 from dataclasses import dataclass

@@ -77,8 +77,8 @@ class DenoiserInput:
         output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
         words: For each hidden element the rows of its candidates (possible originals) in the table of word vectors,
             shape ``(n, candidates)``.
-        logs: Log probability of the output given the candidate, and log prior of the candidate, shape ``(n, candidates,
-            2)``.
+        logs: Log probability of the output given the candidate, and log prior of the candidate, shape
+            ``(n, candidates, 2)``.
         there: Boolean for each entry of ``words``: true for a candidate, false for padding.
     """
 
