@@ -147,6 +147,8 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
 def select_kept_names(lists: Collection[tuple[bool, frozenset[str]]]) -> frozenset[str]:
     """Return the names that the option ``keep`` leaves unchanged: it covers each list that contains such a name.
 
+    In *Anna Bishop*, for example, the title *Bishop* is a family name.
+
     Args:
         lists: For each list of names, whether the option names its entity type, and the list.
     """
@@ -190,11 +192,11 @@ def _lacks_surname(mention: _IsMention) -> bool:
 def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
     """Return whether an entity is a title or an office that may be the family name of the name before it.
 
-    An office after a single name of unknown kind is none, since that name may be the name of a firm.
+    An office after a single name of unknown kind is not a family name, since the single name may be that of a firm.
 
     Args:
         name: The name.
-        gap: The text between the two.
+        gap: The text between the name and the entity.
         mention: The entity.
     """
     span, before = mention.span, name.span
