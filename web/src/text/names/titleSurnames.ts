@@ -1,7 +1,6 @@
 /** Titles and offices that are family names, since they directly follow a first name: *Mark King*. */
 
-import { AFTER_TITLE } from "../../constants.js";
-import { TITLE, UPPER } from "../segmentation/words.js";
+import { LOWER, UPPER } from "../segmentation/words.js";
 import { CAPITALIZED_RUN } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import { findPart, JOINS } from "./keptMentions.js";
@@ -35,17 +34,14 @@ function readGap(elements: Elements, start: number): [string, number] {
 }
 
 /** Return whether a mention consists of first names and initials, or is a single name of unknown kind. */
-function lacksSurname({ entityType, parts, span }: EntityMention): boolean {
-  if (entityType === "family") return span.entityType === CAPITALIZED_RUN && span.precedingWord !== AFTER_TITLE;
-  return parts.every((part) => part.entityType === "given" || part.entityType === "initial");
+function lacksSurname({ entityType, parts }: EntityMention): boolean {
+  return entityType === "family" || parts.every((part) => part.entityType === "given" || part.entityType === "initial");
 }
 
 /** Return whether a mention is a title or an office that may be the family name of the name before it. */
 function mayBeSurname(name: EntityMention, gap: string, title: EntityMention): boolean {
   const [part, { span }] = [findPart(name), title];
-  if (part === "other" || findPart(title) !== "title" || span.layout !== "") return false;
-  if (span.entityType === "office" && name.entityType === "family") return false; // perhaps the name of a firm
-  if (span.case !== TITLE && !(span.case === UPPER && name.span.case === UPPER)) return false;
+  if (part === "other" || findPart(title) !== "title" || span.layout !== "" || span.case === LOWER) return false;
   return gap === " " || (part === "initial" && gap.startsWith(".") && JOINS.initial.has(gap));
 }
 
