@@ -54,7 +54,7 @@ def weighted_kappa(pairs: Sequence[tuple[int, int]], power: int = 1) -> float:
     return 1.0 if chance == 0 else 1 - found / chance
 
 
-def wilson_interval(hits: int, total: int, z: float = 1.96) -> tuple[float, float]:
+def wilson_interval(hits: float, total: int, z: float = 1.96) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share.
 
     Raises:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,13 @@ class Point:
     Attributes:
         label: Name of the tool in the picture.
         ours: Whether the tool is the mode ``names``.
-        answerable: Number of verdicts 2, and of all verdicts.
+        answerable: Number of verdicts 2, which may be a mean of several readers, and of all verdicts.
         units: Number of private units that stay complete, and of all units.
     """
 
     label: str
     ours: bool
-    answerable: tuple[int, int]
+    answerable: tuple[float, int]
     units: tuple[int, int]
 
     @property
@@ -214,9 +214,22 @@ def find_points(results: Path) -> list[Point]:
     return found
 
 
+def average_readers(points: Iterable[Point]) -> list[Point]:
+    """Return one point for each tool, with the mean of the readers who judged the same prompts as the last reader."""
+    by_label: dict[str, list[Point]] = {}
+    for point in points:
+        by_label.setdefault(point.label, []).append(point)
+    averaged = []
+    for found in by_label.values():
+        size = found[-1].answerable[1]  # the first reader judged other prompts, of another number
+        hits = [point.answerable[0] for point in found if point.answerable[1] == size]
+        averaged.append(replace(found[-1], answerable=(sum(hits) / len(hits), size)))
+    return averaged
+
+
 def pictures(results: Path) -> dict[str, Figure]:
-    """Return the picture of the page. If several readers judged a setting, its point is from the last reader."""
-    drawn = [*{point.label: point for point in find_points(results)}.values()]
+    """Return the picture of the page. If several readers judged a setting, its point is their mean."""
+    drawn = average_readers(find_points(results))
     with rc_context(STYLE):
         figure = make_figure(_title(drawn), (9.5, 5.6))
         axes = figure.subplots()
@@ -245,7 +258,7 @@ def _draw(axes: Any, point: Point, marker: str, color: str) -> None:
     axes.errorbar(*point.place, *bars, marker=marker, color=color, elinewidth=0.8, linestyle="none")
 
 
-def _bars(part: int, whole: int) -> list[list[float]]:
+def _bars(part: float, whole: int) -> list[list[float]]:
     low, high = wilson_interval(part, whole)
     return [[part / whole - low], [high - part / whole]]
 

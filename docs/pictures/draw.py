@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from prompts.score import wilson_interval
-from report.prompts import PAPILLON, Point, find_points
+from report.prompts import PAPILLON, Point, average_readers, find_points
 from textveil import Conversation
 
 HERE = Path(__file__).parent
@@ -166,9 +166,8 @@ LEFT, RIGHT, TOP, BOTTOM, MOST = 70, 600, 44, 360, 0.3
 
 
 def choose_points(points: list[Point]) -> list[Point]:
-    """Return the tools as they are today: no earlier commit, and the latest reader of each setting."""
-    latest = {point.label: point for point in points if " before" not in point.label}
-    return list(latest.values())
+    """Return the tools as they are today: no earlier commit, and the mean of the readers of each setting."""
+    return average_readers(point for point in points if " before" not in point.label)
 
 
 def draw_chart(colors: dict[str, str]) -> str:

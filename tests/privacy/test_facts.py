@@ -22,6 +22,7 @@ HIDDEN = [
     ("They met Kowal Present, and the password=True", "Kowal Present True"),
     ("The token: KeyError, the password=String; my name is KeyError", "KeyError String"),
     ("He saw KowalError, JohnException and Kowal The (The Kowal)", "KowalError JohnException Kowal The"),
+    ("Kowal Instagram called on YouTube Kowal; my password instagram is old", "Instagram YouTube instagram"),
     ("I live in w2, room x1; the pin is h_2", "w2 x1 h_2"),
     ("we met The Kowal, saw The Zorblax and then The", "The Kowal Zorblax"),
     ("on 3 May 2019 - 4 June 2020", "3 May 4 June"),
@@ -136,6 +137,11 @@ KEPT = [
     ("plain", "we left by then The plan was new (500 words) The list of it", "The plan The list"),
     ("plain", "x = str(y) typeof z", "str typeof"),
     ("useful", "let x1 and w_i be the sum", "x1 w_i"),
+    (
+        "useful",
+        "Write an Instagram post, a text on youtube and a YouTube Studio plan",
+        "Instagram youtube YouTube Studio",
+    ),
     ("public", "see docs.github.com and https://github.com/kowal/report", "docs.github.com https://github.com report"),
     ("plain", "Answer in at most 3 sentences", "3"),
     ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
@@ -256,6 +262,13 @@ def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count:
     """A pattern that reads a string of megabytes at once would stop all other requests of the gateway."""
     colors = "|".join(["red"] * count)
     assert (list_hidden(make_plan(sanitizer, "useful"), f"Choose {colors} today") == "") == is_kept
+
+
+def test_a_platform_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer) -> None:
+    text = "She is a LinkedIn engineer, by her Airbnb internship at Spotify, and uses Canva"
+    hidden = list_hidden(make_plan(sanitizer, "useful"), text)
+    assert all(name in hidden for name in ("LinkedIn", "Airbnb", "Spotify"))
+    assert "Canva" not in hidden
 
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:

@@ -83,6 +83,7 @@ CHOICE sounds|CHOICE sounds CHOICE subject CHOICE NAME|SHORT lights|the SHORT|SH
 a plan, FIELD check, FIELD|Third FIELD|First HEADING|NUM-NUM km|NUM- it is|NUM. the|'The plan
 $ NUM FIELD expenses NUM FIELD
 boasts New cabinets
+an Instagram TERM|on youtube|my YouTube Studio PLURAL|a LinkedIn ROLE|my Airbnb job|NAME YouTube
 by then The plan of it|(it) The plan of NAME|met The NAME|[Recipient's Name]|[NAME's Name]|NUM people
 NUM staff|NUM young men
 {"NAME": ["CODE"], "token": {"TERM": ["CODE"]}} CODE

@@ -73,6 +73,8 @@ export type FactWordKey =
   | "number_words"
   | "phone_labels"
   | "phrases"
+  | "platform_leads"
+  | "platforms"
   | "plurals"
   | "range_words"
   | "roles"
@@ -83,7 +85,8 @@ export type FactWordKey =
   | "technical_names"
   | "units"
   | "version_words"
-  | "weak_address_words";
+  | "weak_address_words"
+  | "work_words";
 
 type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;
 

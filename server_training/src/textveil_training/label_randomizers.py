@@ -7,6 +7,8 @@
 
     max sum_{x,y} C[x, y] Q(y|x)    with  lo(y) <= Q(y|x) <= exp(epsilon) lo(y),  sum_y Q(y|x) = 1.
 
+Here ``lo(y)`` is an unknown too: a lower bound on the probability of the label ``y`` for every class ``x``.
+
 At a small epsilon this randomizer never returns rare classes, so a server cannot estimate the numbers of texts from its
 outputs.
 

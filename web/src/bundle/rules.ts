@@ -77,6 +77,8 @@ const FACT_WORD_KEYS = {
   numberWords: "number_words",
   phoneLabels: "phone_labels",
   phrases: "phrases",
+  platformLeads: "platform_leads",
+  platforms: "platforms",
   plurals: "plurals",
   rangeWords: "range_words",
   roles: "roles",
@@ -88,6 +90,7 @@ const FACT_WORD_KEYS = {
   streetLeads: "street_leads",
   versionWords: "version_words",
   weakAddressWords: "weak_address_words",
+  workWords: "work_words",
 } as const satisfies Record<string, FactWordKey>;
 
 /** Date rules of a language without notations of its own. They also define the keys and types of date rules. */

@@ -187,7 +187,7 @@ class _PairSearch:
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Record an upper bound on the loss of each pair.
 
-        The function skips pairs of a word with itself, and pairs whose first word cannot be an output.
+        This method skips pairs of a word with itself, and pairs whose first word cannot be an output.
 
         Args:
             first: Ids of the inputs ``x`` of the pairs.
@@ -212,7 +212,7 @@ class _PairSearch:
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Record loss bounds for all open pairs whose first word is in the block and is a possible output."""
+        """Record loss bounds for each pair still to examine whose first word is in the block and can be an output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)

@@ -5,12 +5,14 @@ SanText replaces words at random. The base measure has a factor for each output 
 The certified epsilon has no closed form, so the search certifies each exponent that it tries. Without targets, the
 module chooses exponents by the share of words that stay unchanged.
 
-Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
-``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of
-``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). If some words have many near words
-and others have few, a constant ``Z`` would give words with many near words almost no probability as outputs. In this
-case the setting ``flatten_to`` permits ``ln Z`` to change with the distance, up to a maximum slope. An error in this
-module cannot weaken the guarantee: the finished integers are certified like any others.
+Flattening makes the normalizer nearly constant. Let ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` be the
+probability that SanText outputs the word ``y`` for ``x``. Here ``alpha`` is the exponent, ``s`` the scaled distance,
+and ``Z(x)`` the normalizer. Any base measure ``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is
+constant, the certified epsilon is ``alpha`` instead of ``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis,
+Palamidessi 2015). If some words have many near words and others have few, a constant ``Z`` would give words with many
+near words almost no probability as outputs. In this case the setting ``flatten_to`` permits ``ln Z`` to change with the
+distance, up to a maximum slope. An error in this module cannot weaken the guarantee: the finished integers are
+certified like any others.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,9 @@
 """Compute the integer weights of SanText from an exponent and a base measure (factors of outputs).
 
 Integers cannot hold the weights of very distant words. Such words get the smallest weight that integers can hold. This
-replaces the distance ``d`` by ``min(d, c)`` with a constant ``c``, which is also 1-Lipschitz, so the bound of SanText
-holds (docs/proofs/santext.md). Together these words have a negligible probability.
+replaces the distance ``d`` by ``min(d, c)`` with a constant ``c``. If the input word changes, ``min(d, c)`` changes by
+at most the distance of the two inputs, as ``d`` does, so the bound of SanText holds (docs/proofs/santext.md). Together
+these words have a negligible probability.
 """
 
 from dataclasses import dataclass

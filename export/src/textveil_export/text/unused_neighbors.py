@@ -2,8 +2,8 @@
 
 The staircase mechanism divides its budget (additional weight) among the neighbors of a word, nearest first. Many stored
 neighbors never get a part: they are no output, as names are, or nearer words take the whole budget. In their place each
-row of the table gets the same few words, which are never an output. No distribution of outputs
-changes, and the file compresses to a sixth less.
+row of the table gets the same few words, which are never an output. No distribution of outputs changes, and the file
+compresses to a sixth less.
 """
 
 from itertools import product

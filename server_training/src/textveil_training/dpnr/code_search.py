@@ -1,13 +1,14 @@
 """Compute the best accuracy that noise on vectors permits, with one vector (*code*) for each class.
 
 A mode, such as ``l1``, determines the noise and the set to which vectors are bounded. Assume that the vector of a text
-depends only on the decision ``yhat`` of the model without noise. Then the encoder is a choice of K points, the codes
-``c_yhat``, in this set. The device adds noise to the code, and the server applies Bayes' rule to the noisy vector
-``z = c_yhat + n``:
+depends only on the decision ``yhat`` of the model without noise. Then the encoder is a choice of K points for K
+classes, the codes ``c_yhat``, in this set. The device adds noise to the code, and the server applies Bayes' rule to the
+noisy vector ``z = c_yhat + n``:
 
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
-The largest ``A`` over all codes and dimensions is the best accuracy with the mode's noise. It is at most the
+Here ``P(yhat, y)`` is the share of texts with the decision ``yhat`` and the true class ``y``, and ``p`` the density of
+the noise. The largest ``A`` over all codes and dimensions is the best accuracy with the mode's noise. It is at most the
 *reference* of ``benchmarks/bounds/channels.py``, the best accuracy of any private randomizer; the difference is the
 cost of additive noise. The accuracy of a trained head is compared with this figure, and its training may start from
 these codes.

@@ -2,8 +2,9 @@
 
     v = mean over pieces of BERT(text),    scores = W v + c
 
-The training is that of ``textveil-train finetune``: the lowest layers are frozen, a part of the training texts selects
-the best epoch, and an interrupted run can be resumed.
+Here ``v`` is the vector of a text, and the matrix ``W`` and the vector ``c`` are learned. The training is that of
+``textveil-train finetune``: the lowest layers are frozen, a part of the training texts selects the best epoch, and an
+interrupted run can be resumed.
 """
 
 import hashlib

@@ -7,9 +7,10 @@ Gaussian prior:
 
     minimize over A, D, U, c:  sum over texts of cross entropy(sqrt(n) scores) + (|A|^2 + |D|^2 + |U|^2 + |c|^2) / 2C
 
-``r(w)`` is the public vector of a word, and ``n`` is the number of words of a text. The factor ``sqrt(n)`` makes long
-texts more certain than short ones, but not in proportion to their length. The score of a word that is in no training
-text depends on its public vector alone. The problem is convex, so the result needs no seed.
+``A`` has a row for each word, and ``D`` for each hash value of a word pair. ``U`` is a matrix, ``c`` a vector, and
+``C`` the setting ``strength``. ``r(w)`` is the public vector of a word, and ``n`` is the number of words of a text. The
+factor ``sqrt(n)`` makes long texts more certain than short ones, but not in proportion to their length. The score of a
+word that is in no training text depends on its public vector alone. The problem is convex, so the result needs no seed.
 """
 
 from collections.abc import Sequence

@@ -152,5 +152,5 @@ def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped
 
 
 def _is_missing(cell: Any) -> bool:
-    """Return whether a cell is None, NaN or NA; the last two are not equal to themselves."""
+    """Return whether a cell is None, NaN or NA; comparing NaN or NA with itself does not give ``True``."""
     return cell is None or str(cell == cell) != "True"

@@ -2,9 +2,10 @@
 
     v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
 
-The words, and a public vector for each, are those of the English bundle with vectors. ``weight_by_rarity`` weights the
-public vectors by the rarity of a word among the texts. ``fit_to_teacher`` fits the tables to the vectors of a language
-model. A device computes text vectors from the result of either function in the same way, with numpy alone.
+``E`` and ``D`` are the two tables of embeddings. The words, and a public vector for each, are those of the English
+bundle with vectors. ``weight_by_rarity`` weights the public vectors by the rarity of a word among the texts.
+``fit_to_teacher`` fits the tables to the vectors of a language model. A device computes text vectors from the result of
+either function in the same way, with numpy alone.
 """
 
 from collections.abc import Sequence

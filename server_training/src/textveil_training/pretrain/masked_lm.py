@@ -1,8 +1,8 @@
 """Define a BERT encoder with a masked-language-model head that shares the input embeddings.
 
 The head is BERT's (Devlin et al. 2019): ``logits(h) = E LayerNorm(GELU(W h + b)) + c`` with the encoder's own word
-embeddings E. Sentence encoders such as MiniLM have no head. A new head then starts with W as the identity, and must be
-trained before its predictions are useful.
+embeddings E. Here h is the encoder's output for a token, and W, b and c are learned. Sentence encoders such as MiniLM
+have no head. A new head then starts with W as the identity, and must be trained before its predictions are useful.
 """
 
 import json

@@ -345,8 +345,8 @@ def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index:
 def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> int:
     """Return the index after the last digits that form one number with the digits at ``index``.
 
-    A bracket may open before the first digits or after short digits (``+49 (30) 1234``), and must close before further
-    digits. For the arguments see ``find_number``.
+    A pair of brackets may enclose the first digits, as in ``(030) 1234``, or the digits after short first digits, as in
+    ``+49 (30) 1234``. For the arguments see ``find_number``.
     """
     is_open = gaps[index][-1:] == "(" and _is_separate_number(words, gaps, index, start)
     last = index + 1

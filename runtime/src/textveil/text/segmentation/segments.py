@@ -488,7 +488,7 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether a number after position ``index`` would touch a word or other token before it.
 
-    Only marks, or a word in brackets, may be between the two: the ``.`` in ``v.(30)``.
+    Only marks, or a word in brackets, may be between the token and the number: the ``.`` in ``v.(30)``.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

@@ -9,8 +9,8 @@ has the nine next nearest entries. The attack needs only the word vectors. Yue e
 count unchanged words; Song and Raghunathan 2020 also search the neighbors of an output. The attack never guesses
 ``<unk>``, which stands for words outside the vocabulary.
 
-**Bayes.** An attacker who knows the mechanism and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By Bayes'
-theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
+**Bayes.** An attacker who knows the mechanism M and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By
+Bayes' theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
 
     sum_y max_x pi(x) Pr[M(x) = y],
 

@@ -13,10 +13,11 @@ model's prediction of WordPieces,
 
     p(x | c) = (1 - u(<unk>)) sum_s p_LM(first(s) | c) u(s) / U(first(s)) / C,    p(<unk> | c) = u(<unk>),
 
-over the spellings s of x, with u the unigram prior (the spellings of a merged symbol share its prior), ``U(f)`` the sum
-of u over spellings whose first WordPiece is f, and C the sum of p_LM over first WordPieces with U > 0, so that the
-probabilities sum to 1. Two more attackers on the same tokens show the effect of context: the prior alone (no output)
-and the context-free Bayes attack (no context).
+over the spellings s of x. Here ``p_LM`` is the model's prediction, ``first(s)`` the first WordPiece of s, and u the
+unigram prior (the spellings of a merged symbol share its prior). ``U(f)`` is the sum of u over spellings whose first
+WordPiece is f, and C the sum of p_LM over first WordPieces with U > 0, so that the probabilities sum to 1. Two more
+attackers on the same tokens show the effect of context: the prior alone (no output) and the context-free Bayes attack
+(no context).
 
 A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight,
 ``p(x | c)^w u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. For each half of the

@@ -210,7 +210,7 @@ def _compute_f(counts: Floats) -> Floats:
 
 
 def _find_best_threshold(scores: Floats, present: Bits) -> float:
-    """Find the threshold of an attacker's scores with the best F on the dev split.
+    """Find the threshold of an attacker's scores with the best F score on the dev split.
 
     The threshold is between two observed scores, or below all of them.
 
