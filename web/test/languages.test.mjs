@@ -57,7 +57,7 @@ test("packs that break a rule of the format are refused, with hashes that fit", 
     [
       changed(pack, "entity.weekday.txt", bytes("qalq\n")),
       "bundle-damaged",
-      /also a weekday, which the mode names never keeps/,
+      /also a weekday, and the mode names replaces each weekday/,
     ],
   ]) {
     const use = async () => (await Sanitizer.load(files)).sanitize("x"); // lists are read when they are first used

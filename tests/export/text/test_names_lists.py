@@ -157,7 +157,7 @@ def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) 
         ({"surrogates.city.txt": ""}, "the file is empty, or its last line does not end in a line feed (copy or"),
         (
             {"common-words.txt": "friday\n"},
-            "common-words.txt: line 1 is also a weekday, which the mode names never keeps",
+            "common-words.txt: line 1 is also a weekday: the mode `names` replaces it, remove the line",
         ),
         ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],

@@ -79,7 +79,7 @@ def test_a_pack_without_a_pool_that_its_rules_name_is_refused(tmp_path: Path) ->
 
 def test_a_pack_with_a_weekday_among_its_common_words_is_refused(tmp_path: Path) -> None:
     changed = {"common-words.txt": f"{WORDS[0]}\tstart,strict\n", "entity.weekday.txt": f"{WORDS[0]}\n"}
-    with pytest.raises(BundleDamaged, match="line 1 is also a weekday, which the mode names never keeps"):
+    with pytest.raises(BundleDamaged, match="line 1 is also a weekday: the mode `names` replaces it, remove the line"):
         Sanitizer.load(write_names(tmp_path / "pack", changed=changed)).sanitize("x")
 
 

@@ -286,7 +286,8 @@ def test_a_common_word_that_is_a_member_of_a_closed_kind(tmp_path: Path, kind: s
     bundle = with_list(tmp_path / "b", "common-words.txt", listed([*common, f"{word}\tstrict,start"]))
     place = 1 + sum(line < word for line in common)
     with pytest.raises(
-        BundleDamaged, match=rf"^common-words.txt: line {place} is also a {kind}, which the mode names never keeps$"
+        BundleDamaged,
+        match=rf"^common-words.txt: line {place} is also a {kind}: the mode `names` replaces it, remove the line$",
     ):
         bundle.get_names_lists()
 
@@ -307,7 +308,7 @@ def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
             lists = bundle.get_names_lists()
             assert (lists.members_by_type["month"], lists.common_words["march"]) == ({*months, "march"}, NAME | STRICT)
         else:
-            with pytest.raises(BundleDamaged, match="is also a month, which the mode names never keeps"):
+            with pytest.raises(BundleDamaged, match="is also a month: the mode `names` replaces it"):
                 bundle.get_names_lists()
 
 

@@ -106,7 +106,7 @@ def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
             small.distribution(wrong)
     with pytest.raises(
         OptionError,
-        match='the mode words keeps this function word, so it has no output distribution: use protect="all"',
+        match='the mode `words` keeps this function word, so it has no output distribution: use protect="all"',
     ):
         small.distribution("the")
     assert small.distribution("the", protect="all").symbol == "the"

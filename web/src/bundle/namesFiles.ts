@@ -103,7 +103,9 @@ export class NamesLists {
         isClosed &&
         entries.some((word, index) => !((flags[index] ?? 0) & CAPITALIZED) && this.commonWords.has(word))
       ) {
-        throw new BundleDamaged(`${COMMON}: a word is also a ${entityType}, which the mode names never keeps`);
+        throw new BundleDamaged(
+          `${COMMON}: a word is also a ${entityType}, and the mode names replaces each ${entityType}: remove the word`,
+        );
       }
     }
     this.membersByType = membersByType;

@@ -34,7 +34,7 @@ class StaircaseOptions:
         int, typer.Option(min=1, help="Stored neighbors per word, the word itself included.")
     ] = StaircaseSettings().k
     function_words: Annotated[
-        Path | None, typer.Option(help="Function words of another language. Default: English ones.")
+        Path | None, typer.Option(help="Word list with the function words of another language. Default: English.")
     ] = None
     entity_type: Annotated[
         list[str] | None,

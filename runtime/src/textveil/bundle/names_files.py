@@ -176,7 +176,7 @@ def _parse_flagged_lists(
             raise _make_line_error(
                 COMMON_WORDS,
                 list(common).index(min(conflicts)) + 1,
-                f"is also a {kind}, which the mode names never keeps",
+                f"is also a {kind}: the mode `names` replaces it, remove the line",
             )
     return common, {kind: frozenset(found) for kind, found in members.items()}
 

@@ -408,9 +408,9 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Split a reply into the items that clients send again as separate messages, and return the items.
+    """Return the items of a reply that a client sends again as separate messages, such as the calls of several tools.
 
-    A reply without such items is returned whole, as the only item of a list.
+    The list has the whole reply if a client sends the reply again as one message.
     """
     if isinstance(reply, list) and any(is_response_item(entry) for entry in reply):
         return reply

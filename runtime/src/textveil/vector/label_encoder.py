@@ -236,7 +236,7 @@ class TextLabelEncoder:
         """
         labels = self.bundle.labels
         if label not in labels:
-            raise OptionError("the bundle has no label of this name: its attribute labels lists all")
+            raise OptionError("the bundle has no label of this name: choose one of its attribute `labels`")
         staircase = self.bundle.get_randomizer(randomizer, epsilon)
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 

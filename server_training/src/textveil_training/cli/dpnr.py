@@ -168,7 +168,10 @@ def dpnr(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Folder of the new checkpoint; without a recipe, bundle."
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder of the new checkpoint; without RECIPE, of the bundle.",
         ),
     ],
     recipe: Annotated[

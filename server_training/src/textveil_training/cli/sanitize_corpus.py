@@ -33,7 +33,7 @@ class CorpusOptions:
     ] = None
     label_key: Annotated[
         str | None,
-        typer.Option("--label", "--label-key", help="Key (jsonl) or column (table) that every row must have."),
+        typer.Option("--label", "--label-key", help="Key or column of the labels: every row must have it."),
     ] = None
     copies: Annotated[
         int, typer.Option("--copies", min=1, help="Number of independent outputs of every text; each spends epsilon.")

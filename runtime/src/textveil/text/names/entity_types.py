@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.names.kept_mentions import join_title_surnames, merge_kept_mentions
+from textveil.text.names.kept_mentions import TITLES, join_title_surname, merge_kept_mentions, select_kept_names
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
 from textveil.text.names.tokens import (
@@ -206,12 +206,8 @@ class EntityClassifier:
     ) -> None:
         self._rules, self._place_before = rules, rules.place_prepositions
         self._street_leads = rules.place_prepositions | rules.facts.street_leads
-        self._common, self._kept_types, self._unchanged_types, self._denied = (
-            common,
-            kept_types,
-            unchanged_types,
-            denied,
-        )
+        self._common, self._denied = common, denied
+        self._kept_types, self._unchanged_types = kept_types, unchanged_types
         self._name_lists, self._foreign_given = name_lists, name_lists[_FOREIGN_GIVEN_LIST]
         self._given = name_lists["given"] | name_lists[_FOREIGN_GIVEN_LIST]
         self._type_by_name: dict[str, str] = {}
@@ -225,18 +221,10 @@ class EntityClassifier:
 
     @cached_property
     def _kept_names(self) -> frozenset[str]:
-        """Names that the option ``keep`` leaves unchanged.
-
-        The option names the entity types of all lists that contain such a name.
-        """
-        lists = [
-            (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
-        ]
-        lists += [("person" in self._kept_types, self._name_lists["particle"] | self._rules.also_persons)]
-        kept_names, hidden = (
-            frozenset[str]().union(*(of for kept, of in lists if kept == way)) for way in (True, False)
-        )
-        return kept_names - hidden
+        kept_types, lists = self._kept_types, self._name_lists
+        is_kept_by_list = [(PUBLIC_TYPE_NAMES.get(name, name) in kept_types, lists[name]) for name in _NAME_LISTS]
+        persons = "person" in kept_types, lists["particle"] | self._rules.also_persons
+        return select_kept_names([*is_kept_by_list, persons])
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
         """Assign an entity type to a span of a text, and return the span with its type (``EntityMention``).
@@ -309,8 +297,20 @@ class EntityClassifier:
             [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
             for block in blocks
         )
-        entries = join_title_surnames(chain.from_iterable(classified))
+        entries = self._join_titles(chain.from_iterable(classified))
         yield from merge_kept_mentions(entries, self._is_kept) if self._kept_types else entries
+
+    def _join_titles(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
+        held, title_at = list[str | EntityMention](), 0  # an entity, the text after it, and a title at that index
+        for entry in entries:
+            if not isinstance(entry, str):
+                if held and not title_at and entry.span.entity_type in TITLES:
+                    title_at = len(held)
+                else:
+                    yield from join_title_surname(held, title_at, entry) if title_at else held
+                    held, title_at = list[str | EntityMention](), 0
+            held.append(entry)
+        yield from join_title_surname(held, title_at, None) if title_at else held
 
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.

@@ -8,14 +8,14 @@ also be a name. So such a word stays unchanged only if no name is beside it. The
 (public forms) of the entities beside the word, and the gaps between, but never their text.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
-from textveil.text.segmentation import TITLE, UPPER
+from textveil.text.names.tokens import CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
-_CLOSED, _TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
+_CLOSED, TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
 #: Types of words that may also be first names (``Christian``, ``June``).
 _FIRST = frozenset(("group", "month"))
 _RUNS = frozenset((CAPITALIZED_RUN, LONE_INITIAL))
@@ -85,7 +85,7 @@ def merge_kept_mentions(
             continue
         text, covered, entity_type = "".join(gap), is_covered(element), element.span.entity_type
         gap = []
-        part = _find_part(element) if entity_type in _TITLES or not covered else _OTHER
+        part = _find_part(element) if entity_type in TITLES or not covered else _OTHER
         if waiting is not None:
             if _is_in_name(waiting, before, lead, text, part, entity_type):
                 yield "".join((*kept_texts, lead))
@@ -95,7 +95,7 @@ def merge_kept_mentions(
                 kept_texts += lead, waiting.span.text
                 before = _find_part(waiting)
             waiting = None
-        if covered and entity_type in _CLOSED | _TITLES:
+        if covered and entity_type in _CLOSED | TITLES:
             waiting, lead = element, text
             continue
         before = part
@@ -117,7 +117,7 @@ def merge_kept_mentions(
 def _find_part(mention: _HasSpan) -> str:
     """Return the role that an entity may have in a person's name: a name, an initial, a title, or none."""
     span = mention.span
-    if span.entity_type in _TITLES:
+    if span.entity_type in TITLES:
         return _TITLE
     if span.entity_type not in _RUNS:
         return _OTHER
@@ -136,7 +136,7 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
         type_after: Entity type of the span of the next entity; empty if there is none.
     """
     is_joined = lead in _JOINS[before]
-    if mention.span.entity_type in _TITLES:
+    if mention.span.entity_type in TITLES:
         return is_joined and (before != _TITLE or type_after not in _RUNS or gap not in _JOINS[_TITLE])
     if is_joined or after not in (_NAME, _INITIAL):
         return is_joined
@@ -144,52 +144,50 @@ def _is_in_name(mention: _HasSpan, before: str, lead: str, gap: str, after: str,
     return (gap in _JOINS[_NAME] and mention.span.entity_type in _FIRST) or (gap == _NAME_COMMA and is_entry)
 
 
-def join_title_surnames(entries: Iterable[str | NamedMention]) -> Iterator[str | NamedMention]:
-    """Yield the parts of a text, and join each title or office that is a family name to the first name before it.
+def select_kept_names(lists: Collection[tuple[bool, frozenset[str]]]) -> frozenset[str]:
+    """Return the names that the option ``keep`` leaves unchanged: it covers each list that contains such a name.
 
     In *Anna Bishop*, for example, the title *Bishop* is a family name.
 
     Args:
-        entries: Unchanged texts and detected entities, in order.
+        lists: For each list of names, whether the option names its entity type, and the list.
     """
-    gap = gap_after = ""
-    name: NamedMention | None = None
-    title: NamedMention | None = None
-    for entry in entries:
-        if isinstance(entry, str):
-            if name is None:
-                yield entry
-            elif title is None:
-                gap += entry
-            else:
-                gap_after += entry
-            continue
-        if name is not None and title is None and _is_title_surname(name, gap, entry):
-            title = entry
-            continue
-        if name is not None:
-            yield from _join_surname(name, gap, title, gap_after, entry)
-            gap, title, gap_after = "", None, ""
-        name = entry if _lacks_surname(entry) else None
-        if name is None:
-            yield entry
-    if name is not None:
-        yield from _join_surname(name, gap, title, gap_after, None)
+    kept_names, hidden = (frozenset[str]().union(*(of for kept, of in lists if kept == way)) for way in (True, False))
+    return kept_names - hidden
+
+
+def join_title_surname(
+    entries: Sequence[str | NamedMention], title_at: int, following: NamedMention | None
+) -> Sequence[str | NamedMention]:
+    """Return parts of a text, in which a title or office that is a family name is joined to the first name before it.
+
+    The parts are unchanged if the title is no family name, or if it belongs to a name after it.
+
+    Args:
+        entries: An entity, the text after it, a title or office, and the text after that. There may be text alone
+            before the title.
+        title_at: Index of the title.
+        following: The next entity; ``None`` at the end of the text.
+    """
+    name, title = entries[0], entries[title_at]
+    if isinstance(name, str) or isinstance(title, str) or not _lacks_surname(name):
+        return entries
+    gap, gap_after = ("".join(map(str, part)) for part in (entries[1:title_at], entries[title_at + 1 :]))
+    if not _is_title_surname(name, gap, title):
+        return entries
+    if following is not None and _find_part(following) != _OTHER and gap_after in _JOINS[_NAME]:
+        return entries
+    return _join_surname(name, gap, title), gap_after
 
 
 def _lacks_surname(mention: _IsMention) -> bool:
     """Return whether an entity consists of first names and initials, or is a single name of unknown kind."""
-    if mention.span.entity_type not in _RUNS:
-        return False
-    if mention.entity_type == "family":
-        return mention.span.preceding_word != AFTER_TITLE
-    return all(part.entity_type in ("given", "initial") for part in mention.parts)
+    is_name = mention.entity_type == "family" or all(part.entity_type in ("given", "initial") for part in mention.parts)
+    return is_name and mention.span.entity_type in _RUNS
 
 
 def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
     """Return whether an entity is a title or an office that may be the family name of the name before it.
-
-    An office after a single name of unknown kind is not a family name, since the single name may be that of a firm.
 
     Args:
         name: The name.
@@ -197,36 +195,20 @@ def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
         mention: The entity.
     """
     span, before = mention.span, name.span
-    if (
-        span.entity_type not in _TITLES
-        or span.layout
-        or (span.entity_type == "office" and name.entity_type == "family")
-    ):
-        return False
-    if span.case != TITLE and not span.case == before.case == UPPER:
+    if span.entity_type not in TITLES or span.layout or span.case == LOWER:
         return False
     ends_in_initial = before.layout == ENDS_IN_INITIAL or before.entity_type == LONE_INITIAL
     return gap in _AFTER_INITIAL if ends_in_initial else gap == " "
 
 
-def _join_surname(
-    name: NamedMention, gap: str, title: NamedMention | None, gap_after: str, following: NamedMention | None
-) -> Iterator[str | NamedMention]:
-    """Yield a name and the title after it as one person, or both unchanged if the title belongs to a name after it.
+def _join_surname(name: NamedMention, gap: str, title: NamedMention) -> NamedMention:
+    """Return a name and the title after it as one person.
 
     Args:
         name: The name.
         gap: The text after the name.
-        title: The title after it; ``None`` if there is none.
-        gap_after: The text after the title.
-        following: The next entity; ``None`` at the end of the text.
+        title: The title after it.
     """
-    if title is None:
-        yield from (name, gap)
-        return
-    if following is not None and _find_part(following) != _OTHER and gap_after in _JOINS[_NAME]:
-        yield from (name, gap, title, gap_after)
-        return
     before, after, (last,) = name.span, title.span, title.parts
     given = [part._replace(entity_type="given") if part.entity_type == "family" else part for part in name.parts]
     case = UPPER if before.case == after.case == UPPER else TITLE
@@ -238,7 +220,6 @@ def _join_surname(
         text=f"{before.text}{gap}{after.text}",
     )
     parts = (*given, last._replace(entity_type="family"))
-    yield name._replace(
+    return name._replace(
         entity_type="person", case=case, parts=parts, span=span, name_text=f"{name.name_text}{gap}{title.name_text}"
     )
-    yield gap_after

@@ -174,9 +174,9 @@ class NamesPlan:
         return NamesReader(self.reading_rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the parts of a text, and turn words that stay unchanged only in some contexts into entities.
+        """Yield the parts of a text, with an entity for each word that stays unchanged in this context only.
 
-        So they are replaced too.
+        Entities are replaced, so these words are replaced too.
 
         Args:
             entries: Unchanged texts and detected entities, in order.

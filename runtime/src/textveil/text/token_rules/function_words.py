@@ -184,7 +184,7 @@ class TemplateRule:
         ((_, token),) = pieces
         if token.role is TokenRole.KEPT:
             raise OptionError(
-                'the mode words keeps this function word, so it has no output distribution: use protect="all"'
+                'the mode `words` keeps this function word, so it has no output distribution: use protect="all"'
             )
         return token
 
