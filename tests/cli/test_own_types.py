@@ -30,6 +30,18 @@ def test_both_options_reach_a_text_and_a_preview(here: Any, people: Path) -> Non
     assert "Ostrander" not in compared
 
 
+def test_an_address_of_a_person_with_tags_has_a_warning(here: Any, tmp_path: Path) -> None:
+    people = tmp_path / "people.txt"
+    people.write_text("# anna@a.example\nAnna Novak, A. Novak, anna@b.example | anovak7\n", "utf-8")
+    said = here("sanitize", "--style", "tag", "--known", people, "--text", "Ask Anna Novak.").message
+    assert said.startswith("textveil: --known: 2 spellings are addresses or numbers and have the tag of the person, ")
+    assert "anna" not in said
+    for options in ((), ("--style", "tag", "-q")):
+        assert "spelling" not in here("sanitize", *options, "--known", people, "--text", "Ask Anna Novak.").message
+    people.write_text("Anna Novak, A. Novak, O'Brien-Smith\n", "utf-8")
+    assert "spelling" not in here("sanitize", "--style", "tag", "--known", people, "--text", "Ask Anna.").message
+
+
 def test_a_table_and_its_workers(here: Any, people: Path, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text(f"id,note\n1,{TEXT}\n".replace(", Will", ""), "utf-8")

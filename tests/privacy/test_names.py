@@ -8,7 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from names_soup import BREAKS, EXCHANGES, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
+from names_soup import (
+    BREAKS,
+    EXCHANGES,
+    LISTED,
+    SHOWN,
+    around,
+    comes_out,
+    is_broken,
+    kept_share_differs,
+    law,
+    pairs,
+    skeleton,
+    soup,
+)
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlanFactory
 
@@ -82,6 +95,18 @@ def test_one_skeleton_one_law(
         compared += 1
         assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
     assert compared > 10 * skipped
+
+
+def test_tags_of_html_and_titles_behind_first_names_have_one_law(
+    plans: NamesPlanFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = "Anna|Mark|J.|J. R.|King|Doctor|President|Dr.|Novak|Zorblax|Anna King|Mark President|Zorblax King"
+    tags = "<p>zorb</p>|<zorb>|</zorb>|<br>Novak|</x>|<Anna>|<h1>King</h1>|<li/>"
+    sources = SHOWN, names.split("|"), tags.split("|")
+    for options in ({}, {"style": "tag"}, {"keep": ["person", "title"]}):
+        plan = plans.make_plan(options)
+        for texts, others in pairs(plan, 7, 300, lambda chance: soup(chance, sources, (2, 4, 2))):
+            assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
 
 
 @pytest.mark.parametrize("keep", [[], LISTED], ids=["none", "kept"])

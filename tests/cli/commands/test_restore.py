@@ -110,3 +110,12 @@ def test_options_that_are_wrong(here: Callable[..., Any], mapping: Path, option:
     assert ran.message.startswith(f"textveil: option: {option.partition('=')[0]} takes ")
     assert "repeat it for several" in ran.message
     assert "see textveil restore --help" in ran.message
+
+
+@pytest.mark.parametrize("name", ["sent.csv", "sent.tsv", "sent.jsonl", "sent.CSV.gz"])
+def test_a_table_is_no_reply(here: Callable[..., Any], mapping: Path, tmp_path: Path, name: str) -> None:
+    table = tmp_path / name
+    table.write_text("id,note\n1,Zed\n")
+    ran = here("restore", "--mapping", mapping, table)
+    assert (ran.code, ran.out) == (1, b"") or (ran.code, ran.text) == (1, "")
+    assert "restore reads replies, not tables: join the rows to your own table" in ran.message

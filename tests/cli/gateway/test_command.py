@@ -84,8 +84,9 @@ def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(up: Upstream, tmp_
     before = len(up.asked)
     with gateway(tmp_path, up.url, "--dry-run") as server:
         status, said, _ = server.ask("POST", CHAT, asked(CHAT, TEXT, user="Novak"), KEY)
+        listed, _, _ = server.ask("GET", "/v1/models", None, KEY)
         server.stop()
-    assert (status, said["error"]["code"]) == (422, "dry-run")
+    assert (status, said["error"]["code"], listed) == (422, "dry-run", 422)
     (shown,) = [line for line in server.said.splitlines() if line.startswith(CHAT)]
     body = json.loads(shown.removeprefix(CHAT))
     assert (set(body), body["model"]) == ({"model", "messages", "user"}, "echo")

@@ -373,7 +373,7 @@ def gateway(
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
     store_options = options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]}
     conversations, key = _open_store(storage, sanitizer, conversation_options, restore_options, store_options, limits)
-    text_options.report_list_entries(sanitizer, options, quiet=False)
+    text_options.report_list_entries(sanitizer, {"style": "tag"} | options, quiet=False)
     restoring.warn_about_all_places(_print_notice)
     service = Gateway(
         upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),

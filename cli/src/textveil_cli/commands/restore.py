@@ -23,10 +23,13 @@ from textveil_cli.console import (
     read_inputs,
 )
 from textveil_cli.console.mapping_files import read_mapping
+from textveil_cli.files import refuse_tables_by_name
 from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
 
 #: Maximum number of characters of a reply that are checked for active content before the first one is restored.
 _MAX_CHECKED_CHARACTERS = 1 << 26
+#: A spreadsheet runs formulas in cells, which could send restored cells to an address.
+_TABLE_REMEDY = "restore reads replies, not tables: join the rows to your own table by a column such as id"
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
@@ -65,6 +68,8 @@ def restore(
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
         raise OptionError("--mapping is required: the file that sanitize --save-mapping wrote")
+    for path in paths:
+        refuse_tables_by_name(path, Path(path).name, _TABLE_REMEDY)
     read_paths = [*paths, mapping] if mapping_key is None else [*paths, mapping, mapping_key]
     ProtectedPaths(inputs=read_paths).check_outputs(("--output", output))
     restorer = read_mapping(mapping, mapping_key)

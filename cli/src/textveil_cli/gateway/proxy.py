@@ -42,7 +42,7 @@ from textveil_cli.gateway.memory_estimates import refuse_heavy_body
 from textveil_cli.gateway.request_fields import CheckedRequest, check_request, rewrite_request
 from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
-from textveil_cli.gateway.upstream import Headers, UpstreamReply, make_upstream_refusal
+from textveil_cli.gateway.upstream import Headers, UpstreamReply, make_dry_run_refusal, make_upstream_refusal
 from textveil_cli.gateway.workers import (
     MAX_MEDIUM_CHARACTERS,
     MAX_SHORT_CHARACTERS,
@@ -190,6 +190,8 @@ class GatewayRequestHandler:
         headers, target = select_request_headers(request), build_target(request)
         if body is None:
             refuse_body(request)
+            if self._gateway.show_request is not None:
+                raise make_dry_run_refusal()
             async with self._request_upstream("GET", target, headers) as reply:
                 await self._pass_reply(call, reply)
             return
@@ -211,11 +213,9 @@ class GatewayRequestHandler:
                 call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes
             if self._gateway.show_request is not None:
-                self._gateway.show_request(f"{path} {content.decode()}")
-                for line in changes:
+                for line in (f"{path} {content.decode()}", *changes):
                     self._gateway.show_request(line)
-                message = "nothing was sent: in a dry run the gateway only prints the rewritten request"
-                raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
+                raise make_dry_run_refusal()
             last_hash = message_hashes[-1] if message_hashes else client
 
             def hash_replies() -> list[bytes]:

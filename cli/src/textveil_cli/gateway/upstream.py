@@ -49,6 +49,12 @@ def make_upstream_refusal(message: str, status: HTTPStatus = HTTPStatus.BAD_GATE
     return Refusal(status, "upstream", f"the upstream {message}")
 
 
+def make_dry_run_refusal() -> Refusal:
+    """Create the answer to every request in a dry run: the gateway sends none of them to the upstream."""
+    message = "nothing was sent: in a dry run the gateway only prints the rewritten request"
+    return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
+
+
 class _HTTPConnection(AsyncHTTP11Connection):
     """HTTP/1.1 connection that carries one request at a time."""
 

@@ -10,7 +10,6 @@ import { mergeKeptMentions } from "./keptMentions.js";
 import { makeKnownMention } from "./knownPersons.js";
 import { findEnding } from "./lexicon.js";
 import { classifyNumber } from "./stringTypes.js";
-import { joinTitleSurnames } from "./titleSurnames.js";
 import {
   BEGINS_DOTTED_NAME,
   HOLDS_OWN,
@@ -84,7 +83,7 @@ export class EntityClassifier {
 
   /** Return kept texts and mentions in turn, with kept mentions merged into the texts. */
   mergeKept(elements: readonly (string | EntityMention)[]): (string | EntityMention)[] {
-    return mergeKeptMentions(joinTitleSurnames(elements), (mention) => this.#isKept(mention));
+    return mergeKeptMentions(elements, (mention) => this.#isKept(mention));
   }
 
   /** Return whether the option `keep` covers a mention. */

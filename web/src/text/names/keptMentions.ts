@@ -1,6 +1,7 @@
 /** Mentions that the option `keep` covers. A word of a closed type is kept only if no name is beside it. */
 
 import { characters } from "../../data.js";
+import { LOWER, UPPER } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, LONE_INITIAL } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 
@@ -11,7 +12,7 @@ const FIRST = new Set(["group", "month"]);
 const RUNS = new Set([CAPITALIZED_RUN, LONE_INITIAL]);
 const { gaps: data } = characters;
 /** For each mention that may be the other part of a name: the gaps that join a word to it. */
-export const JOINS = {
+const JOINS = {
   name: new Set(data.joins),
   initial: new Set([...data.joins, ...data.joins_initials]),
   title: new Set([" ", ". "]),
@@ -22,19 +23,33 @@ const ENTRY_END = /(?:[\n\r;]|; |^)$/;
 
 type NamePart = keyof typeof JOINS;
 
-/** Return kept texts and mentions in turn, with the mentions that `isCovered` covers as kept text. */
+/**
+ * Return kept texts and mentions in turn, with the mentions that `isCovered` covers as kept text. Each title that is a
+ * family name is joined to the first name before it.
+ */
 export function mergeKeptMentions(
   elements: readonly (string | EntityMention)[],
   isCovered: (mention: EntityMention) => boolean,
 ): (string | EntityMention)[] {
-  const gaps: string[] = [""];
-  const mentions: EntityMention[] = [];
+  const allGaps: string[] = [""];
+  const found: EntityMention[] = [];
   for (const element of elements) {
-    if (typeof element === "string") gaps[mentions.length] += element;
+    if (typeof element === "string") allGaps[found.length] += element;
     else {
-      mentions.push(element);
-      gaps.push("");
+      found.push(element);
+      allGaps.push("");
     }
+  }
+  const gaps = allGaps.slice(0, 1);
+  const mentions: EntityMention[] = [];
+  for (let index = 0; index < found.length; index++) {
+    const [name, title, next] = found.slice(index, index + 3) as [EntityMention, EntityMention?, EntityMention?];
+    const [gap, gapAfter] = allGaps.slice(index + 1, index + 3) as [string, string];
+    const precedesName = next !== undefined && findPart(next) !== "other" && JOINS.name.has(gapAfter);
+    const isJoined = title !== undefined && !precedesName && isTitleSurname(name, gap, title);
+    mentions.push(isJoined ? joinSurname(name, gap, title) : name);
+    if (isJoined) index++;
+    gaps.push(isJoined ? gapAfter : gap);
   }
   const covered = mentions.map(isCovered);
   const merged: (string | EntityMention)[] = [];
@@ -60,7 +75,7 @@ export function mergeKeptMentions(
 }
 
 /** Return which part of a name a mention may be, if the word after it belongs to the same name. */
-export function findPart({ span }: EntityMention): NamePart {
+function findPart({ span }: EntityMention): NamePart {
   if (TITLES.has(span.entityType)) return "title";
   if (!RUNS.has(span.entityType)) return "other";
   return span.endsInInitial || span.entityType === LONE_INITIAL ? "initial" : "name";
@@ -82,4 +97,27 @@ function isInName(
   }
   if (isJoined || after === undefined || !RUNS.has(after.span.entityType)) return isJoined;
   return (JOINS.name.has(gap) && FIRST.has(span.entityType)) || (gap === NAME_COMMA && ENTRY_END.test(lead));
+}
+
+/** Return whether a title or an office is the family name of the name before it: *Mark King*. */
+function isTitleSurname(name: EntityMention, gap: string, { span }: EntityMention): boolean {
+  const part = findPart(name);
+  if (part === "other" || !TITLES.has(span.entityType) || span.layout !== "" || span.case === LOWER) return false;
+  if (name.entityType !== "family" && name.parts.some((one) => !/^(?:given|initial)$/.test(one.entityType)))
+    return false;
+  return gap === " " || (part === "initial" && data.joins_initials.includes(gap));
+}
+
+/** Return a name and the title after it as one person. */
+function joinSurname(name: EntityMention, gap: string, title: EntityMention): EntityMention {
+  const [before, after] = [name.span, title.span];
+  const casePattern = before.case === UPPER ? after.case : before.case;
+  const parts = [
+    ...name.parts.map((part) => (part.entityType === "family" ? { ...part, entityType: "given" } : part)),
+    ...title.parts.map((part) => ({ ...part, entityType: "family" })),
+  ];
+  const text = before.text + gap + after.text;
+  const tokens = [...before.tokens, ...after.tokens];
+  const span = { ...before, entityType: CAPITALIZED_RUN, case: casePattern, text, tokens, endsInInitial: false };
+  return { entityType: "person", case: casePattern, parts, span, nameText: name.nameText + gap + title.nameText };
 }

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
-from textveil.text.segmentation import TITLE, UPPER
+from textveil.text.names.tokens import CAPITALIZED_RUN, ENDS_IN_INITIAL, LONE_INITIAL, EntitySpan
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 _CLOSED, TITLES = frozenset(("group", "month", "number-word", "weekday")), frozenset(("title", "office"))
 #: Types of words that may also be first names (``Christian``, ``June``).
@@ -182,17 +182,12 @@ def join_title_surname(
 
 def _lacks_surname(mention: _IsMention) -> bool:
     """Return whether an entity consists of first names and initials, or is a single name of unknown kind."""
-    if mention.span.entity_type not in _RUNS:
-        return False
-    if mention.entity_type == "family":
-        return mention.span.preceding_word != AFTER_TITLE
-    return all(part.entity_type in ("given", "initial") for part in mention.parts)
+    is_name = mention.entity_type == "family" or all(part.entity_type in ("given", "initial") for part in mention.parts)
+    return is_name and mention.span.entity_type in _RUNS
 
 
 def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
     """Return whether an entity is a title or an office that may be the family name of the name before it.
-
-    An office after a single name of unknown kind is not a family name, since the single name may be that of a firm.
 
     Args:
         name: The name.
@@ -200,9 +195,7 @@ def _is_title_surname(name: _IsMention, gap: str, mention: _IsMention) -> bool:
         mention: The entity.
     """
     span, before = mention.span, name.span
-    if span.entity_type not in TITLES or span.layout or (span.entity_type == "office" and name.entity_type == "family"):
-        return False
-    if span.case != TITLE and not span.case == before.case == UPPER:
+    if span.entity_type not in TITLES or span.layout or span.case == LOWER:
         return False
     ends_in_initial = before.layout == ENDS_IN_INITIAL or before.entity_type == LONE_INITIAL
     return gap in _AFTER_INITIAL if ends_in_initial else gap == " "

@@ -40,8 +40,8 @@ _PATTERNS = load_data(CHARACTERS)["patterns"]
 _MARK_CHUNK = re.compile(f"{_PATTERNS['emoticon']}|{_PATTERNS['redirection']}")
 _BLANK = regex.compile(r"\p{White_Space}")
 _BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
-#: HTML entities, also without their ``&`` and ``;``. Numeric entities are kept only if they are punctuation marks,
-#: since others can spell letters.
+#: HTML entities, also without their ``&`` and ``;``, and common HTML tags without attributes. Numeric entities are kept
+#: only if they are punctuation marks, since others can spell letters.
 _HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
 _NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
@@ -137,7 +137,7 @@ class ChunkTokenizer:
         if "#" in chunk and _NUMERIC_ENTITY.search(_HTML_ENTITY.sub("", chunk)):
             return (NamesToken(REPLACED, chunk, fold_word(chunk), LOWER, "key"),)
         position, tokens = 0, list[NamesToken]()
-        for count, entity in enumerate(_HTML_ENTITY.finditer(chunk) if ";" in chunk else ()):
+        for count, entity in enumerate(_HTML_ENTITY.finditer(chunk) if ";" in chunk or ">" in chunk else ()):
             if not count % STEPS_PER_CHECK:
                 check_work()
             tokens += [*self._tokenize_without_entities(chunk[position : entity.start()]), make_gap_token(entity[0])]
