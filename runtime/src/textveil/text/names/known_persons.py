@@ -358,9 +358,7 @@ def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -
     text, form = mention.span.text, mention.span.layout
     given, family = surrogates
     outputs, parts = list[str](), list[MentionPart]()
-    whole, *of_roles = (
-        _write_case(original, mention.case) for original in mention.span.tokens[0].key.split("\0")[2:]
-    )
+    whole, *of_roles = (_write_case(original, mention.case) for original in mention.span.tokens[0].key.split("\0")[2:])
     for role, original in zip(form, of_roles, strict=True):
         source = family if role in (_FAMILY, _FAMILY_INITIAL) else given
         if role in _WHOLE_FORMS:
