@@ -240,6 +240,13 @@ FAULTS: dict[str, Fault] = {
         lambda sanitizer: len({
             sanitizer.sanitize("EMP12345", protect="names", patterns=PATTERNS).text[4] for _ in range(40)}) < 3,
     ),
+    "a word of the text behind a hash is taken for a match": (
+        PlaceholderText,
+        "_fill_tokens",
+        (" and self._masked[self._used][1]", ""),
+        lambda sanitizer: "#" in sanitizer.sanitize(
+            "see #qxzjvk and EMP12345", protect="names", patterns=PATTERNS, style="tag").text,
+    ),
     "a second match is not searched": (OwnTypes, "mask_text", ("position = match.end", "break"), find_leak),
 }  # fmt: skip
 

@@ -85,6 +85,19 @@ def test_a_longer_string_around_a_match_is_replaced_as_a_whole(sanitizer: Saniti
             assert "Dan" not in output
 
 
+@pytest.mark.parametrize("text", ["#{}", "(#{}):", "##{}", "#{}'s", "#{}-{}", "#{}/{}"])
+@pytest.mark.parametrize(("match", "tag"), [("EMP12345", "[employee 1]"), ("Dan", "[person 1]")])
+def test_a_match_behind_a_hash_counts(sanitizer: Sanitizer, text: str, match: str, tag: str) -> None:
+    result = sanitizer.sanitize(f"see {text.replace('{}', match)} there", **OPTIONS, style="tag")
+    assert result.text == f"see {text.replace('{}', tag)} there"
+    assert result.restore(result.text).text == f"see {text.replace('{}', match)} there"
+
+
+@pytest.mark.parametrize("text", ["#xDan", "#teamEMP12345", f"#{PLACEHOLDER}", f"#{PLACEHOLDER}-Dan"])
+def test_a_hashtag_that_does_not_begin_with_a_match_is_one_string(sanitizer: Sanitizer, text: str) -> None:
+    assert sanitizer.sanitize(f"Dan saw {text}", **OPTIONS, style="tag").text == "[person 1] saw [hashtag 1]"
+
+
 def test_json_stays_valid_and_its_numbers_are_matched(sanitizer: Sanitizer) -> None:
     text = json.dumps(["EMP12345", 12345, -12345, 10.55, "D. Keller\nDan"])
     options = {**OPTIONS, "patterns": {**PATTERNS, "short": "[0-9]{5}", "price": "[0-9]{2}\\.[0-9]{2}"}}

@@ -53,8 +53,13 @@ export class MaskedText {
   }
 
   /** Replace the placeholders in a token by their matches. The result is usually one token. */
-  fillToken(token: NamesToken): readonly NamesToken[] {
+  fillToken(token: NamesToken, tokenizeChunk: (chunk: string) => readonly NamesToken[]): readonly NamesToken[] {
     if (!token.text.includes(PLACEHOLDER)) return [token];
+    // A `#` directly before a match is a gap, as it is before a number.
+    if (token.entityType === "hashtag" && token.text.startsWith(`#${PLACEHOLDER}`) && this.#masked[this.#used]?.[1]) {
+      const filled = tokenizeChunk(token.text.slice(1)).flatMap((part) => this.fillToken(part, tokenizeChunk));
+      return [makeToken(GAP, "#", "#"), ...filled];
+    }
     const pieces = token.text.split(PLACEHOLDER);
     const masked = this.#masked.slice(this.#used, this.#used + pieces.length - 1);
     this.#used += masked.length;

@@ -277,6 +277,7 @@ export class NamesPlan {
     const { rules } = tokenizer.lists;
     const isLetter = (text: string): boolean =>
       characters.allMatch(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
+    const tokenizeChunk = (chunk: string): NamesToken[] => tokenizer.tokenizeChunk(chunk);
     let hasCapitals = false;
     const finders = parts.map(({ text: original }) => {
       const masked = this.#ownTypes?.maskText(original, isLetter);
@@ -293,7 +294,7 @@ export class NamesPlan {
       };
       tokenizer.tokenize(text, (token) => {
         if (masked === undefined) addToken(token);
-        else for (const filled of masked.fillToken(token)) addToken(filled);
+        else for (const filled of masked.fillToken(token, tokenizeChunk)) addToken(filled);
       });
       mergeSpelled(words, gaps, rules);
       hasCapitals ||= words.some((word) => word.case !== LOWER);

@@ -7,7 +7,7 @@ such as an email address, is replaced as a whole.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from textveil.bundle.names_files import NamesLists
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityClassifier, EntityMention
@@ -42,6 +42,8 @@ from textveil.text.segmentation import LOWER, fold_word
 
 #: The word that takes the place of a match: it is on no list, and has no ending of a list.
 PLACEHOLDER = "qxzjvk"
+#: The mark before a hashtag, and a match that looks like a hashtag.
+_HASH, _TAGGED = "#", f"#{PLACEHOLDER}"
 #: Names that no own type may have, besides those of the types with surrogates.
 _OTHER_NAMES = frozenset((CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, KNOWN_PERSON, "json", "known", "randomized"))
 
@@ -88,25 +90,34 @@ class PlaceholderText:
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 
-    def fill_chunk(self, chunk: str, tokens: ChunkTokens) -> ChunkTokens:
+    def fill_chunk(self, chunk: str, tokens: ChunkTokens, tokenize_chunk: Callable[[str], ChunkTokens]) -> ChunkTokens:
         """Put the matches back in place of the placeholders in the tokens of the next chunk (text between blanks).
 
         Args:
             chunk: The chunk with placeholders.
             tokens: The tokens of the chunk.
+            tokenize_chunk: The function that splits a chunk into tokens.
         """
         if PLACEHOLDER not in chunk:
             return tokens
-        return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
+        return pack_tokens("", [*self._fill_tokens(_unpack_tokens(tokens), tokenize_chunk)], "")
 
-    def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield the tokens of the text (words, and gaps between them), with the match in place of each placeholder.
+    def _fill_tokens(
+        self, tokens: Iterator[NamesToken], tokenize_chunk: Callable[[str], ChunkTokens]
+    ) -> Iterator[NamesToken]:
+        """Yield the tokens of a chunk (words, and gaps between them), with the match in place of each placeholder.
 
-        ``OwnTypes.mask_text`` puts one placeholder into a text for each match, in order.
+        ``OwnTypes.mask_text`` puts one placeholder into a text for each match, in order. A ``#`` directly before a
+        match is a gap, as it is before a number: ``#88213``. Only this function can apply that rule, because the
+        tokenizer does not know which placeholders are matches.
         """
         for token in tokens:
             if PLACEHOLDER not in token.text:
                 yield token
+                continue
+            if token.entity_type == "hashtag" and token.text.startswith(_TAGGED) and self._masked[self._used][1]:
+                yield NamesToken(GAP, _HASH, _HASH)
+                yield from self._fill_tokens(_unpack_tokens(tokenize_chunk(token.text[1:])), tokenize_chunk)
                 continue
             pieces = token.text.split(PLACEHOLDER)
             masked = self._masked[self._used : self._used + len(pieces) - 1]

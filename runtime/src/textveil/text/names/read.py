@@ -317,7 +317,7 @@ class NamesReader:
             for chunk in chunks:
                 chunk_tokens = tokens_by_chunk[chunk]
                 if masked is not None:
-                    chunk_tokens = masked.fill_chunk(chunk, chunk_tokens)
+                    chunk_tokens = masked.fill_chunk(chunk, chunk_tokens, self._tokenize_chunk)
                 if type(chunk_tokens) is NamesToken:
                     words.append(chunk_tokens)
                     spellings.append(gap)
