@@ -146,6 +146,26 @@ def test_a_reply_gets_the_first_listed_spelling_of_a_form(sanitizer: Sanitizer) 
     assert result.restore(reply).text == "I asked Daniel Keller and Daniel. Mr. Keller agreed."
 
 
+@pytest.mark.parametrize("style", ["surrogate", "tag"])
+@pytest.mark.parametrize("text", ["daniel keller", "DANIEL KELLER", "daniel Keller", "dan keller", "Daniel Keller"])
+def test_a_reply_gets_the_case_of_the_list(sanitizer: Sanitizer, text: str, style: str) -> None:
+    """A reply that repeats the words around the name gets the spelling of the text instead."""
+    result = sanitize(sanitizer, f"We think {text} complained about the invoice.", style=style)
+    name = result.text.removeprefix("We think ").partition(" complained")[0]
+    assert result.restore(f"Dear {name if style == 'tag' else name.title()}, hello").text == "Dear Daniel Keller, hello"
+    assert result.restore(result.text).text == f"We think {text} complained about the invoice."
+
+
+@pytest.mark.parametrize("text", ["ana novak", "Ana Novak", "ANA NOVAK"])
+@pytest.mark.parametrize("style", ["surrogate", "tag"])
+def test_a_name_without_capitals_on_the_list_gets_the_case_of_the_text(
+    sanitizer: Sanitizer, text: str, style: str
+) -> None:
+    result = sanitize(sanitizer, f"We think {text} complained.", style=style, known=["ana novak"])
+    name = result.text.removeprefix("We think ").partition(" complained")[0]
+    assert result.restore(f"Then {name} left.").text == f"Then {text} left."
+
+
 def test_a_reply_is_restored_while_it_arrives(sanitizer: Sanitizer) -> None:
     result = sanitize(sanitizer, "Daniel Keller called.")
     stream = result.mapping.open_stream()

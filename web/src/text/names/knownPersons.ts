@@ -380,26 +380,22 @@ export function makeKnownMention(span: EntitySpan): EntityMention {
     .map((word) => word.folded)
     .join(" ")}`;
   const parts = ["given", "family"].map((entityType) => ({ entityType, layout: "", folded, text: span.text }));
-  const isSame = foldWord(person) === foldWord(span.text);
-  return { entityType: "person", case: span.case, parts, span, nameText: isSame ? span.text : person };
+  return { entityType: "person", case: span.case, parts, span, nameText: writeCase(person, span.case) };
 }
 
-/** Write a listed spelling in a case pattern. */
+/** Return a listed name as the user wrote it; a name without capitals in the case pattern of the text. */
 function writeCase(original: string, pattern: number): string {
-  if (pattern === UPPER) return original.toUpperCase();
-  if (pattern === LOWER) return original.toLowerCase();
-  return [...original].some(isUpper) ? original : original.replace(WORD, capitalizeFirst);
+  if (pattern === LOWER || [...original].some(isUpper)) return original;
+  return pattern === UPPER ? original.toUpperCase() : original.replace(WORD, capitalizeFirst);
 }
 
 /** Return the mention of a listed person with its output: the surrogate person in the form of the spelling. */
 export function joinKnownSurrogates(mention: EntityMention, surrogates: readonly string[]): RewrittenElement {
   const { text, layout: form, tokens } = mention.span;
   const [given = "", family = ""] = surrogates;
-  const isAddress = form === ADDRESS || form === ACCOUNT;
-  let [whole = "", ...ofRoles] = (tokens[0]?.key.split("\0").slice(2) ?? []).map((original) =>
-    isAddress ? original : writeCase(original, mention.case),
+  const [whole = "", ...ofRoles] = (tokens[0]?.key.split("\0").slice(2) ?? []).map((original) =>
+    writeCase(original, mention.case),
   );
-  if (foldWord(text) === foldWord(whole)) whole = text;
   const outputs: string[] = [];
   const parts: MentionPart[] = [];
   const name = `${foldLetters(given)}.${foldLetters(family)}`;

@@ -345,8 +345,7 @@ def make_known_mention(span: EntitySpan) -> EntityMention:
     person = span.tokens[0].key.split("\0")[1]
     folded = f"\0{' '.join(word.folded for word in _iterate_words(person))}"
     parts = tuple(MentionPart(kind, "", folded, span.text) for kind in ("given", "family"))
-    is_same = fold_word(person) == fold_word(span.text)
-    return EntityMention("person", span.case, parts, span, span.text if is_same else person)
+    return EntityMention("person", span.case, parts, span, _write_case(person, span.case))
 
 
 def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
@@ -359,13 +358,7 @@ def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -
     text, form = mention.span.text, mention.span.layout
     given, family = surrogates
     outputs, parts = list[str](), list[MentionPart]()
-    is_address = form in (_ADDRESS, _ACCOUNT)
-    whole, *of_roles = (
-        original if is_address else _write_case(original, mention.case)
-        for original in mention.span.tokens[0].key.split("\0")[2:]
-    )
-    if fold_word(text) == fold_word(whole):
-        whole = text
+    whole, *of_roles = (_write_case(original, mention.case) for original in mention.span.tokens[0].key.split("\0")[2:])
     for role, original in zip(form, of_roles, strict=True):
         source = family if role in (_FAMILY, _FAMILY_INITIAL) else given
         if role in _WHOLE_FORMS:
@@ -381,12 +374,13 @@ def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -
 
 
 def _write_case(original: str, case: int) -> str:
-    """Write a name in the given case pattern: in capitals, in lower case, or as listed."""
-    if case == UPPER:
-        return original.upper()
-    if case == LOWER:
-        return original.lower()
-    return original if any(map(str.isupper, original)) else _WORD.sub(_capitalize, original)
+    """Return a listed name as the user wrote it; a name without capitals in the case pattern of the text.
+
+    So ``DANIEL KELLER`` comes back into a reply as the listed ``Daniel Keller``.
+    """
+    if case == LOWER or any(map(str.isupper, original)):
+        return original
+    return original.upper() if case == UPPER else _WORD.sub(_capitalize, original)
 
 
 def _capitalize(match: "re.Match[str]") -> str:
