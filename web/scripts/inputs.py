@@ -74,6 +74,7 @@ Rose|O’Brien O'BRIEN rose_obrien7 Mr.|Keller Keller-led Jean-Luc|Mark J.-L.|Ma
 Keller,|Daniel http://a.example/Keller Keller.txt Keller=5 %Keller""".split()
 OWN_STRINGS = [text.replace("|", " ").replace("\\n", "\n") for text in OWN_STRINGS]
 ODD += OWN_STRINGS + OWN_STRINGS
+ODD += ["<p>Anna", "</p>", "<br/>", "<h1>", "<zorb>", "Mark King", "Anna Dean", "J. Bishop"]
 ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 
 

@@ -126,7 +126,7 @@ export class ChunkTokenizer {
     }
     const tokens: NamesToken[] = [];
     let rest = chunk;
-    if (chunk.includes("&") || chunk.includes(";")) {
+    if (/[&;>]/.test(chunk)) {
       const parts = this.#splitAtEntities(chunk);
       if (NUMERIC_ENTITY.test(parts.filter((_, index) => index % 2 === 0).join(""))) {
         return [makeToken(REPLACED, chunk, foldWord(chunk), LOWER, "key")];
