@@ -71,7 +71,8 @@ tok_0123456789abcdefghijklmnopqrstuvwxyz_ABC EMP12345's EMP12345-EMP54321 (EMP00
 {"a":|"EMP12345",|"n":|12345} qxzjvk Keller Daniel|Keller DANIEL|KELLER D.|Keller D.Keller d|keller Dan
 Keller's keller@acme.example DK Dan|\nKeller Elodie É.|van|der|Berg élodie.berg Will will WILL
 Rose|O’Brien O'BRIEN rose_obrien7 Mr.|Keller Keller-led Jean-Luc|Mark J.-L.|Mark Novak Maria|Keller
-Keller,|Daniel http://a.example/Keller Keller.txt Keller=5 %Keller""".split()
+Keller,|Daniel http://a.example/Keller Keller.txt Keller=5 %Keller #EMP12345 (#Keller) ##Dan's #1234-Dan #Keller/Dan
+#qxzjvk-Dan #xKeller daniel|keller DANIEL|KELLER #Keller&amp;Dan <b>#Keller</b>""".split()
 OWN_STRINGS = [text.replace("|", " ").replace("\\n", "\n") for text in OWN_STRINGS]
 ODD += OWN_STRINGS + OWN_STRINGS
 ODD += ["<p>Anna", "</p>", "<br/>", "<h1>", "<zorb>", "Mark King", "Anna Dean", "J. Bishop"]
