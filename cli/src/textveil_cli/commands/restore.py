@@ -6,7 +6,7 @@ text.
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -68,8 +68,7 @@ def restore(
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
         raise OptionError("--mapping is required: the file that sanitize --save-mapping wrote")
-    for path in paths:
-        refuse_tables_by_name(path, Path(path).name, _TABLE_REMEDY)
+    _refuse_tables(paths)
     read_paths = [*paths, mapping] if mapping_key is None else [*paths, mapping, mapping_key]
     ProtectedPaths(inputs=read_paths).check_outputs(("--output", output))
     restorer = read_mapping(mapping, mapping_key)
@@ -100,6 +99,11 @@ def restore(
 def _join_lines(block: LineBatch) -> str:
     lines, ended, _ = block
     return "\n".join(lines) + ("\n" if ended else "")
+
+
+def _refuse_tables(paths: Iterable[str]) -> None:
+    for path in paths:
+        refuse_tables_by_name(path, Path(path).name, _TABLE_REMEDY)
 
 
 def _check_ahead(check_text: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
