@@ -6,7 +6,7 @@ text.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -65,10 +65,9 @@ def restore(
     model may have computed them from replaced numbers. With --json, each output line has the text of one reply, and
     lists of the counted surrogates and numbers. The result is as private as the text.
     """
-    paths, policy = inputs.paths, places.parse_policy()
+    paths, policy = _refuse_tables(inputs.paths), places.parse_policy()
     if mapping is None:
         raise OptionError("--mapping is required: the file that sanitize --save-mapping wrote")
-    _refuse_tables(paths)
     read_paths = [*paths, mapping] if mapping_key is None else [*paths, mapping, mapping_key]
     ProtectedPaths(inputs=read_paths).check_outputs(("--output", output))
     restorer = read_mapping(mapping, mapping_key)
@@ -101,9 +100,11 @@ def _join_lines(block: LineBatch) -> str:
     return "\n".join(lines) + ("\n" if ended else "")
 
 
-def _refuse_tables(paths: Iterable[str]) -> None:
+def _refuse_tables(paths: list[str]) -> list[str]:
+    """Return the paths of replies, or raise ``LooksStructured`` if one has the ending of a table."""
     for path in paths:
         refuse_tables_by_name(path, Path(path).name, _TABLE_REMEDY)
+    return paths
 
 
 def _check_ahead(check_text: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
