@@ -242,7 +242,7 @@ def _list_counts(counts: Counter[str]) -> HtmlFragment:
     most = _MAX_LISTED_WORDS
     most += len(counts) == most + 1  # the last one needs no more space than its number
     frequent = counts.most_common(most + _MAX_OPENED_WORDS)
-    entries = [f"{name} {count:,}" if count > 1 else name for name, count in frequent]
+    entries = [f"{name} \u00d7{count:,}" if count > 1 else name for name, count in frequent]
     listed, opened = (escape_html(", ".join(part)) for part in (entries[:most], entries[most:]))
     if not opened:
         return HtmlFragment(listed)
