@@ -1,8 +1,9 @@
 """Exact sampling in proportion to integer weights, without floating point.
 
 All functions are pure functions of weights and random words (``entropy``). Proof: docs/proofs/integer-sampling.md.
+The staircase mechanism has a sampler of its own, which takes the same steps for every input (``staircase.staircase``).
 
-Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y``, of the form
+SanText and randomized response give each input ``x`` a row of integer weights over the outputs ``y``, of the form
 
     weight(x, y) = tail(x) * base(y) + excess(x, y).
 
