@@ -214,7 +214,13 @@ def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -
 
 @dataclass(frozen=True, repr=False)
 class _Documents:
-    """Sanitizer with the choice of which cells form a document, and the file for the mapping of the only document."""
+    """Sanitizer of a data frame, and its options for documents (cells that are sanitized together).
+
+    Attributes:
+        sanitizer: Sanitizer with the options of the call.
+        unit: Cells that form a document, such as ``cell``, ``row`` or ``frame``.
+        mapping_file: File for the mapping from surrogates to originals; ``None`` for no file.
+    """
 
     sanitizer: ConfiguredSanitizer
     unit: str

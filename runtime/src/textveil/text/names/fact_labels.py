@@ -78,7 +78,7 @@ class LabelFacts:
         return all(word in self._strings.common for word in words) and self._strings.denied.isdisjoint(words)
 
     def is_label_letter(self, place: LinePlaces, index: int, text: str) -> bool:
-        """Return whether a capital letter before a colon is a listed label, such as the *Q* of *Q: What is it?*."""
+        """Return whether a capital letter is a listed label before a colon, as *Q* is in *Q: Why?*, for example."""
         return place.gaps[index + 1].startswith(":") and f"{text.lower()}:" in self._words.phrases
 
     def _is_technical(self, text: str) -> bool:
