@@ -53,7 +53,7 @@ class VocabularyFile:
     size: int
 
     @cached_property
-    def parsed(self) -> tuple[list[str], dict[str, int]]:
+    def words_and_ids(self) -> tuple[list[str], dict[str, int]]:
         """Return the printed spelling of each word, and the id of each spelling. The first access parses the file.
 
         Raises:
@@ -82,8 +82,8 @@ class StaircaseFiles:
     definition: dict[str, Any] = field(repr=False)
 
     @cached_property
-    def parsed(self) -> "StaircaseData":
-        """Return the parsed files. The first access parses them.
+    def data(self) -> "StaircaseData":
+        """Return the contents of the files as typed values. The first access parses the files.
 
         Raises:
             BundleDamaged: The table, an epsilon with its parameters, or a default is malformed.
@@ -110,27 +110,27 @@ class StaircaseComponent:
     @property
     def staircase_table(self) -> "StaircaseTable | None":
         """Similar words of each word (neighbors), and base weights."""
-        return None if self.staircase_files is None else self.staircase_files.parsed.table
+        return None if self.staircase_files is None else self.staircase_files.data.table
 
     @property
     def staircase_levels(self) -> "tuple[StaircaseLevel, ...]":
         """Parameters of each epsilon, smallest epsilon first."""
-        return () if self.staircase_files is None else self.staircase_files.parsed.levels
+        return () if self.staircase_files is None else self.staircase_files.data.levels
 
     @property
     def template(self) -> "TemplateFiles | None":
         """Public lists of the words that stay unchanged, and of the words that are replaced by others of their type."""
-        return None if self.staircase_files is None else self.staircase_files.parsed.template
+        return None if self.staircase_files is None else self.staircase_files.data.template
 
     @property
     def default_staircase_level(self) -> str:
         """Name of the epsilon for calls that pass no epsilon."""
-        return "" if self.staircase_files is None else self.staircase_files.parsed.default_level
+        return "" if self.staircase_files is None else self.staircase_files.data.default_level
 
     @property
     def default_staircase_mode(self) -> str:
         """Protection mode for calls that select the mechanism but no mode."""
-        return "" if self.staircase_files is None else self.staircase_files.parsed.default_mode
+        return "" if self.staircase_files is None else self.staircase_files.data.default_mode
 
 
 class SanTextLevel(NamedTuple):

@@ -98,12 +98,12 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
         The id of a symbol is its index in this list. The first access parses the file.
         """
-        return self.vocabulary_file.parsed[0]
+        return self.vocabulary_file.words_and_ids[0]
 
     @cached_property
     def symbol_ids(self) -> dict[str, int]:
         """Id of each spelling. Several spellings may have the same id."""
-        return self.vocabulary_file.parsed[1]
+        return self.vocabulary_file.words_and_ids[1]
 
     @property
     def symbol_count(self) -> int:
