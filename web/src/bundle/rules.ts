@@ -71,6 +71,8 @@ const FACT_WORD_KEYS = {
   languageNouns: "language_nouns",
   languageVarieties: "language_varieties",
   monthLeads: "month_leads",
+  nameCues: "name_cues",
+  nameFollowers: "name_followers",
   nameLeads: "name_leads",
   namePrefixes: "name_prefixes",
   notPlurals: "not_plurals",

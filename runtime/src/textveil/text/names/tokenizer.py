@@ -316,13 +316,17 @@ class ChunkTokenizer:
 def _is_code(parts: Sequence[str]) -> bool:
     """Return whether letters and digits with hyphens between them are an identifier, such as ``AB-12``.
 
-    An identifier has a part in capitals, or digits between letters.
+    An identifier has a part in capitals, or digits between letters, or the form of an account name: two words or more
+    (``coffee-lover-1990``), and two digits or more at its end.
 
     Args:
         parts: The parts between the hyphens.
     """
     kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
-    return "A" in kinds or "a0a" in kinds
+    is_account = (
+        kinds[-1] == "0" and len(parts[-1]) > 1 and sum(len(part) > 1 for part in parts if not part.isdigit()) > 1
+    )
+    return "A" in kinds or "a0a" in kinds or is_account
 
 
 def make_gap_token(text: str) -> NamesToken:
