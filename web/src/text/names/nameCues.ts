@@ -93,12 +93,10 @@ export class CuedNames {
     if (stop === end) return stop;
     const first = words[index] as NamesToken;
     const isOneVerb = stop === index + 1 && first.tokenClass === KEPT && !isListedName(first);
-    const { tokenClass, key } = words[stop] as NamesToken;
-    const gap = gaps[stop] as string;
-    let isEnd = false;
     if (cue === "," || (cue === "kin" && isOneVerb)) return index;
-    if (gap !== "" && gap !== " ") isEnd = /^[,.;:!?)"*]/.test(gap);
-    else isEnd = tokenClass === KEPT && (gap ? this.rules.nameFollowers : VERBS).has(key);
+    const gap = gaps[stop] as string;
+    if (gap !== "" && gap !== " ") return /^[,.;:!?)"*]/.test(gap) ? stop : index;
+    const isEnd = !words[stop]?.entityType && (gap ? this.rules.nameFollowers : VERBS).has(this.#readKey(stop));
     return isEnd ? stop : index;
   }
 

@@ -442,6 +442,6 @@ export class ChunkTokenizer {
 function isCode(parts: readonly string[]): boolean {
   const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
   const words = parts.filter((part) => !SHORT_NUMBER.test(part) && [...part].length > 1);
-  const isAccountName = words.length > 1 && /^\d\d/.test(parts[parts.length - 1] ?? "");
+  const isAccountName = words.length > 1 && /^\d{4}$/.test(parts[parts.length - 1] ?? "");
   return entityTypes.includes("A") || entityTypes.includes("a0a") || isAccountName;
 }

@@ -131,11 +131,10 @@ class CuedNames:
         is_one_verb = stop == index + 1 and words[index].token_class == KEPT and not is_listed_name(words[index])
         if cue == "," or (cue == "kin" and is_one_verb):  # "my friend will, too"
             return index
-        follower, gap = words[stop], gaps[stop]
-        if gap not in ("", " "):
+        if (gap := gaps[stop]) not in ("", " "):
             return stop if gap[0] in _END_MARKS else index
         followers = self._rules.name_followers if gap else _VERBS
-        return stop if follower.token_class == KEPT and follower.key in followers else index
+        return stop if not words[stop].entity_type and self._read_key(stop) in followers else index
 
     def _may_continue(self, token: NamesToken) -> bool:
         """Return whether a word may be a later word of a name. *Brown* is on the list of groups."""

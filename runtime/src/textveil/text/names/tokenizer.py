@@ -316,16 +316,15 @@ class ChunkTokenizer:
 def _is_code(parts: Sequence[str]) -> bool:
     """Return whether letters and digits with hyphens between them are an identifier, such as ``AB-12``.
 
-    An identifier has a part in capitals, or digits between letters, or the form of an account name: two words or more
-    (``coffee-lover-1990``), and two digits or more at its end.
+    An identifier has a part in capitals, or digits between letters, or the form of an account name: two words or more,
+    and four digits at its end (``coffee-lover-1990``).
 
     Args:
         parts: The parts between the hyphens.
     """
     kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
-    is_account = (
-        kinds[-1] == "0" and len(parts[-1]) > 1 and sum(len(part) > 1 for part in parts if not part.isdigit()) > 1
-    )
+    words = [part for part in parts if len(part) > 1 and not part.isdigit()]
+    is_account = len(words) > 1 and kinds[-1] == "0" and len(parts[-1]) == 4
     return "A" in kinds or "a0a" in kinds or is_account
 
 
