@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from textveil import Sanitizer, __version__
-from textveil.conversation.field_names import FieldNames
+from textveil.conversation import FieldNames
 from textveil.errors import UnknownMechanism
 from textveil.formatting import format_count
 from textveil.storage import open_atomic_text
