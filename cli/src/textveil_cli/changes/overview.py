@@ -8,6 +8,7 @@ column only if the heading consists of common words or words of published APIs, 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from textveil import Sanitizer, __version__
 from textveil.conversation import FieldNames
@@ -71,8 +72,8 @@ class _Overview:
         """Return the options with numbered types in place of the user's own types, whose names may be private."""
         if not self._own_types:
             return options
-        renamed = dict(options)
-        renamed["patterns"] = {self._own_types[name]: expression for name, expression in options["patterns"].items()}
+        renamed: dict[str, Any] = {**options}
+        renamed["patterns"] = {self._own_types[name]: regex for name, regex in renamed["patterns"].items()}
         for option in _TYPE_OPTIONS:
             if option in options:
                 renamed[option] = [self._own_types.get(name, name) for name in renamed[option]]
@@ -130,7 +131,7 @@ class _Overview:
 
     def _list_options(self) -> list[str]:
         """Return the options of the run, with numbers in place of the user's lists."""
-        values = dict(self._options)
+        values: dict[str, Any] = {**self._options}
         values.setdefault("protect", "names" if self._terms.mechanism == "names" else self._terms.protect)
         if self._terms.mechanism == "names":
             values.setdefault("style", "surrogate")
