@@ -15,9 +15,11 @@ import {
 } from "./tokens.js";
 
 /** Verbs between a word such as *name* and the name. */
-const VERBS: ReadonlySet<string> = new Set(["is", "was", "'s", "\u2019s"]);
+const VERB = /^(is|was|['\u2019]s)$/;
 /** Words before a kinship word, as in `my wife grace`. */
 const OWNER = /^(my|his|her|our|your|their)$/;
+/** Marks that end a name if they follow it directly. */
+const END_MARK = /^[,.;:!?)"*]/;
 
 /** The tokens of a line, with the gap before each of them. */
 interface Line {
@@ -32,84 +34,43 @@ export function isListedName({ flags, entityType }: NamesToken): boolean {
   return (flags & LISTED_PERSON) !== 0 || entityType === NAME_ROLE;
 }
 
-/** Finder of common words of a line that are names because of a cue (the words before them), as in *hi mark*. */
-export class CuedNames {
-  constructor(
-    readonly line: Line,
-    readonly hidden: Uint8Array,
-    readonly hasCapitals: boolean,
-    readonly rules: FactWords,
-  ) {}
-
-  /** Mark the common words that are names. */
-  hide(): void {
-    const { words, gaps, start, end } = this.line;
-    let nameEnd = -1;
-    for (let index = start; index < end; index++) {
-      const word = words[index] as NamesToken;
-      const isUnlisted = this.#isUnlisted(word);
-      const isName = isUnlisted || isListedName(word);
-      const mayBegin = isUnlisted || (word.flags & FIRST_NAME) !== 0;
-      if (word.case !== LOWER || !(isName || mayBegin)) continue;
-      let stop = index;
-      if (gaps[index] === " " && ((isName && index === nameEnd) || this.#followsVerb(index)))
-        stop = nameEnd = index + 1;
-      else if (mayBegin) stop = this.#findNameEnd(index);
-      for (let at = index; at < stop; at++) {
-        const { tokenClass } = words[at] as NamesToken;
-        if (tokenClass === KEPT || tokenClass === KEPT_WITH_CAPITALS) this.hidden[at] = 1;
-      }
-    }
-  }
-
+/** Mark common words of a line that are names because of a cue (the words before them), as in *hi mark*. */
+export function hideCuedNames(
+  { words, gaps, start, end }: Line,
+  hidden: Uint8Array,
+  hasCapitals: boolean,
+  { kin, nameCues, nameFollowers, nameLeads }: FactWords,
+): void {
   /** Return whether a lower-case word is replaced at any position of the document. */
-  #isUnlisted({ tokenClass, entityType }: NamesToken): boolean {
-    if (tokenClass === KEPT_WITH_CAPITALS) return !this.hasCapitals;
-    return tokenClass === REPLACED && entityType === "word";
-  }
-
-  /** Return whether a word such as *name* and a verb are before an index, and no rule replaces these two words. */
-  #followsVerb(index: number): boolean {
-    const { words, gaps } = this.line;
-    const [lead, verb, gap] = [words[index - 2], words[index - 1], gaps[index - 1] ?? "-"];
-    if (verb?.tokenClass !== KEPT || lead?.tokenClass !== KEPT || (gap !== "" && gap !== " ")) return false;
-    return VERBS.has(verb.key) && this.rules.nameLeads.has(lead.key) && this.#isInNoName(index - 2);
-  }
+  const isUnlisted = ({ tokenClass, entityType }: NamesToken): boolean =>
+    tokenClass === KEPT_WITH_CAPITALS ? !hasCapitals : tokenClass === REPLACED && entityType === "word";
 
   /** Return whether no lower-case name is before a common word, of which the word is a part (`martin short`). */
-  #isInNoName(index: number): boolean {
-    const before = this.line.words[index - 1];
-    if (this.hasCapitals || before === undefined || this.line.gaps[index] !== " ") return true;
+  const isInNoName = (index: number): boolean => {
+    const before = words[index - 1];
+    if (hasCapitals || before === undefined || gaps[index] !== " ") return true;
     return before.tokenClass === KEPT && before.entityType !== NAME_ROLE;
-  }
+  };
 
-  /** Return the index after the name that a cue announces at an index; the index itself if there is none. */
-  #findNameEnd(index: number): number {
-    const cue = this.#findCue(index);
-    if (!cue) return index;
-    const { words, gaps, end } = this.line;
-    let stop = index + 1;
-    while (stop < end && gaps[stop] === " " && this.#mayContinue(words[stop] as NamesToken)) stop++;
-    if (stop === end) return stop;
-    const first = words[index] as NamesToken;
-    const isOneVerb = stop === index + 1 && first.tokenClass === KEPT && !isListedName(first);
-    if (cue === "," || (cue === "kin" && isOneVerb)) return index;
-    const gap = gaps[stop] as string;
-    if (gap !== "" && gap !== " ") return /^[,.;:!?)"*]/.test(gap) ? stop : index;
-    const isEnd = !words[stop]?.entityType && (gap ? this.rules.nameFollowers : VERBS).has(this.#readKey(stop));
-    return isEnd ? stop : index;
-  }
+  /** Return the key of a word that stays unchanged; empty for other words, and for those that may begin a name. */
+  const readKey = (index: number): string => {
+    const word = words[index];
+    if (word === undefined || hidden[index]) return "";
+    const { tokenClass, flags, key } = word;
+    return (tokenClass === KEPT && !flags) || (tokenClass === CAPITALIZED && !(flags & SURNAME)) ? key : "";
+  };
 
-  #mayContinue(word: NamesToken): boolean {
-    return word.case === LOWER && (this.#isUnlisted(word) || isListedName(word) || word.entityType === "group");
-  }
+  /** Return whether a word such as *name* and a verb are before an index, and no rule replaces these two words. */
+  const followsVerb = (index: number): boolean => {
+    const [lead, verb] = [words[index - 2], words[index - 1]];
+    if (verb?.tokenClass !== KEPT || lead?.tokenClass !== KEPT || !/^ ?$/.test(gaps[index - 1] as string)) return false;
+    return VERB.test(verb.key) && nameLeads.has(lead.key) && isInNoName(index - 2);
+  };
 
   /** Return the kind of the cue before a word: a mark, a blank, or `kin`; empty for none. */
-  #findCue(index: number): string {
-    const { gaps, start, words } = this.line;
-    const { nameCues, kin } = this.rules;
+  const findCue = (index: number): string => {
     let first = index - 1;
-    const [key, gap] = [this.#readKey(first), gaps[index] as string];
+    const [key, gap] = [readKey(first), gaps[index] as string];
     if (!key) return "";
     let kind = "";
     if (nameCues.has(`${key},`) && (gap.includes(",") || index === start)) kind = ",";
@@ -117,20 +78,46 @@ export class CuedNames {
     else if (gap === " ") {
       if (nameCues.has(key)) kind = " ";
       else if (first > start && gaps[first] === " ") {
-        const lead = this.#readKey(--first);
+        const lead = readKey(--first);
         if (nameCues.has(`${lead} ${key}`)) kind = " ";
         else if (OWNER.test(lead) && kin.has(key)) kind = "kin";
       }
     }
-    const isFinal = index === start || (words[first] as NamesToken).entityType === "";
-    return isFinal || this.#isInNoName(first) ? kind : "";
-  }
+    return index === start || !words[first]?.entityType || isInNoName(first) ? kind : "";
+  };
 
-  /** Return the key of a word that stays unchanged; empty for other words, and for those that may begin a name. */
-  #readKey(index: number): string {
-    const word = this.line.words[index];
-    if (word === undefined || this.hidden[index]) return "";
-    if (word.tokenClass === KEPT) return word.flags ? "" : word.key;
-    return word.tokenClass === CAPITALIZED && !(word.flags & SURNAME) ? word.key : "";
+  /** Return the index after the name that a cue announces at an index; the index itself if there is none. */
+  const findNameEnd = (index: number): number => {
+    const cue = findCue(index);
+    if (!cue) return index;
+    let stop = index + 1;
+    for (; stop < end && gaps[stop] === " "; stop++) {
+      const word = words[stop] as NamesToken;
+      if (word.case !== LOWER || !(isUnlisted(word) || isListedName(word) || word.entityType === "group")) break;
+    }
+    if (stop === end) return stop;
+    const first = words[index] as NamesToken;
+    const isOneVerb = stop === index + 1 && first.tokenClass === KEPT && !isListedName(first);
+    if (cue === "," || (cue === "kin" && isOneVerb)) return index;
+    const [key, gap] = [readKey(stop), gaps[stop] as string];
+    let isEnd = END_MARK.test(gap);
+    if (gap === " ") isEnd = nameFollowers.has(key);
+    else if (!gap) isEnd = VERB.test(key);
+    return isEnd && !(/^ ?$/.test(gap) && words[stop]?.entityType) ? stop : index;
+  };
+
+  let nameEnd = -1;
+  for (let index = start; index < end; index++) {
+    const word = words[index] as NamesToken;
+    const isName = isUnlisted(word) || isListedName(word);
+    const mayBegin = isUnlisted(word) || word.flags & FIRST_NAME;
+    if (word.case !== LOWER || !(isName || mayBegin)) continue;
+    let stop = index;
+    if (gaps[index] === " " && ((isName && index === nameEnd) || followsVerb(index))) stop = nameEnd = index + 1;
+    else if (mayBegin) stop = findNameEnd(index);
+    for (let at = index; at < stop; at++) {
+      const { tokenClass } = words[at] as NamesToken;
+      if (tokenClass === KEPT || tokenClass === KEPT_WITH_CAPITALS) hidden[at] = 1;
+    }
   }
 }

@@ -14,7 +14,7 @@ import {
   SENTENCE_END,
   type TextElement,
 } from "./entitySpans.js";
-import { CuedNames, isListedName } from "./nameCues.js";
+import { hideCuedNames, isListedName } from "./nameCues.js";
 import {
   findIbanEnd,
   findListNumber,
@@ -117,7 +117,7 @@ export class SpanFinder implements TokenLine {
     }
     if (capitalized.length > 0) this.#hideCapitalized(capitalized);
     this.#hideSurnames(capitalized);
-    new CuedNames(this, this.#hidden, this.#hasCapitals, this.rules.facts).hide();
+    hideCuedNames(this, this.#hidden, this.#hasCapitals, this.rules.facts);
     let keptText = elements.pop() as string;
     for (let index = this.start; index < this.end; ) {
       const word = this.#getWord(index);
