@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from textveil.conversation.message_rewriter import parse_json_container
+from textveil.conversation.message_rewriter import SpelledNumber, parse_json_container
 from textveil.errors import InputError
 from textveil.text.identifiers import split_identifier
 from textveil.text.inflections import SurrogatePair
@@ -161,7 +161,9 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
             yield _format_field_name(str(name)) if is_field(str(name)) else str(name)
             yield from _iterate_texts(entry, is_field)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield json.dumps(abs(value))
+        yield (plain := json.dumps(abs(value)))
+        if isinstance(value, SpelledNumber) and (spelling := value.spelling.removeprefix("-")) != plain:
+            yield spelling
 
 
 def _format_field_name(name: str) -> str:
