@@ -26,7 +26,8 @@ ENTITY_TYPES = (
 #: Help text of ``--facts`` without its default.
 FACTS_HELP = (
     "Mode names: facts to keep besides common words. plain: terms, and numbers with a unit; useful: also headings, "
-    "languages, ages below 90, years and amounts; public: also countries, companies and products; none: no facts."
+    "languages, ages below 90, years, amounts and products in use; public: also countries, companies and all products; "
+    "none: no facts."
 )
 
 BundleArgument = Annotated[
