@@ -74,7 +74,7 @@ export type FactWordKey =
   | "number_words"
   | "phone_labels"
   | "phrases"
-  | "platform_leads"
+  | "firm_leads"
   | "platforms"
   | "plurals"
   | "range_words"

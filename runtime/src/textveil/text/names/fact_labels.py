@@ -4,7 +4,6 @@ The option ``facts`` leaves public facts unchanged in a text.
 """
 
 import re
-from collections.abc import Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
@@ -58,8 +57,6 @@ class LabelFacts:
         phrases = self._words.phrases
         if not self._strings.is_shared(text):
             return False
-        if self._is_platform(place, index, (text,), is_lower=True):
-            return True
         if place.gaps[index] == " " and f"{place.get_word(index - 1).lower()} {text}" in phrases:
             return True
         return place.gaps[index + 1] == "-" and f"{text}-" in phrases and place.get_word(index + 1).islower()
@@ -104,8 +101,6 @@ class LabelFacts:
             return True
         if place.has_capital_beside(index) or place.follows(index, self._before_names):
             return False
-        if len(tokens) == len(span.tokens) and self._is_platform(place, index, keys, is_lower=False):
-            return True
         if len(tokens) == 2 and _CHOICE.fullmatch(span.text) is not None:
             is_word = self._strings.is_start(tokens[1:]) or self._strings.is_function_word(tokens[1:])
             return is_word and self._is_choice_place(place, index)
@@ -136,21 +131,6 @@ class LabelFacts:
         if key in phrases:
             return not self._strings.common.get(key, 0) & (NAME | CENSUS)
         return after.startswith(":") and f"{key}:" in phrases
-
-    def _is_platform(self, place: LinePlaces, index: int, keys: Sequence[str], is_lower: bool) -> bool:
-        """Return whether words name a widely used program or platform that somebody uses: *a YouTube channel*.
-
-        The result is false before a word such as *engineer* or *internship*: the words may name an employer there.
-        Common words may follow the name (*YouTube Studio*). In lower case a word such as *on* must precede the name.
-        """
-        words, after = self._words, place.get_word(index + 1)
-        if not self._strings.is_useful or keys[0] not in words.platforms:
-            return False
-        if not all(map(self._strings.is_plain_word, keys[1:])) or after in words.roles or after in words.work_words:
-            return False
-        if place.gaps[index] == " " and place.get_word(index - 1).lower() in words.platform_leads:
-            return True
-        return not is_lower and place.gaps[index + 1] == " " and self._strings.is_noun(after)
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether an answer such as *B. Late hour* begins its line, or follows the answer *A.* of its line."""

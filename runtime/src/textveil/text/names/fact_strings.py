@@ -472,7 +472,7 @@ class FactStrings:
     def _label_words(self) -> frozenset[str]:
         """All words of labels, fixed phrases and technical names, and the letters *a* to *z*; in lower case."""
         words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
-        names = words.technical_names | words.platforms
+        names = words.technical_names
         listed = (words.phrases, words.field_words, names, words.label_nouns, words.counters, acronyms)
         return frozenset("abcdefghijklmnopqrstuvwxyz").union(
             *(re.split("[ :-]", text) for part in listed for text in part)
