@@ -299,7 +299,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a word before a full-width mark is read with it": (
         tokenizer.ChunkTokenizer,
         "_tokenize_without_entities",
-        ("len(parts := _WIDE_MARKS.split(chunk)) > 1", 'len(parts := _WIDE_MARKS.split(chunk)) > 1 and "o" not in parts[0]'),
+        ("_WIDE_MARKS.split(chunk)) > 1", '_WIDE_MARKS.split(chunk)) > 1 and "o" not in parts[0]'),
     ),
     "a tone of skin decides whether an emoji is kept": (
         tokenizer,

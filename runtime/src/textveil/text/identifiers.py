@@ -77,7 +77,7 @@ def is_joined_text(text: str, words: Collection[str]) -> bool:
         return False
     ends = {0: False}  # the ends of sequences of words, and whether one of these words is long
     for end in range(1, len(text) + 1):
-        starts = [start for start in range(max(0, end - _MAX_JOINED), end) if start in ends and text[start:end] in words]
-        if starts:
-            ends[end] = any(ends[start] or end - start > 1 for start in starts)
+        for start in range(max(0, end - _MAX_JOINED), end):
+            if start in ends and text[start:end] in words:
+                ends[end] = ends.get(end, False) or ends[start] or end - start > 1
     return ends.get(len(text), False)
