@@ -188,6 +188,7 @@ KEPT = [
     ("useful", "call get_gas_price(max_total) with gasPrice", "get_gas_price max_total gasPrice"),
     ("useful", "Es una palabra que siempre dice", "una palabra"),
     ("useful", "请将这段话翻译成中文：the report。帮我写一封邮件", "请将这段话翻译成中文 the report 帮我写一封邮件"),
+    ("plain", "As a UI/UX developer: (ii) design", "UI/UX ii"),
     ("useful", "以下の文章を英語に翻訳してください", "以下の文章を英語に翻訳してください"),
     ("useful", "переведи текст на русский", "переведи текст на русский"),
     ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
