@@ -11,7 +11,7 @@ from textveil_cli.changes.alignment import align_pieces
 if TYPE_CHECKING:
     from textveil.text.explanation import ExplainedPiece
 
-#: Phrase for each reason of an explained preview (docs/guides/names.md). A reason may have details after a colon.
+#: Phrase for each reason of an explained preview (docs/guides/names-reference.md); details may follow after a colon.
 _REASONS = {
     "allow": "on your list --allow",
     "kept-capital": "common words that are written with a capital",

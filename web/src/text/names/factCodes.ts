@@ -36,7 +36,12 @@ export class CodeFacts {
   /** Return whether a rule keeps a number: a listed code behind a word such as *error*, or a version. */
   isKeptNumber(place: LinePlaces, index: number, text: string): boolean {
     if (isStatusCode(text)) return this.#followsError(place, index);
-    const isPlace = place.getGap(index) === " " && this.words.versionWords.has(place.getWord(index - 1).toLowerCase());
+    const before = place
+      .getWord(index - 1)
+      .toLowerCase()
+      .split(" ")
+      .at(-1) as string;
+    const isPlace = place.getGap(index) === " " && this.words.versionWords.has(before);
     return isPlace && VERSION.test(text) && !place.follows(index, this.#beforeValues);
   }
 

@@ -144,21 +144,30 @@ export class LinePlaces {
   follows(index: number, words: ReadonlySet<string>, most = 3): boolean {
     for (let at = index; at > index - most; at--) {
       if (at === 0) return this.cutBefore || words.has(this.wordBefore.toLowerCase());
-      if (words.has(this.#getLower(at - 1))) return true;
+      if (
+        this.#getLower(at - 1)
+          .split(" ")
+          .some((word) => words.has(word))
+      )
+        return true;
       if (hasBreak(this.getGap(at))) return false;
     }
     return false;
   }
 
   /**
-   * Return up to `most` items before an index, the nearest first: kept words in lower case, "" for a mention. They are
+   * Return the words of up to `most` items before an index, the nearest first, in lower case; "" for a mention. They are
    * those that `follows` compares; the list is empty if the beginning of the line is unknown.
    */
   listWordsBefore(index: number, most: number): string[] {
     const found: string[] = [];
     for (let at = index; at > index - most; at--) {
       if (at === 0) return this.cutBefore ? [] : [...found, this.wordBefore.toLowerCase()];
-      found.push(this.#getLower(at - 1));
+      found.push(
+        ...this.#getLower(at - 1)
+          .split(" ")
+          .reverse(),
+      );
       if (hasBreak(this.getGap(at))) break;
     }
     return found;
@@ -166,7 +175,7 @@ export class LinePlaces {
 
   /** The last item if it is a kept word; empty if it is a mention. */
   get lastWord(): string {
-    return this.#words.at(-1) ?? this.wordBefore;
+    return this.#words.at(-1)?.split(" ").at(-1) ?? this.wordBefore;
   }
 
   /** Count the other numbers of a line that belong together with the number at an index, up to 2. */

@@ -110,7 +110,8 @@ class CodeFacts:
         """
         if text in _STATUS_CODES:
             return self._follows_error(place, index)
-        is_version = place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.version_words
+        before = place.get_word(index - 1).lower().rpartition(" ")[2]  # also of a run, such as *App Version*
+        is_version = place.gaps[index] == " " and before in self._words.version_words
         return is_version and _VERSION.fullmatch(text) is not None and not place.follows(index, self._before_values)
 
     def _follows_error(self, place: LinePlaces, index: int) -> bool:

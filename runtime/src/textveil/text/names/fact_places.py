@@ -141,7 +141,7 @@ class LinePlaces:
 
         The search covers the last ``most`` words and entities of the same line. At the start of the first line, it also
         compares the last unchanged word of the earlier lines; if the beginning of this line is unknown, the result is
-        true.
+        true. The words of an unchanged run (``Security Code``) are compared one by one.
 
         Args:
             index: The position.
@@ -152,14 +152,14 @@ class LinePlaces:
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
             word, gap = self._words[at - 1], self.gaps[at]
-            if word and word.lower() in words:
+            if word and (word.lower() in words or (" " in word and any(map(words.__contains__, word.lower().split())))):
                 return True
             if gap != " " and not LINE_BREAKS.isdisjoint(gap):
                 return False
         return False
 
     def list_words_before(self, index: int, most: int) -> list[str]:
-        """Return up to ``most`` words before position ``index`` in lower case, nearest first; ``""`` for an entity.
+        """Return the words of up to ``most`` items before ``index`` in lower case, nearest first; ``""`` for an entity.
 
         The method ``follows`` compares the same words. If the search reaches the start of a line that began in earlier
         text, the result is empty.
@@ -168,15 +168,15 @@ class LinePlaces:
         for at in range(index, index - most, -1):
             if at == 0:
                 return [] if self._cut_before else [*found, self._word_before.lower()]
-            found.append(self._words[at - 1].lower())
+            found += reversed(self._words[at - 1].lower().split(" "))
             if self.has_break(at):
                 break
         return found
 
     @property
     def last_word(self) -> str:
-        """The last word of the lines if it is unchanged; an empty string if an entity is at the end."""
-        return self._words[-1] if self._words else self._word_before
+        """The last word of the lines, in lower case, if unchanged; an empty string if an entity is at the end."""
+        return self._words[-1].lower().rpartition(" ")[2] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
         """Count the numbers that belong to the number at position ``index``, as in a list; the result is at most 2.
