@@ -94,6 +94,7 @@ class LinePlaces:
             texts += parts[1::2]
             mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
+        self._types = frozenset([mention.span.entity_type for _, mention in self.hidden])
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
         """Turn detected entities back into unchanged words, and return the number of tokens that they have together.
@@ -228,8 +229,8 @@ class LinePlaces:
         """Return whether a typing error at ``index`` may be corrected: neighbors and most of the line are unchanged."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]
-        return 2 * sum(is_kept) > len(is_kept) + 1
+        line = [self.mentions[at] for at in self._iterate_line(index)]
+        return 2 * line.count(None) > len(line) + 1
 
     def is_value(self, index: int) -> bool:
         """Return whether position ``index`` has a number, or an entity of capitalized words such as a name."""
@@ -479,6 +480,8 @@ class LinePlaces:
 
         The search ends after 64 words and entities in each direction.
         """
+        if self._types.isdisjoint(types) and not (self._cut_before or self._cut_after):
+            return False
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):
             at = index

@@ -434,10 +434,12 @@ class FactStrings:
     def _is_camel(self, text: str) -> bool:
         return self.is_camel(text) and not self.is_company(text)
 
-    def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether capitalized words are on public lists, or name a country that ``facts`` leaves unchanged."""
-        is_country = self.is_public and mention.entity_type in _COUNTRIES and mention.span.preceding_word != AFTER_TITLE
-        return self.is_useful and bool(tokens) and (is_country or self.is_public_run(tokens))
+    def _is_unlisted(self, token: NamesToken) -> bool:
+        """Return whether a capitalized word is in none of the public sets, so that no set contains a span with it."""
+        key, text = token.key, token.text
+        if self.common.get(key) is not None or key in self._label_words or key in self._terms:
+            return False
+        return not self._is_public_capital(text) and (text.istitle() or _CAMEL.search(text) is None)
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
@@ -446,13 +448,18 @@ class FactStrings:
         """
         span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:
-            found = TERMS if self.is_term(text) or self.is_elided(span.tokens[0].key) else 0
-            return found | CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
+            if self.is_term(text) or self.is_elided(span.tokens[0].key):
+                return TERMS
+            return CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
         if span.entity_type != CAPITALIZED_RUN:
             return 0
         word, tokens = text.lower(), [token for token in span.tokens if token.token_class != KEPT]
         found = self._find_small_sets(text) if word in self._small_sets else 0
         found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
+        is_country = self.is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE
+        found |= PUBLIC_NAMES if is_country and tokens else 0
+        if any(map(self._is_unlisted, tokens)):  # as most names are
+            return found
         if len(span.tokens) == 1:
             found |= FUNCTION_WORDS if self.is_function_word(span.tokens) else 0
         elif self.is_labeled_noun(span.tokens):
@@ -464,7 +471,7 @@ class FactStrings:
         if all(self.common.get(token.key) is not None or token.key in self._label_words for token in tokens):
             found |= LABELED
         found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
-        found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
+        found |= PUBLIC_NAMES if self.is_useful and self.is_public_run(tokens) else 0
         return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
 
     @cached_property

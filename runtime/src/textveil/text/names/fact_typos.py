@@ -57,9 +57,7 @@ def _list_neighbors(word: str) -> list[str]:
     """
     length = len(word)
     # Each joined string has the 26 words with one more letter at a position. This is faster than to join each alone.
-    longer = [
-        f"{word[:at]}{f'{word[at:]} {word[:at]}'.join(ascii_lowercase)}{word[at:]}" for at in range(1, length)
-    ]
+    longer = [f"{word[:at]}{f'{word[at:]} {word[:at]}'.join(ascii_lowercase)}{word[at:]}" for at in range(1, length)]
     swapped = [
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
         for at in range(1, length - 2)
