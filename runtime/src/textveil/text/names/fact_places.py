@@ -7,6 +7,7 @@ The context never contains the text of a mention. So no rule depends on a text t
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import repeat
 
 from textveil.bundle.fact_words import FactWords
@@ -137,7 +138,7 @@ class LinePlaces:
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
-    def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
+    def follows(self, index: int, words: AbstractSet[str], most: int = 3) -> bool:
         """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
         The search covers the last ``most`` words and entities of the same line. At the start of the first line, it also
@@ -149,6 +150,8 @@ class LinePlaces:
             words: Words in lower case.
             most: Number of words and entities to compare.
         """
+        if index >= most and words.isdisjoint(map(str.lower, self._words[index - most : index])):
+            return False  # usual
         for at in range(index, index - most, -1):
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
@@ -324,7 +327,7 @@ class LinePlaces:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
-    def follows_role(self, index: int, roles: Collection[str]) -> bool:
+    def follows_role(self, index: int, roles: AbstractSet[str]) -> bool:
         """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 

@@ -305,7 +305,7 @@ class FactStrings:
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether each of some capitalized words is, in the same spelling, on a public list."""
-        return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
+        return bool(tokens) and all(map(self._is_public_capital, [token.text for token in tokens]))
 
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals or (text[-1:] == "s" and text[:-1] in self.lists.fact_lists["acronym"]):
@@ -320,8 +320,9 @@ class FactStrings:
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` is a single function word that is not also a name, such as *We*."""
         marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
-        spellings = (tokens[0].key.title(), tokens[0].key.upper())
-        return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
+        if not marks & FUNCTION or marks & (NAME | CENSUS):
+            return False
+        return tokens[0].text in (tokens[0].key.title(), tokens[0].key.upper())
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` is a single word that may begin a sentence and is no name."""
@@ -435,11 +436,11 @@ class FactStrings:
         return self.is_camel(text) and not self.is_company(text)
 
     def _is_unlisted(self, token: NamesToken) -> bool:
-        """Return whether a capitalized word is in none of the public sets, so that no set contains a span with it."""
+        """Return whether a capitalized word that is not common is in no public set, and so in no span of one."""
         key, text = token.key, token.text
-        if self.common.get(key) is not None or key in self._label_words or key in self._terms:
+        if key in self._label_words or key in self._terms or self._is_public_capital(text):
             return False
-        return not self._is_public_capital(text) and (text.istitle() or _CAMEL.search(text) is None)
+        return text.istitle() or _CAMEL.search(text) is None
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
@@ -458,8 +459,11 @@ class FactStrings:
         found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
         is_country = self.is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE
         found |= PUBLIC_NAMES if is_country and tokens else 0
-        if any(map(self._is_unlisted, tokens)):  # as most names are
+        unlisted = [token for token in tokens if self.common.get(token.key) is None]
+        if unlisted and any(map(self._is_unlisted, unlisted)):  # as most names are
             return found
+        if not unlisted or all(token.key in self._label_words for token in unlisted):
+            found |= LABELED
         if len(span.tokens) == 1:
             found |= FUNCTION_WORDS if self.is_function_word(span.tokens) else 0
         elif self.is_labeled_noun(span.tokens):
@@ -468,9 +472,7 @@ class FactStrings:
             found |= STARTS if self.is_start(tokens) else 0
         elif self.is_sentence(tokens):
             found |= SENTENCES
-        if all(self.common.get(token.key) is not None or token.key in self._label_words for token in tokens):
-            found |= LABELED
-        found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
+        found |= CODE if not text.istitle() and _CAMEL.search(text) is not None and self._is_code(tokens) else 0
         found |= PUBLIC_NAMES if self.is_useful and self.is_public_run(tokens) else 0
         return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
 

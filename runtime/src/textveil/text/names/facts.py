@@ -293,17 +293,19 @@ class FactRules:
         return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
-        if mention.parts[0][:2] == RANDOMIZED_POOL or not mention.span.tokens or mention.span.escaped_text:
+        span, entity_type, layout = mention.span, mention.entity_type, mention.parts[0].layout
+        if not span.tokens or span.escaped_text or (layout and mention.parts[0][:2] == RANDOMIZED_POOL):
             return False
-        if mention.entity_type == "number" and mention.parts[0].layout in LONG_NUMBERS and not self.strings.is_useful:
+        if entity_type == "number" and layout in LONG_NUMBERS and not self.strings.is_useful:
             return False
-        public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
-        if public in self._hidden_types:
+        if self._hidden_types and PUBLIC_TYPE_NAMES.get(entity_type, entity_type) in self._hidden_types:
             return False
         flags = 0
-        for token in mention.span.tokens:
+        for token in span.tokens:
             flags |= token.flags
-        return not flags & HOLDS_OWN and self._denied.isdisjoint([token.key for token in mention.span.tokens])
+        return not flags & HOLDS_OWN and (
+            not self._denied or self._denied.isdisjoint([token.key for token in span.tokens])
+        )
 
     def _is_kept_number(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         return self._numbers.is_kept(place, index, mention)
