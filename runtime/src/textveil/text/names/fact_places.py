@@ -7,7 +7,6 @@ The context never contains the text of a mention. So no rule depends on a text t
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import repeat
 
 from textveil.bundle.fact_words import FactWords
@@ -95,6 +94,7 @@ class LinePlaces:
             texts += parts[1::2]
             mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
+        #: Provisional types of all mentions.
         self._types = frozenset([mention.span.entity_type for _, mention in self.hidden])
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
@@ -138,7 +138,7 @@ class LinePlaces:
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
-    def follows(self, index: int, words: AbstractSet[str], most: int = 3) -> bool:
+    def follows(self, index: int, words: frozenset[str], most: int = 3) -> bool:
         """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
         The search covers the last ``most`` words and entities of the same line. At the start of the first line, it also
@@ -151,7 +151,7 @@ class LinePlaces:
             most: Number of words and entities to compare.
         """
         if index >= most and words.isdisjoint(map(str.lower, self._words[index - most : index])):
-            return False  # usual
+            return False  # the usual answer
         for at in range(index, index - most, -1):
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
@@ -298,9 +298,6 @@ class LinePlaces:
             return False
         if not (self.get_word(index + 1) or (index + 1 == len(self._words) and not self._cut_after)):
             return False
-        return self._has_lower_word(index)
-
-    def _has_lower_word(self, index: int) -> bool:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
@@ -327,7 +324,7 @@ class LinePlaces:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
-    def follows_role(self, index: int, roles: AbstractSet[str]) -> bool:
+    def follows_role(self, index: int, roles: frozenset[str]) -> bool:
         """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 

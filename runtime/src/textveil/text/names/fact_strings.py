@@ -367,17 +367,14 @@ class FactStrings:
         is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
         if len(keys) == 1 and is_plain:
             return True
-        if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
+        is_institution = keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
+        if len(keys) > 1 and (is_institution or all(mark & CENSUS for mark in marks)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def is_plain_word(self, word: str) -> bool:
         """Return whether a word of four or more letters is common, and not even a rare name of a person or place."""
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
-
-    def _is_institution(self, keys: Sequence[str]) -> bool:
-        """Return whether the last word of a name is a kind of institution, such as *School*."""
-        return keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
 
     def _is_plain_heading(self, token: NamesToken) -> bool:
         """Return whether a word may be in a heading: it is no company, and no word of addresses such as *Suite*."""
@@ -429,11 +426,8 @@ class FactStrings:
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether one of the tokens is an identifier such as ``HttpClient``, and the others may be a heading."""
-        others = [token for token in tokens if not self._is_camel(token.text)]
+        others = [token for token in tokens if self.is_company(token.text) or not self.is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
-
-    def _is_camel(self, text: str) -> bool:
-        return self.is_camel(text) and not self.is_company(text)
 
     def _is_unlisted(self, token: NamesToken) -> bool:
         """Return whether a capitalized word that is not common is in no public set, and so in no span of one."""
