@@ -94,7 +94,6 @@ class LinePlaces:
             texts += parts[1::2]
             mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
-        #: Provisional types of all mentions.
         self._types = frozenset([mention.span.entity_type for _, mention in self.hidden])
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
@@ -150,7 +149,8 @@ class LinePlaces:
             words: Words in lower case.
             most: Number of words and entities to compare.
         """
-        if index >= most and words.isdisjoint(map(str.lower, self._words[index - most : index])):
+        near = self._words[max(0, index - most) : index]
+        if index >= most and words.isdisjoint(map(str.lower, near)) and " " not in "".join(near):
             return False  # the usual answer
         for at in range(index, index - most, -1):
             if at == 0:
