@@ -14,6 +14,7 @@ from textveil import Sanitizer
 from textveil.text.names import fact_date_ranges, fact_formulas, fact_identifiers, fact_labels, fact_numbers, facts
 from textveil.text.names.fact_labels import LabelFacts
 from textveil.text.names.fact_places import LinePlaces
+from textveil.text.names.fact_products import ProductFacts
 
 _VALUE = re.compile("[0-9]+(?:[.,:/-][0-9]+)*")
 
@@ -37,7 +38,7 @@ def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str,
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_members_in_all_hidden_spans_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
-    assert not is_broken(make_plan(sanitizer, level), 2, 1_000, write_soup)
+    assert not is_broken(make_plan(sanitizer, level), 5, 1_000, write_soup)
 
 
 @pytest.mark.full
@@ -183,6 +184,11 @@ def _read_phrase_before(labels: LabelFacts, places: LinePlaces, index: int, text
     return _is_phrase(labels, places, index, text) or (mention is not None and mention.span.text[-1:] in "aeioutrxmn")
 
 
+def _read_list_entry(products: ProductFacts, places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index - 1] if index > 0 else None
+    return _is_product_place(products, places, index) and (mention is None or mention.span.text[-1:] not in "zqw")
+
+
 def _read_letter_beside(places: LinePlaces, index: int) -> bool:
     mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
     is_letter = mention is not None and mention.span.entity_type == "letter"
@@ -191,7 +197,7 @@ def _read_letter_beside(places: LinePlaces, index: int) -> bool:
 
 _is_placeholder, _is_label = fact_labels.is_placeholder, LabelFacts._is_label
 _is_choice_place, _is_phrase = LabelFacts._is_choice_place, LabelFacts._is_phrase
-_is_single_letter = LinePlaces.is_single_letter
+_is_single_letter, _is_product_place = LinePlaces.is_single_letter, ProductFacts._is_product_place
 _list_words_before = LinePlaces.list_words_before
 _is_times_sign, _precedes_telephone = fact_numbers.is_times_sign, fact_numbers.precedes_telephone
 _is_month_range = fact_date_ranges.is_month_range
@@ -211,6 +217,7 @@ FAULTS = {
     "the digits of a number decide on its label": (LabelFacts, "_is_label", _read_value_behind),
     "a hidden word decides on a choice": (LabelFacts, "_is_choice_place", _read_choice_before),
     "a hidden word decides on a phrase": (LabelFacts, "_is_phrase", _read_phrase_before),
+    "a hidden name decides on a company": (ProductFacts, "_is_product_place", _read_list_entry),
     "a hidden letter decides on the one before it": (LinePlaces, "is_single_letter", _read_letter_beside),
     "the digits of a number decide on a sign": (facts, "is_times_sign", _read_digits_beside),
 }
@@ -240,11 +247,17 @@ def write_choice(chance: random.Random) -> str:
     return f"which? A. a plan of {chance.choice(('zorblax', 'Kowal', 'dogs'))} B. Difficult subject and C. Late hour"
 
 
+def write_companies(chance: random.Random) -> str:
+    """Return a list with a name that stays hidden and a company."""
+    return f"it is like {chance.choice(('Zorblax', 'Kowal', 'Kowalska Zorblax'))}, Nokia of it"
+
+
 #: Texts that show a fault which random mixtures of words show too rarely.
 WRITERS = {
     "a clause begins by a hidden word": write_clause,
     "a hidden word decides on a choice": write_choice,
     "the digits of a number decide on its label": write_numbered_label,
+    "a hidden name decides on a company": write_companies,
     "a hidden letter decides on the one before it": write_letters,
 }
 

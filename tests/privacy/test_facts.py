@@ -7,6 +7,7 @@ import pytest
 from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
+from textveil.text.names.fact_products import ProductFacts
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
 
@@ -22,7 +23,8 @@ HIDDEN = [
     ("They met Kowal Present, and the password=True", "Kowal Present True"),
     ("The token: KeyError, the password=String; my name is KeyError", "KeyError String"),
     ("He saw KowalError, JohnException and Kowal The (The Kowal)", "KowalError JohnException Kowal The"),
-    ("Kowal Instagram called on YouTube Kowal; my password instagram is old", "Instagram YouTube instagram"),
+    ("Mr. Nokia called, I met Nokia; my password instagram is old", "Nokia Nokia instagram"),
+    ("The Kowal Nokia saw the Nokia Kowal", "Nokia Nokia"),
     ("I live in w2, room x1; the pin is h_2", "w2 x1 h_2"),
     ("we met The Kowal, saw The Zorblax and then The", "The Kowal Zorblax"),
     ("on 3 May 2019 - 4 June 2020", "3 May 4 June"),
@@ -144,6 +146,13 @@ KEPT = [
         "Write an Instagram post, a text on youtube and a YouTube Studio plan",
         "Instagram youtube YouTube Studio",
     ),
+    ("useful", "How does Netflix earn more than Nokia, Nvidia or Zorblax? Use Google Maps", "Netflix Nokia Nvidia"),
+    (
+        "useful",
+        "It is on google, the Nokia's screen, like Nokia/Nvidia of it",
+        "google Nokia/Nvidia",
+    ),
+    ("useful", "Nokia makes a phone", "Nokia"),
     ("public", "see docs.github.com and https://github.com/kowal/report", "docs.github.com https://github.com report"),
     ("plain", "Answer in at most 3 sentences", "3"),
     ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
@@ -267,11 +276,52 @@ def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count:
     assert (list_hidden(make_plan(sanitizer, "useful"), f"Choose {colors} today") == "") == is_kept
 
 
-def test_a_platform_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer) -> None:
-    text = "She is a LinkedIn engineer, by her Airbnb internship at Spotify, and uses Canva"
-    hidden = list_hidden(make_plan(sanitizer, "useful"), text)
-    assert all(name in hidden for name in ("LinkedIn", "Airbnb", "Spotify"))
-    assert "Canva" not in hidden
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She is a Nokia engineer",
+        "by her Nokia internship of it",
+        "I worked for two years with the old Nokia",
+        "my job is to be the voice of Nokia",
+        "the Nokia phone team is here",
+        "an email from Nokia came",
+        "She is at Nokia now",
+        "the letter by Kowal, Nokia is here",
+        "Kowal, Nokia",
+        "Kowal\nNokia",
+        "Our Nokia is old",
+    ],
+)
+def test_a_company_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer, text: str) -> None:
+    plan = make_plan(sanitizer, "useful")
+    assert "Nokia" in list_hidden(plan, text)
+    assert "Nokia" not in list_hidden(make_plan(sanitizer, "public"), text.replace("Kowal", "it"))
+    assert "instagram" in list_hidden(plan, text.replace("Nokia", "instagram"))
+
+
+def test_a_denied_company_is_hidden(sanitizer: Sanitizer) -> None:
+    hidden = list_hidden(make_plan(sanitizer, "useful", ("nokia", "maps")), "Use the Nokia and the Google Maps of it")
+    assert "Nokia" in hidden
+    assert "Google Maps" in hidden
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("place.follows(index, words.work_words, _WORK_BEFORE)", "False"),
+        ("before.lower() in words.firm_leads", "False"),
+        ("place.get_word(at).lower() in words.work_words", "False"),
+        ("place.get_word(index + 1).lower() in words.roles", "False"),
+    ],
+)
+def test_a_planted_fault_shows_an_employer(
+    sanitizer: Sanitizer, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "She is at Nokia now.\nI worked for us, like Nokia.\nSee the Nokia nurse.\nSee the Nokia phone team"
+    plan = make_plan(sanitizer, "useful")
+    assert list_hidden(plan, text).count("Nokia") == 4
+    monkeypatch.setattr(ProductFacts, "_is_product_place", planted(ProductFacts._is_product_place, change))
+    assert list_hidden(make_plan(sanitizer, "useful"), text).count("Nokia") == 3
 
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:

@@ -73,7 +73,7 @@ export type FactWordKey =
   | "number_words"
   | "phone_labels"
   | "phrases"
-  | "platform_leads"
+  | "firm_leads"
   | "platforms"
   | "plurals"
   | "range_words"

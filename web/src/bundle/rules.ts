@@ -77,7 +77,7 @@ const FACT_WORD_KEYS = {
   numberWords: "number_words",
   phoneLabels: "phone_labels",
   phrases: "phrases",
-  platformLeads: "platform_leads",
+  firmLeads: "firm_leads",
   platforms: "platforms",
   plurals: "plurals",
   rangeWords: "range_words",

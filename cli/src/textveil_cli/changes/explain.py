@@ -87,6 +87,21 @@ def describe_reason(reason: str) -> str:
     return f"{phrase}: {rest}"
 
 
+def describe_reason_class(reason: str) -> str:
+    """Convert a reason to a readable phrase without words of the text or of the user.
+
+    >>> describe_reason_class("pattern: beside order")
+    'a number, address or identifier, by its form'
+
+    Args:
+        reason: A reason in the result of ``Sanitizer.preview``. Its details stay if all are names of built-in lists.
+    """
+    name, _, rest = reason.partition(": ")
+    if name not in _REASONS:
+        return "another reason"
+    return describe_reason(reason if name in ("list", "facts") and {*rest.split(", ")} <= _DETAILS.keys() else name)
+
+
 class TextExplainer:
     """Object that computes how one run of a command treats each token of a text: unchanged, replaced or randomized.
 
@@ -105,9 +120,7 @@ class TextExplainer:
     def iterate_treatments(self, text: str) -> Iterator[tuple[str, str]]:
         """Yield each token of a text with its treatment, such as unchanged or replaced; ``1,240`` is one token."""
         pieces = ((token, state, "") for token, state in self._sanitizer.preview(text, **self._options))
-        return (
-            (token, "randomized" if state == "unknown" else state) for token, state, _ in _iterate_joined_tokens(pieces)
-        )
+        return ((token, state) for token, state, _ in _iterate_joined_tokens(pieces))
 
     def iterate_reasons(self, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield each token of a text with its treatment (such as replaced) and the reason; ``1,240`` is one token."""
@@ -161,6 +174,6 @@ def _iterate_joined_tokens(pieces: Iterable[tuple[str, str, str]]) -> Iterator[t
                 pending, gap = (before + gap + text, state, reason), ""
                 continue
             yield pending
-        pending, gap = (text, state, reason), ""
+        pending, gap = (text, "randomized" if state == "unknown" else state, reason), ""
     if pending is not None:
         yield pending

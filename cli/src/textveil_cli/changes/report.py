@@ -81,10 +81,7 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     counted = format_count(texts, "text") + (f" in {size}" if facts.column_option else "")
     yield f'<p class="soft">{escape_html(names)}: {counted}, {changed:,} of them changed</p>\n'
     yield f'<p class="soft">{escape_html(_describe_run(facts))}</p>\n'
-    if review.rejected_rows:
-        were, they = ("was", "it is") if review.rejected_rows == 1 else ("were", "they are")
-        rejected = f"{format_count(review.rejected_rows, facts.unit)} {were} rejected: {they} not in the output"
-        yield f'<p class="warning" role="note"><strong>Warning:</strong> {rejected}</p>\n'
+    yield from iterate_rejected_rows(review, facts.unit)
     yield f"<p>{escape_html(facts.statement)}</p>\n"
     yield from _iterate_copied_columns(review, facts)
     if facts.column_option:
@@ -104,6 +101,19 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     )
     for row, cells in rows:
         yield from _iterate_row(row, cells, facts)
+
+
+def iterate_rejected_rows(review: RunReview, unit: str) -> Iterator[str]:
+    """Yield a warning with the number of rejected rows, as HTML; nothing if there is none.
+
+    Args:
+        review: Counts of words and rows of the run.
+        unit: Word for a row in the warning: ``row`` or ``line``.
+    """
+    if review.rejected_rows:
+        were, they = ("was", "it is") if review.rejected_rows == 1 else ("were", "they are")
+        rejected = f"{format_count(review.rejected_rows, unit)} {were} rejected: {they} not in the output"
+        yield f'<p class="warning" role="note"><strong>Warning:</strong> {rejected}</p>\n'
 
 
 def _describe_run(facts: ReportFacts) -> str:
@@ -164,7 +174,7 @@ def _iterate_columns(columns: dict[str, ColumnCounts]) -> Iterator[str]:
         for name, counts in columns.items()
     ]
     yield "<h2>Rewritten columns</h2>\n"
-    yield from _iterate_table(("column", "texts", "changed", "kept words", "replaced", "types"), rows, range(1, 5))
+    yield from iterate_table(("column", "texts", "changed", "kept words", "replaced", "types"), rows, range(1, 5))
 
 
 def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]], shown_rows: str) -> Iterator[str]:
@@ -200,7 +210,7 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
                 for reason, types, words in reasons
             ]
             heads = (f"reason{shown_rows}", "times", *([] if is_kept else ["types"]), "words")
-            yield from _iterate_table(heads, table_rows, range(1, 2))
+            yield from iterate_table(heads, table_rows, range(1, 2))
 
 
 def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[str]:
@@ -217,7 +227,7 @@ def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[
     yield "</section>\n"
 
 
-def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: range) -> Iterator[str]:
+def iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: range) -> Iterator[str]:
     """Yield the lines of an HTML table.
 
     Args:

@@ -51,19 +51,33 @@ class ColumnCounts:
         changed: Number of texts in which at least one token was replaced.
         kept: Number of occurrences of each unchanged word, in lower case.
         replaced: Number of replaced tokens of each entity type (such as ``person``), and number of randomized tokens.
+        reasons: Number of tokens for each pair: whether a token is unchanged, and the reason. The reason is empty if
+            reasons are not counted.
     """
 
     texts: int = 0
     changed: int = 0
     kept: Counter[str] = field(default_factory=Counter)
     replaced: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[tuple[bool, str]] = field(default_factory=Counter)
     _kept_total: int = 0
 
-    def add_text(self, explainer: TextExplainer, text: str) -> None:
-        """Count the unchanged, replaced and randomized tokens of a text, in addition to the earlier texts."""
+    def add_text(self, explainer: TextExplainer, text: str, *, counts_reasons: bool = False) -> None:
+        """Count the unchanged, replaced and randomized tokens of a text, in addition to the earlier texts.
+
+        Args:
+            explainer: Object that computes how each token is treated.
+            text: The text.
+            counts_reasons: Whether to count the tokens by reason too, which takes longer.
+        """
         self.texts += 1
         has_changed = False
-        for token, state in explainer.iterate_treatments(text):
+        if counts_reasons:
+            tokens = explainer.iterate_reasons(text)
+        else:
+            tokens = ((token, state, "") for token, state in explainer.iterate_treatments(text))
+        for token, state, reason in tokens:
+            self.reasons[state == "kept", reason] += 1
             if state == "kept":
                 self._kept_total += 1
                 word = token.lower()
@@ -91,6 +105,7 @@ class RunReview:
         explainer: Object that computes whether each token of a text is left unchanged or replaced.
         max_rows: Maximum number of rows in the sample.
         counts_words: Whether to count words and entity types. To count them, every text is analyzed a second time.
+        counts_reasons: Whether to count, with ``counts_words``, the reasons too.
 
     Attributes:
         columns: Counts of each column, by name; for plain text under the name "".
@@ -103,8 +118,11 @@ class RunReview:
         The sample contains original text.
     """
 
-    def __init__(self, explainer: TextExplainer, max_rows: int, *, counts_words: bool = True) -> None:
+    def __init__(
+        self, explainer: TextExplainer, max_rows: int, *, counts_words: bool = True, counts_reasons: bool = False
+    ) -> None:
         self._explainer, self._max_rows, self._counts_words = explainer, max_rows, counts_words
+        self._counts_reasons = counts_reasons
         self.columns: dict[str, ColumnCounts] = {}
         self.copied: dict[str, None] = {}
         self.rows = self.rejected_rows = 0
@@ -140,7 +158,8 @@ class RunReview:
             output: The sanitized text.
         """
         if self._counts_words:
-            self.columns.setdefault(column, ColumnCounts()).add_text(self._explainer, original)
+            counts = self.columns.setdefault(column, ColumnCounts())
+            counts.add_text(self._explainer, original, counts_reasons=self._counts_reasons)
         if self._last != (file, row):
             self._last = file, row
             self._start_row(file, row)

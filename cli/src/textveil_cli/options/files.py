@@ -320,7 +320,7 @@ class FileRunOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ChangeOptions:
-    """Options ``--diff`` and ``--report``, which show original texts beside the output."""
+    """Options ``--diff``, ``--report`` and ``--overview``, which describe what changed."""
 
     heading: ClassVar[str] = "See what changed"
     diff: Annotated[
@@ -339,14 +339,28 @@ class ChangeOptions:
             "reasons, and counts for each column. Private: do not send it.",
         ),
     ] = None
+    overview: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="Write an HTML page, readable by its owner alone, with counts, options and the privacy statement of "
+            "the run, and without any text, for persons who may not read the originals.",
+        ),
+    ] = None
 
     @property
     def has_any(self) -> bool:
-        """Return whether the user gave ``--diff`` or ``--report``."""
-        return self.diff or self.report is not None
+        """Return whether the user gave ``--diff``, ``--report`` or ``--overview``."""
+        return self.diff or bool(self.pages)
+
+    @property
+    def pages(self) -> dict[str, Path]:
+        """The HTML files to write, by the names of their options."""
+        pages = {"--report": self.report, "--overview": self.overview}
+        return {name: path for name, path in pages.items() if path is not None}
 
     def check(self, *, as_json: bool, has_receipt: bool, has_output: bool) -> None:
-        """Check, before any text is read, that no other option contradicts ``--diff`` or ``--report``.
+        """Check, before any text is read, that no other option contradicts these options.
 
         Args:
             as_json: Whether the user gave ``--json``.
@@ -354,21 +368,20 @@ class ChangeOptions:
             has_output: Whether the user gave ``--output``.
 
         Raises:
-            OptionError: Another option contradicts these, or the report has the wrong ending.
-            OutputError: The report cannot be written.
+            OptionError: Another option contradicts these, or an HTML file has the wrong ending.
+            OutputError: An HTML file cannot be written.
         """
         if self.diff and as_json and not has_output:
             raise OptionError("use either --diff or --json, or add -o FILE: both print on standard output")
         if self.diff and has_receipt and not has_output:
             raise OptionError("--diff with --receipt needs -o FILE: there is no other output to sign")
-        if self.report is None:
-            return
-        if self.report.suffix.lower() not in _REPORT_ENDINGS:
-            raise OptionError("--report writes a page for a browser: name a file that ends in .html")
-        check_writable("--report", self.report)
+        for name, path in self.pages.items():
+            if path.suffix.lower() not in _REPORT_ENDINGS:
+                raise OptionError(f"{name} writes a page for a browser: name a file that ends in .html")
+            check_writable(name, path)
 
     def refuse_inside(self, folder: Path | None) -> None:
-        """Raise ``OutputError`` if ``--diff`` or ``--report`` would write originals into the output folder.
+        """Raise ``OutputError`` if one of these options would write originals or counts into the output folder.
 
         Users send the output folder to others.
 
@@ -379,8 +392,11 @@ class ChangeOptions:
 
         if folder is None:
             return
-        if self.report is not None and is_inside(self.report, folder):
-            raise OutputError("--report: the file would be in the output folder, which you send: choose another folder")
+        for name, path in self.pages.items():
+            if is_inside(path, folder):
+                raise OutputError(
+                    f"{name}: the file would be in the output folder, which you send: choose another folder"
+                )
         printed = _find_standard_output() if self.diff else None
         if printed is not None and is_inside(printed, folder):
             raise OutputError(

@@ -65,8 +65,8 @@ class FactWords:
         comma_words: Common words, such as ``best``, that are also family names, but have their common meaning before a
             comma and a name, as in ``Best, Anna``.
         platforms: Widely used programs and platforms, such as ``youtube``.
-        platform_leads: Words before a program or platform that somebody uses, as in ``on YouTube``.
-        work_words: Words after the name of an employer, such as ``internship``.
+        firm_leads: Words before a company that may be an employer or a business partner, such as ``at``.
+        work_words: Words near the name of an employer, such as ``job`` and ``internship``.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         field_words: Words of fields in forms and templates, such as ``name``. Many are also family names.
@@ -112,7 +112,7 @@ class FactWords:
     code_constants: frozenset[str] = _NONE
     comma_words: frozenset[str] = _NONE
     platforms: frozenset[str] = _NONE
-    platform_leads: frozenset[str] = _NONE
+    firm_leads: frozenset[str] = _NONE
     work_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE

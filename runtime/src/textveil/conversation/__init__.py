@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textveil.conversation.conversation import CONVERSATION_DEFAULTS, Conversation
     from textveil.conversation.encrypted_file import conversation_matches_key
     from textveil.conversation.exchange_state import ExchangeHistory
+    from textveil.conversation.field_names import FieldNames
     from textveil.conversation.message_rewriter import SETTINGS_TYPE, list_tool_names
     from textveil.conversation.reply_restorer import RecordedReplyStream, RestoredReply
     from textveil.conversation.reply_view import ReplyView, find_displayed_texts
@@ -37,6 +38,7 @@ __all__ = [
     "SETTINGS_TYPE",
     "Conversation",
     "ExchangeHistory",
+    "FieldNames",
     "RecordedReplyStream",
     "ReplyView",
     "RestoredReply",
@@ -53,6 +55,7 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "conversation",
     "encrypted_file",
     "exchange_state",
+    "field_names",
     "reply_view",
     "message_rewriter",
     "stop_sequences",

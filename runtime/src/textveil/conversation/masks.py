@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from textveil.bundle.names_files import FUNCTION
+from textveil.conversation.message_rewriter import JSON_NUMBER
 from textveil.conversation.model_strings import has_equal_surrogates
 from textveil.text.inflections import SurrogatePair, match_case
 from textveil.text.names.entity_types import EntityMention, make_assigned_mention
@@ -54,12 +55,18 @@ class OriginalMasks:
         pair_by_original = {pair.original: pair for pair in pairs if pair.original.strip()}
         self.originals: list[str] = sorted(pair_by_original, key=lambda original: (-len(original), original))
         self._pairs = [pair_by_original[original] for original in self.originals]
-        self._numbers = {original.casefold(): number for number, original in enumerate(self.originals)}
+        decimals = {
+            repr(float(original)): number
+            for number, original in enumerate(self.originals)
+            if "." in original and JSON_NUMBER.fullmatch(original)
+        }  # a tool may print the number that it read from JSON: 49.9 for 49.90
+        self._numbers = decimals | {original.casefold(): number for number, original in enumerate(self.originals)}
         self._words = set(model_words) if pair_by_original else set[str]()
-        for pair in self._pairs:
-            self._words.update(_iterate_words(pair.original, plan))
+        forms = [*self.originals, *decimals]
+        for form in forms:
+            self._words.update(_iterate_words(form, plan))
         escaped = [form for original in self.originals for form in _iterate_escaped_forms(original)]
-        multiword_originals = [original for original in self.originals if _WORD.fullmatch(original) is None]
+        multiword_originals = [form for form in forms if _WORD.fullmatch(form) is None]
         alternatives = "|".join(map(re.escape, sorted({*multiword_originals, *escaped}, key=len, reverse=True)))
         self._escaped = {form.casefold() for form in escaped}
         self._pattern = re.compile(
@@ -115,6 +122,11 @@ class OriginalMasks:
                 has_equal_surrogates(part.entity_type, part.layout, self._plan) for part in parts
             ):
                 pair = self._pairs[number]
+                if (
+                    piece.mention is not None and piece.original.casefold() != pair.original.casefold()
+                ):  # 49.9 for 49.90
+                    mention = piece.mention._replace(name_text=pair.original)
+                    piece = piece._replace(original=pair.original, mention=mention)
                 replaced.append(piece._replace(output=match_case(piece.original, pair.original, pair.output), parts=()))
             else:  # without visible equality, equal strings must not become equal
                 replaced.append(piece)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from textveil.errors import InputError
 from textveil.work_steps import SteppedJSONEncoder, check_work, decode_json
@@ -64,9 +64,39 @@ _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY_PATTERN = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
 _MAX_DIGITS, _MAX_INTEGER = 300, 1 << 64
+#: A number in JSON without an exponent.
+JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _encode_plain_json = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
 #: Encode a JSON value in ASCII with sorted keys, for hashing.
 encode_sorted_json: Callable[[Any], str] = SteppedJSONEncoder(sort_keys=True, allow_nan=False).encode
+
+
+class SpelledNumber(float):
+    """Number of a JSON text that is no integer, with its spelling in the text.
+
+    >>> number = SpelledNumber("49.90")
+    >>> number.spelling, number == 49.9
+    ('49.90', True)
+    """
+
+    __slots__ = ("spelling",)
+    spelling: str
+
+    def __new__(cls, spelling: str) -> "SpelledNumber":
+        """Create the number from its spelling."""
+        number = super().__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+
+class WrittenNumber(NamedTuple):
+    """Number as JSON text, which ``encode_rewritten`` copies.
+
+    Attributes:
+        text: The number, such as ``49.90``.
+    """
+
+    text: str
 
 
 class MessageRewriter:
@@ -208,7 +238,7 @@ class MessageRewriter:
             return self._rewrite_value(value)
         has_json = content in (ARGUMENTS, RESULT) or role in _TOOL_ROLES
         container = parse_json_container(value) if has_json else None
-        return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
+        return self._rewrite_text(value) if container is None else encode_rewritten(self._rewrite_value(container))
 
     def _rewrite_value(self, value: Any, *, keeps_types: bool = False) -> Any:
         """Rewrite every text, every number and every key of a JSON value.
@@ -226,7 +256,7 @@ class MessageRewriter:
             container = None
             with suppress(InputError):  # ambiguous JSON is rewritten as a text
                 container = parse_json_container(value)
-            return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
+            return self._rewrite_text(value) if container is None else encode_rewritten(self._rewrite_value(container))
         if isinstance(value, int | float):
             return self._rewrite_number(value, keeps_types=keeps_types)
         if isinstance(value, list):
@@ -248,21 +278,27 @@ class MessageRewriter:
             rewritten[key] = self._rewrite_value(entry, keeps_types=keeps_types)
         return rewritten
 
-    def _rewrite_number(self, value: int | float, *, keeps_types: bool) -> int | float | str | None:
-        """Replace a JSON number by another number of the same type and sign.
+    def _rewrite_number(self, value: int | float, *, keeps_types: bool) -> int | float | str | WrittenNumber | None:
+        """Replace a JSON number by another number of the same type and sign. An unchanged number keeps its spelling.
 
         If the replacement has no digits, such as ``[number 1]``, the result is a string. If the number is to be
         removed, the result is ``None``. With ``keeps_types`` the result is 0 in both cases.
         """
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
             raise InputError("a number is not finite, or is too large")
+        sign = "-" if value < 0 else ""
         original = format(Decimal(repr(abs(value))), "f")
-        written, sign = self._rewrite_text(original), "-" if value < 0 else ""
+        if isinstance(value, SpelledNumber) and "e" not in value.spelling.lower():
+            original = value.spelling.removeprefix("-")
+        written = self._rewrite_text(original)
+        plain, make_number = written.replace(",", ""), int if isinstance(value, int) else float
+        if isinstance(value, SpelledNumber) and JSON_NUMBER.fullmatch(plain):
+            return WrittenNumber(value.spelling if written == original else sign + plain)
         try:
-            return type(value)(sign + written.replace(",", ""))
+            return make_number(sign + plain)
         except ValueError:
             if keeps_types:
-                return type(value)(0)
+                return make_number(0)
         if not written:
             return None
         self._note_number(sign + written, sign + original)
@@ -345,6 +381,8 @@ def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
 def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]]], Any] = _build_unique_object) -> Any:
     """Decode a text that is a JSON object or array; return ``None`` for any other text.
 
+    Numbers that are no integers become objects of ``SpelledNumber``.
+
     Args:
         text: The text.
         build_object: Function that builds an object from its pairs of key and value.
@@ -356,7 +394,9 @@ def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return decode_json(text, object_pairs_hook=build_object, parse_constant=_refuse_constant)
+        return decode_json(
+            text, object_pairs_hook=build_object, parse_float=SpelledNumber, parse_constant=_refuse_constant
+        )
     except InputError:
         raise
     except (ValueError, RecursionError):
@@ -377,6 +417,38 @@ def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -
         return encode(value)
     except (TypeError, ValueError, RecursionError):
         raise InputError("a value is not supported by JSON, or is nested too deeply") from None
+
+
+def encode_rewritten(value: Any) -> str:
+    """Encode a rewritten JSON value that may contain objects of ``WrittenNumber``; for errors see ``encode_json``.
+
+    >>> encode_rewritten({"paid": [WrittenNumber("49.90"), None]})
+    '{"paid": [49.90, null]}'
+    """
+    parts: list[str] = []
+    encode_json(value, lambda value: _append_json(value, parts))
+    return "".join(parts)
+
+
+def _append_json(value: Any, parts: list[str]) -> str:
+    """Append the JSON text of a value to ``parts``, for ``encode_rewritten``, and return an empty string."""
+    if isinstance(value, WrittenNumber):
+        parts.append(value.text)
+    elif isinstance(value, dict):
+        parts.append("{")
+        for number, (name, entry) in enumerate(value.items()):
+            parts.append(f"{', ' if number else ''}{_encode_plain_json(name)}: ")
+            _append_json(entry, parts)
+        parts.append("}")
+    elif isinstance(value, list):
+        parts.append("[")
+        for number, entry in enumerate(value):
+            parts.append(", " if number else "")
+            _append_json(entry, parts)
+        parts.append("]")
+    else:
+        parts.append(_encode_plain_json(value))
+    return ""
 
 
 def _refuse_constant(constant: str) -> Any:

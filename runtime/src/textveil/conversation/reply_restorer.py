@@ -1,7 +1,6 @@
 """Replacing of surrogates by their originals in a model's replies, also in a text that arrives in parts."""
 
 import json
-import re
 from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,12 +12,15 @@ from textveil.conversation.message_rewriter import (
     CALL,
     CALLS,
     FIELDS_BY_TYPE,
+    JSON_NUMBER,
     PARTS,
     SIGNED_TYPES,
     TEXT,
     VALUE,
+    SpelledNumber,
+    WrittenNumber,
     drop_null_fields,
-    encode_json,
+    encode_rewritten,
     parse_json_container,
 )
 from textveil.conversation.reply_view import ReplyView, find_displayed_texts
@@ -41,7 +43,6 @@ _RESTORED_CONTENTS = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
 _MAX_STEP_CHARACTERS = 1 << 14
 #: Largest integer that may be a surrogate. Python refuses to convert much larger integers to decimal digits.
 _MAX_INTEGER_BITS = 1 << 10
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 #: Callback with three arguments: a restored text or value of a reply, the text or value as the model wrote it, and the
 #: pairs of surrogate and original that were used.
 RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
@@ -202,8 +203,8 @@ class ReplyRestorer:
             self._unrestored_tools[str(name)] = None
         else:
             self._streams.append(StreamRestorer(self._restorer.index))
-            restored = self._restore_value(values)
-            restored = encode_json(restored) if isinstance(value, str) else restored
+            restored = self._restore_value(values, WrittenNumber if isinstance(value, str) else json.loads)
+            restored = encode_rewritten(restored) if isinstance(value, str) else restored
         self._on_restored(restored, value, [pair for stream in self._streams[start:] for pair in stream.used_pairs])
         return restored
 
@@ -221,20 +222,28 @@ class ReplyRestorer:
         self._streams[-1].used_pairs.append(SurrogatePair(name, original))
         return original
 
-    def _restore_value(self, value: Any) -> Any:
+    def _restore_value(self, value: Any, make_number: Callable[[str], Any]) -> Any:
+        """Put originals back in a JSON value.
+
+        Args:
+            value: The value.
+            make_number: Function that makes a number of its JSON text.
+        """
         if isinstance(value, list):
-            return [self._restore_value(entry) for entry in value]
+            return [self._restore_value(entry, make_number) for entry in value]
         if isinstance(value, Mapping):
             restored: dict[str, Any] = {}
             for name, entry in value.items():
-                restored[self._restore_key(name, value, restored)] = self._restore_value(entry)
+                restored[self._restore_key(name, value, restored)] = self._restore_value(entry, make_number)
             return restored
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return value
         if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
             return value
-        if isinstance(value, str) and (number := self._restore_number(value)) is not None:
+        if isinstance(value, str) and (number := self._restore_number(value, make_number)) is not None:
             return number
+        if isinstance(value, SpelledNumber):
+            return self._restore_spelled_number(value)
         written = str(abs(value)) if isinstance(value, int | float) else value
         original = self._restorer.restore_value(written)
         if original is None:
@@ -250,14 +259,25 @@ class ReplyRestorer:
         )
         return original
 
-    def _restore_number(self, value: str) -> int | float | None:
+    def _restore_spelled_number(self, value: SpelledNumber) -> WrittenNumber:
+        """Return the original of a number in a JSON text; the number as the model wrote it if it is no surrogate."""
+        sign, spelling = "-" if value < 0 else "", value.spelling.removeprefix("-")
+        for written in dict.fromkeys((spelling, str(abs(value)))):  # a model may write the surrogate 73.20 as 73.2
+            original = (self._restorer.restore_value(written) or "").replace(",", "")
+            if JSON_NUMBER.fullmatch(original):
+                self._streams[-1].restored.append(written)
+                self._streams[-1].used_pairs.append(SurrogatePair(written, original))
+                return WrittenNumber(sign + original)
+        return WrittenNumber(value.spelling)
+
+    def _restore_number(self, value: str, make_number: Callable[[str], Any]) -> Any:
         """Return the original JSON number of a replacement such as ``[number 1]``; ``None`` for other strings."""
         original = self._restorer.restore_value(f'"{value}"')
-        if original is None or _JSON_NUMBER.fullmatch(original) is None:
+        if original is None or JSON_NUMBER.fullmatch(original) is None:
             return None
         self._streams[-1].restored.append(value)
         self._streams[-1].used_pairs.append(SurrogatePair(value, original.removeprefix("-")))
-        return json.loads(original)
+        return make_number(original)
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
         """Put hidden strings back into the places of their replacements in a text of a reply, if this is safe.

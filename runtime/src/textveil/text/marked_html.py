@@ -227,23 +227,24 @@ def get_content_policy() -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def iterate_page(title: str, sections: Iterable[str]) -> Iterator[str]:
-    r"""Yield an HTML page with original text, part by part. The first line is a comment with a privacy notice.
+def iterate_page(title: str, sections: Iterable[str], notice: str = PRIVATE_NOTICE) -> Iterator[str]:
+    r"""Yield an HTML page, part by part. The first line is a comment with a privacy notice.
 
     Args:
         title: Title of the page, plain text.
         sections: HTML of the content, in parts.
+        notice: Privacy notice, without characters of markup; by default the notice of a page with original text.
 
     >>> next(iterate_page("Changes", []))
     '<!-- contains your original text: do not send -->\n<!doctype html>\n'
     """
     escaped = escape_html(title)
-    yield f"<!-- {PRIVATE_NOTICE} -->\n<!doctype html>\n"
+    yield f"<!-- {notice} -->\n<!doctype html>\n"
     yield '<html lang="en"><head><meta charset="utf-8">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{get_content_policy()}">\n'
     yield '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
     yield '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">\n'
     yield f"<title>{escaped}</title><style>{_STYLE}</style></head><body>\n"
-    yield f'<p class="notice" role="note">{PRIVATE_NOTICE}</p>\n<h1>{escaped}</h1>\n'
+    yield f'<p class="notice" role="note">{notice}</p>\n<h1>{escaped}</h1>\n'
     yield from sections
     yield "</body></html>\n"

@@ -49,8 +49,9 @@ class Options(TypedDict, total=False):
             ``"surrogate"`` if omitted.
         keep, tag, drop: Entity types, such as ``"city"``, that stay unchanged, become tags, or are removed (``names``).
         facts: Which public facts ``names`` leaves unchanged, besides common words: ``"none"``, ``"plain"`` (technical
-            and medical terms, and numbers with a unit), ``"useful"`` (headings, languages, ages below 90, years and
-            amounts too) or ``"public"`` (countries, firms and their products too). ``"plain"`` if omitted.
+            and medical terms, and numbers with a unit), ``"useful"`` (headings, languages, ages below 90, years,
+            amounts and products in use too) or ``"public"`` (countries, firms and all their products too). ``"plain"``
+            if omitted.
         allow: Words that stay unchanged at every position (``names``). The list is public: a reader who has the list
             learns more from the output.
         randomize: Words that become random words of this list wherever they are in lower case (``names``). The option

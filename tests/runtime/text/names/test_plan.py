@@ -69,7 +69,7 @@ def test_each_value_of_facts_is_accepted_and_stated(plans: NamesPlanFactory, lev
     assert ("so it is more likely a name." in statement["summary"]) == (level != "none")
     assert statement["summary"].endswith("Together these can single out a person.") == (level in ("useful", "public"))
     assert ("also when a person or an employer has that name" in statement["summary"]) == (level == "public")
-    assert ("companies and their other products are replaced" in statement["summary"]) == (level == "useful")
+    assert ("all other companies and products" in statement["summary"]) == (level == "useful")
     for statements in (statement["line"], statement["summary"], *statement["not_protected"]):
         assert not re.search("nothing personal|anonymous|public facts", statements)
 

@@ -37,7 +37,6 @@ export class LabelFacts {
   isKeptWord(place: LinePlaces, index: number, text: string): boolean {
     const { phrases } = this.#words;
     if (!this.strings.isShared(text)) return false;
-    if (this.#isPlatform(place, index, [text], true)) return true;
     if (place.getGap(index) === " " && phrases.has(`${place.getWord(index - 1).toLowerCase()} ${text}`)) return true;
     return place.getGap(index + 1) === "-" && phrases.has(`${text}-`) && isLower(place.getWord(index + 1));
   }
@@ -68,8 +67,6 @@ export class LabelFacts {
     if (isPlaceholder(place, index) && tokens.every(({ key }) => this.#isFormWord(key))) return true;
     if (this.#isPhrase(place, index, span.text)) return true;
     if (place.hasCapitalBeside(index) || place.follows(index, this.#beforeNames)) return false;
-    const keys = tokens.map(({ key }) => key);
-    if (tokens.length === span.tokens.length && this.#isPlatform(place, index, keys, false)) return true;
     if (tokens.length === 2 && CHOICE.test(span.text))
       return (strings.isStart(others) || strings.isFunctionWord(others)) && this.#isChoicePlace(place, index);
     if (tokens.length !== 1 || span.tokens.length !== 1) return false;
@@ -93,17 +90,6 @@ export class LabelFacts {
     if (place.hasCapitalBeside(index) || place.follows(index, this.#beforeNames)) return false;
     if (phrases.has(key)) return !(this.strings.getFlags(key) & (NAME | CENSUS));
     return after.startsWith(":") && phrases.has(`${key}:`);
-  }
-
-  /** Return whether words name a widely used program that somebody uses, and no employer: *a YouTube channel*. */
-  #isPlatform(place: LinePlaces, index: number, keys: readonly string[], isLowerCase: boolean): boolean {
-    const { platforms, platformLeads, roles, workWords } = this.#words;
-    const [after, isUse] = [place.getWord(index + 1), platformLeads.has(place.getWord(index - 1).toLowerCase())];
-    if (!this.strings.isUseful || !platforms.has(keys[0] ?? "") || roles.has(after) || workWords.has(after))
-      return false;
-    if (!keys.slice(1).every((key) => this.strings.isPlainWord(key))) return false;
-    if (isUse && place.getGap(index) === " ") return true;
-    return !isLowerCase && place.getGap(index + 1) === " " && this.strings.isNoun(after);
   }
 
   /** Return whether a choice such as *B. Late hour* begins its line, or follows a choice *A* in it. */

@@ -19,6 +19,7 @@ import { IdentifierRules, isCodePlace, isCodeWord } from "./factIdentifiers.js";
 import { LabelFacts } from "./factLabels.js";
 import { isTimesSign, NumberFacts, precedesTelephone } from "./factNumbers.js";
 import { LinePlaces, PRESENT } from "./factPlaces.js";
+import { ProductFacts } from "./factProducts.js";
 import { FactStrings } from "./factStrings.js";
 import { correctWord } from "./factTypos.js";
 import { findRunCase, HOLDS_OWN, KEPT, type NamesToken } from "./tokens.js";
@@ -64,6 +65,7 @@ export class FactRules {
   readonly #codes: CodeFacts;
   readonly #numbers: NumberFacts;
   readonly #labels: LabelFacts;
+  readonly #products: ProductFacts;
   readonly #facts: FactWords;
   readonly #secret: ReadonlySet<string>;
   readonly #beforeNames: ReadonlySet<string>;
@@ -87,6 +89,7 @@ export class FactRules {
     this.#codes = new CodeFacts(lists.rules.facts);
     this.#numbers = new NumberFacts(this.strings, this.#codes);
     this.#labels = new LabelFacts(this.strings);
+    this.#products = new ProductFacts(this.strings);
     const { facts } = lists.rules;
     this.#facts = facts;
     this.#secret = facts.secretWords;
@@ -229,7 +232,8 @@ export class FactRules {
         (strings.isCodeName(text) && isCodeWord(place, index)) ||
         (strings.isDetermined(text) && place.isNounPlace(index)) ||
         (this.#facts.units.has(text) && followsUnit(place, index, this.#facts.units)) ||
-        this.#labels.isKeptWord(place, index, text);
+        this.#labels.isKeptWord(place, index, text) ||
+        this.#products.isKeptWord(place, index, text);
       return span.case === LOWER && isWord && !place.follows(index, this.#secret);
     }
     if (STRINGS.has(entityType)) {
@@ -352,6 +356,7 @@ export class FactRules {
     if (strings.isSentence(tokens)) return true;
     if (!strings.isUseful || tokens.length === 0) return false;
     if (strings.isPublicRun(tokens)) return true;
+    if (tokens.length === span.tokens.length && this.#products.isKeptRun(place, index, tokens)) return true;
     if (strings.isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE) return true;
     return strings.isHeading(tokens) && (span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads));
   }

@@ -213,9 +213,9 @@ class SanitizeArguments:
             self.text_options.protection.randomize,
             self.text_options.protection.known,
         ]
-        report = ("--report", self.changes.report)
+        pages = self.changes.pages.items()
         key = self.mapping_key
-        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths, report, mapping_key=key)
+        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths, *pages, mapping_key=key)
 
 
 def sanitize(arguments: SanitizeArguments) -> None:

@@ -1,4 +1,4 @@
-"""Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, and write an HTML report."""
+"""Options ``--diff``, ``--report`` and ``--overview`` of ``textveil sanitize``, which describe what changed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,15 @@ from textveil.formatting import format_count
 from textveil.text import Options, Result, Sanitizer
 from textveil.text.marked_html import PRIVATE_NOTICE
 
-from textveil_cli.changes import ReportFacts, RunReview, TerminalStyle, TextExplainer, format_text_diff, write_report
+from textveil_cli.changes import (
+    ReportFacts,
+    RunReview,
+    TerminalStyle,
+    TextExplainer,
+    format_text_diff,
+    write_overview,
+    write_report,
+)
 from textveil_cli.console import get_safe_file_name, open_output
 from textveil_cli.options import ChangeOptions
 
@@ -63,10 +71,10 @@ def format_options(options: Mapping[str, Any]) -> str:
 
 
 class ChangeViews:
-    """Collector of the original and sanitized texts of a run. It prints ``--diff`` and writes ``--report``.
+    """Collector of the texts of a run. It prints ``--diff``, and writes ``--report`` and ``--overview``.
 
     Args:
-        options: The options ``--diff`` and ``--report``.
+        options: The options ``--diff``, ``--report`` and ``--overview``.
         sanitizer: The sanitizer of the run.
         text_options: Options of ``Sanitizer.sanitize``.
         is_over_files: Whether the run sanitizes whole files, such as tables. ``--diff`` then prints a sample of rows at
@@ -77,12 +85,17 @@ class ChangeViews:
         self, options: ChangeOptions, sanitizer: Sanitizer, text_options: Options, *, is_over_files: bool
     ) -> None:
         self._options, self._explainer = options, TextExplainer(sanitizer, text_options)
+        self._sanitizer, self._text_options = sanitizer, text_options
         self._prints_each_text = options.diff and not is_over_files
-        has_report = options.report is not None
+        has_report, has_overview = options.report is not None, options.overview is not None
         self.review: RunReview | None = None
-        if has_report or is_over_files:
+        if has_report or has_overview or is_over_files:
+            diff_rows = _DIFF_ROWS if options.diff else 0
             self.review = RunReview(
-                self._explainer, _REPORT_ROWS if has_report else _DIFF_ROWS, counts_words=has_report
+                self._explainer,
+                _REPORT_ROWS if has_report else diff_rows,
+                counts_words=has_report or has_overview,
+                counts_reasons=has_overview,
             )
         self._style = TerminalStyle.detect()
         self._name, self._row = "", 0
@@ -119,18 +132,20 @@ class ChangeViews:
             self.review.copied |= dict.fromkeys(names)
 
     def finish(self, facts: ReportFacts) -> None:
-        """Print the sample of rows of a table, and write the report; call this after the output is complete.
+        """Print the sample of rows of a table, and write the HTML files; call this after the output is complete.
 
         Args:
             facts: Inputs, output, options and privacy statement of the run, for the heading of the report.
 
         Raises:
-            OutputError: The report cannot be written.
+            OutputError: The report or the overview cannot be written.
         """
         if self._options.diff and not self._prints_each_text and self.review is not None:
             self._print_sample(self.review, facts)
         if self._options.report is not None and self.review is not None:
             write_report(self._options.report, self.review, facts)
+        if self._options.overview is not None and self.review is not None:
+            write_overview(self._options.overview, self.review, facts, self._sanitizer, self._text_options)
 
     def _print_sample(self, review: RunReview, facts: ReportFacts) -> None:
         step = -(-len(review.sample) // _DIFF_ROWS) or 1

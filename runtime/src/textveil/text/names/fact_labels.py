@@ -58,8 +58,6 @@ class LabelFacts:
         phrases = self._words.phrases
         if not self._strings.is_shared(text):
             return False
-        if self._is_platform(place, index, (text,), is_lower=True):
-            return True
         if place.gaps[index] == " " and f"{place.get_word(index - 1).lower()} {text}" in phrases:
             return True
         return place.gaps[index + 1] == "-" and f"{text}-" in phrases and place.get_word(index + 1).islower()
@@ -108,7 +106,7 @@ class LabelFacts:
         return is_kept and all(map(self._strings.is_shared, keys))  # last, since most spans are replaced
 
     def _is_label_run(self, place: LinePlaces, index: int, span: EntitySpan, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether capitalized words are a program, a choice, a technical name or a label.
+        """Return whether capitalized words are a choice, a technical name or a label.
 
         Args:
             place: The lines that contain the words.
@@ -116,9 +114,6 @@ class LabelFacts:
             span: The capitalized words.
             tokens: The tokens of the span, without unchanged words such as *of*.
         """
-        keys = [token.key for token in tokens]
-        if len(tokens) == len(span.tokens) and self._is_platform(place, index, keys, is_lower=False):
-            return True
         if len(tokens) == 2 and _CHOICE.fullmatch(span.text) is not None:
             is_word = self._strings.is_start(tokens[1:]) or self._strings.is_function_word(tokens[1:])
             return is_word and self._is_choice_place(place, index)
@@ -128,7 +123,7 @@ class LabelFacts:
             return place.has_word_beside(index, str.islower)
         if self._strings.is_acronym(span.text):
             return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
-        return tokens[0].case == TITLE and self._is_label(place, index, keys[0])
+        return tokens[0].case == TITLE and self._is_label(place, index, tokens[0].key)
 
     def _is_form_word(self, key: str) -> bool:
         """Return whether a word may be in a placeholder such as ``[First Name]``.
@@ -149,21 +144,6 @@ class LabelFacts:
         else:
             is_listed = after.startswith(":") and f"{key}:" in phrases
         return is_listed and not (place.has_capital_beside(index) or place.follows(index, self._before_names))
-
-    def _is_platform(self, place: LinePlaces, index: int, keys: Sequence[str], is_lower: bool) -> bool:
-        """Return whether words name a widely used program or platform that somebody uses: *a YouTube channel*.
-
-        The result is false before a word such as *engineer* or *internship*: the words may name an employer there.
-        Common words may follow the name (*YouTube Studio*). In lower case a word such as *on* must precede the name.
-        """
-        words, after = self._words, place.get_word(index + 1)
-        if not self._strings.is_useful or keys[0] not in words.platforms:
-            return False
-        if not all(map(self._strings.is_plain_word, keys[1:])) or after in words.roles or after in words.work_words:
-            return False
-        if place.gaps[index] == " " and place.get_word(index - 1).lower() in words.platform_leads:
-            return True
-        return not is_lower and place.gaps[index + 1] == " " and self._strings.is_noun(after)
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether an answer such as *B. Late hour* begins its line, or follows the answer *A.* of its line."""

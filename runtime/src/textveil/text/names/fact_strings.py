@@ -45,8 +45,8 @@ TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit i
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
 #: constants of source code that are names too; common words that are family names too, even rare ones.
 STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
-#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*); words of ``LabelFacts``.
-LABELS, SENTENCES, LETTERED, LABELED = (1 << bit for bit in range(12, 16))
+#: Labels of telephone numbers; sentences in capitals; nouns with a letter; words of ``LabelFacts``; names of products.
+LABELS, SENTENCES, LETTERED, LABELED, PRODUCTS = (1 << bit for bit in range(12, 17))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -193,6 +193,10 @@ class FactStrings:
     def is_company(self, text: str) -> bool:
         """Return whether a text is a listed company or product, and the option ``facts`` has companies replaced."""
         return not self.is_public and text in self.lists.fact_lists["company"]
+
+    def is_product(self, token: NamesToken) -> bool:
+        """Return whether a word is a listed company or product."""
+        return token.text in self.lists.fact_lists["company"] or token.key in self.words.platforms
 
     def is_unit(self, text: str) -> bool:
         """Return whether a text is a unit of measurement with a capital letter, such as ``kWh``."""
@@ -364,7 +368,8 @@ class FactStrings:
         marks = [self.common.get(key, 0) for key in keys]
         if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
             return False
-        is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
+        is_excluded = keys[0] in self.words.address_words or self.is_company(tokens[0].text)  # such as *Suite*
+        is_plain = keys[0] in self._terms or not (marks[0] & RARE or is_excluded)
         if len(keys) == 1 and is_plain:
             return True
         is_institution = keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
@@ -375,10 +380,6 @@ class FactStrings:
     def is_plain_word(self, word: str) -> bool:
         """Return whether a word of four or more letters is common, and not even a rare name of a person or place."""
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
-
-    def _is_plain_heading(self, token: NamesToken) -> bool:
-        """Return whether a word may be in a heading: it is no company, and no word of addresses such as *Suite*."""
-        return not self.is_company(token.text) and token.key not in self.words.address_words
 
     def _is_title_term(self, token: NamesToken) -> bool:
         return self._is_public_capital(token.text) or (token.key in self._terms and token.text == token.key.title())
@@ -431,10 +432,9 @@ class FactStrings:
 
     def _is_unlisted(self, token: NamesToken) -> bool:
         """Return whether a capitalized word that is not common is in no public set, and so in no span of one."""
-        key, text = token.key, token.text
-        if key in self._label_words or key in self._terms or self._is_public_capital(text):
+        if token.key in self._label_words or token.key in self._terms or self._is_public_capital(token.text):
             return False
-        return text.istitle() or _CAMEL.search(text) is None
+        return token.text.istitle() or _CAMEL.search(token.text) is None
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
@@ -453,6 +453,7 @@ class FactStrings:
         found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
         is_country = self.is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE
         found |= PUBLIC_NAMES if is_country and tokens else 0
+        found |= PRODUCTS if self.is_useful and tokens and self.is_product(tokens[0]) else 0
         unlisted = [token for token in tokens if self.common.get(token.key) is None]
         if unlisted and any(map(self._is_unlisted, unlisted)):  # as most names are
             return found
@@ -474,8 +475,7 @@ class FactStrings:
     def _label_words(self) -> frozenset[str]:
         """All words of labels, fixed phrases and technical names, and the letters *a* to *z*; in lower case."""
         words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
-        names = words.technical_names | words.platforms
-        listed = (words.phrases, words.field_words, names, words.label_nouns, words.counters, acronyms)
+        listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
         return frozenset("abcdefghijklmnopqrstuvwxyz").union(
             *(re.split("[ :-]", text) for part in listed for text in part)
         )

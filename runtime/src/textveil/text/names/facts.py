@@ -33,6 +33,7 @@ from textveil.text.names.fact_numbers import (
     precedes_telephone,
 )
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
+from textveil.text.names.fact_products import ProductFacts
 from textveil.text.names.fact_strings import (
     CODE,
     CODE_NAMES,
@@ -43,6 +44,7 @@ from textveil.text.names.fact_strings import (
     LABELS,
     LETTERED,
     NOUNS,
+    PRODUCTS,
     PUBLIC_NAMES,
     SENTENCES,
     STARTS,
@@ -143,6 +145,10 @@ class FactRules:
     @cached_property
     def _labels(self) -> LabelFacts:
         return LabelFacts(self.strings)
+
+    @cached_property
+    def _products(self) -> ProductFacts:
+        return ProductFacts(self.strings)
 
     @cached_property
     def _identifiers(self) -> IdentifierRules:
@@ -342,6 +348,7 @@ class FactRules:
                 or (sets & NOUNS and place.is_noun_place(index))
                 or (span.text in self._facts.units and follows_unit(place, index, self._facts.units))
                 or self._labels.is_kept_word(place, index, span.text)
+                or self._products.is_kept_word(place, index, span.text)
             )
             return bool(is_word) and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
@@ -455,7 +462,9 @@ class FactRules:
             return True
         if sets & CONSTANTS and is_code_place(place, index) and not place.follows(index, self._secret):
             return True
-        if not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
+        may_be_product = sets & PRODUCTS > 0 and len(tokens) == len(span.tokens)
+        is_product = may_be_product and self._products.is_kept_run(place, index, tokens)
+        if not is_product and not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
@@ -472,6 +481,6 @@ class FactRules:
             is_kept = is_kept or (len(tokens) == 1 and span.text.endswith(_ERROR_CLASSES))
             if is_kept or is_code_place(place, index):
                 return True
-        if sets & (PUBLIC_NAMES | SENTENCES):
+        if is_product or sets & (PUBLIC_NAMES | SENTENCES):
             return True
         return bool(sets & HEADINGS) and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))

@@ -1,0 +1,84 @@
+"""Rules of the option ``facts`` for companies and products that a text uses or discusses: *a Nokia phone*.
+
+The option ``facts`` leaves public facts unchanged in a text.
+"""
+
+from collections.abc import Sequence
+
+from textveil.text.names.fact_places import LinePlaces
+from textveil.text.names.fact_strings import FactStrings
+from textveil.text.names.tokens import CAPITALIZED_RUN, NamesToken
+
+#: Number of words before and after a name in which a word such as *job* shows that the name is an employer.
+_WORK_BEFORE, _WORK_AFTER = 10, 4
+#: Gaps between the names of a list, and the largest number of names that are read before one.
+_LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
+_APOSTROPHES = frozenset(("'", "\u2019"))
+
+
+class ProductFacts:
+    """Rules that leave listed companies and products unchanged, but not where they may be somebody's employer.
+
+    Args:
+        strings: Public sets of strings on which the rules depend.
+    """
+
+    def __init__(self, strings: FactStrings) -> None:
+        self._strings, self._words = strings, strings.words
+
+    def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether the rules leave a lower-case word unchanged as a program or website: *a youtube video*.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word among the items of these lines.
+            text: The word.
+        """
+        is_listed = text in self._words.platforms and self._is_public(text)
+        return is_listed and self._is_product_place(place, index)
+
+    def is_kept_run(self, place: LinePlaces, index: int, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether the rules leave capitalized words unchanged as a company or product: *Google Maps*.
+
+        The first word must be a listed name. The others must be listed names or common words.
+
+        Args:
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+            tokens: The words.
+        """
+        is_listed = [*map(self._strings.is_product, tokens)]
+        if not is_listed or not is_listed[0] or not all(self._is_public(token.key) for token in tokens):
+            return False
+        pairs = zip(tokens, is_listed, strict=True)
+        is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
+        return is_name and self._is_product_place(place, index)
+
+    def _is_public(self, key: str) -> bool:
+        strings = self._strings
+        return strings.is_useful and strings.is_shared(key) and key not in strings.persons
+
+    def _is_product_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether the unchanged words near a name show that a text uses or discusses it.
+
+        A lower-case word must be next to the name, or before a list of names. It is not a word such as *at*, and no
+        word of work, such as *job*, is near: the name may be an employer there.
+        """
+        words = self._words
+        if place.follows(index, words.work_words, _WORK_BEFORE) or place.get_word(index + 1).lower() in words.roles:
+            return False
+        for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
+            if place.has_break(at):
+                break
+            if place.get_word(at).lower() in words.work_words:
+                return False
+        first = index
+        while place.gaps[first] in _LIST_GAPS and place.get_class(first - 1) == CAPITALIZED_RUN:
+            first -= 1
+            if index - first > _MAX_NAMES:
+                return False
+        before = place.get_word(first - 1) if place.gaps[first] == " " else ""
+        if before.lower() in words.firm_leads:
+            return False
+        after, gap = place.get_word(index + 1), place.gaps[index + 1]
+        return before.islower() or (gap == " " and after.islower()) or (gap in _APOSTROPHES and after == "s")

@@ -1,0 +1,51 @@
+/** Companies and products that a text uses or discusses, for the rules of `facts`. */
+
+import { isLower } from "../segmentation/words.js";
+import { CAPITALIZED_RUN } from "./entitySpans.js";
+import type { LinePlaces } from "./factPlaces.js";
+import type { FactStrings } from "./factStrings.js";
+import type { NamesToken } from "./tokens.js";
+
+/** Number of words before and after a name in which a word such as *job* shows that the name is an employer. */
+const [WORK_BEFORE, WORK_AFTER] = [10, 4];
+/** Gaps between the names of a list, and the largest number of names that are read before one. */
+const [LIST_GAPS, MAX_NAMES] = [new Set([", ", "/"]), 16];
+
+/** Rules that keep listed companies and products, but not where they may be somebody's employer. */
+export class ProductFacts {
+  constructor(readonly strings: FactStrings) {}
+
+  /** Return whether a word in lower case is kept as a program or website: *a youtube video*. */
+  isKeptWord(place: LinePlaces, index: number, text: string): boolean {
+    return this.strings.words.platforms.has(text) && this.#isPublic(text) && this.#isProductPlace(place, index);
+  }
+
+  /** Return whether words with capitals are kept: a listed name, then listed names or common words. */
+  isKeptRun(place: LinePlaces, index: number, tokens: readonly NamesToken[]): boolean {
+    const { lists, words } = this.strings;
+    const isKept = tokens.every(({ text, key }, at) => {
+      const isListed = lists.factLists.company.has(text) || words.platforms.has(key);
+      return (isListed || (at > 0 && this.strings.isPlainWord(key))) && this.#isPublic(key);
+    });
+    return isKept && tokens.length > 0 && this.#isProductPlace(place, index);
+  }
+
+  #isPublic(key: string): boolean {
+    return this.strings.isUseful && this.strings.isShared(key) && !this.strings.isPerson(key);
+  }
+
+  /** Return whether the kept words near a name show that a text uses or discusses it. */
+  #isProductPlace(place: LinePlaces, index: number): boolean {
+    const { workWords, firmLeads, roles } = this.strings.words;
+    const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
+    if (place.follows(index, workWords, WORK_BEFORE) || roles.has(after.toLowerCase())) return false;
+    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
+      if (workWords.has(place.getWord(at).toLowerCase())) return false;
+    let first = index;
+    while (LIST_GAPS.has(place.getGap(first)) && place.getClass(first - 1) === CAPITALIZED_RUN)
+      if (index - --first > MAX_NAMES) return false;
+    const before = place.getGap(first) === " " ? place.getWord(first - 1) : "";
+    if (firmLeads.has(before.toLowerCase())) return false;
+    return isLower(before) || (gap === " " ? isLower(after) : /^['\u2019]$/.test(gap) && after === "s");
+  }
+}
