@@ -62,6 +62,7 @@ const FACT_WORD_KEYS = {
   errorWords: "error_words",
   fieldWords: "field_words",
   foreignWords: "foreign_words",
+  joinedWords: "joined_words",
   headingLeads: "heading_leads",
   identifierPieces: "identifier_pieces",
   institutionEnds: "institution_ends",

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from textveil.bundle.fact_words import CASED_UNITS, DEGREES, FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.identifiers import is_account_name, split_identifier
+from textveil.text.identifiers import is_account_name, is_joined_text, split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -138,6 +138,10 @@ class FactStrings:
         return self.lists.fact_lists["foreign"] if self.is_useful else frozenset()
 
     @cached_property
+    def _joined_words(self) -> frozenset[str]:
+        return self.words.joined_words - self.denied if self.is_useful else frozenset()
+
+    @cached_property
     def _foreign_names(self) -> frozenset[str]:
         """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
@@ -182,7 +186,8 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
+        is_listed = word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)
+        if not (is_listed or is_joined_text(word, self._joined_words)):
             return False
         return word not in self.persons and self.is_shared(word)
 
@@ -197,10 +202,6 @@ class FactStrings:
     def is_product(self, token: NamesToken) -> bool:
         """Return whether a word is a listed company or product."""
         return token.text in self.lists.fact_lists["company"] or token.key in self.words.platforms
-
-    def is_unit(self, text: str) -> bool:
-        """Return whether a text is a unit of measurement with a capital letter, such as ``kWh``."""
-        return text in CASED_UNITS and text.lower() in self.words.units
 
     def is_degree(self, text: str) -> bool:
         """Return whether a text is the capital letter of a temperature scale, as in ``37.5 °C``."""
@@ -323,10 +324,9 @@ class FactStrings:
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` is a single function word that is not also a name, such as *We*."""
-        marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
-        if not marks & FUNCTION or marks & (NAME | CENSUS):
-            return False
-        return tokens[0].text in (tokens[0].key.title(), tokens[0].key.upper())
+        key, text = tokens[0].key, tokens[0].text
+        marks = self.common.get(key, 0) if len(tokens) == 1 and len(text) > 1 else 0
+        return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and text in (key.title(), key.upper())
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` is a single word that may begin a sentence and is no name."""
@@ -491,7 +491,7 @@ class FactStrings:
     def _find_small_sets(self, text: str) -> int:
         """Return the small public sets (units, labels and others) that contain a text, as the sum of their flags."""
         found = (
-            (UNITS, self.is_unit(text)),
+            (UNITS, text in CASED_UNITS and text.lower() in self.words.units),  # kWh
             (VARIETIES, self.is_country_variety(text)),
             (LABELS, self.is_label(text)),
             (CONSTANTS, self.is_code_constant(text)),
