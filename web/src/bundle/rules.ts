@@ -42,56 +42,23 @@ export function expandPattern(patterns: RulesData["patterns"], name: PatternName
 export const makeAlternatives = (words: readonly string[]): string =>
   `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
 
-/** Words for the rules about public facts. A set is empty if the rules lack it. */
-export type FactWords = Readonly<Record<keyof typeof FACT_WORD_KEYS, ReadonlySet<string>>>;
+/** The name of a list of words, from its key in a rules file: `ageEnds` for `age_ends`. */
+type CamelCase<Key extends string> = Key extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Key;
 
-/** For each list of words for public facts: its key in a rules file. */
-const FACT_WORD_KEYS = {
-  addressWords: "address_words",
-  ageEnds: "age_ends",
-  clauseSubjects: "clause_subjects",
-  codeConstants: "code_constants",
-  commaWords: "comma_words",
-  counters: "counters",
-  currencies: "currencies",
-  labelNouns: "label_nouns",
-  decimalMarks: "decimal_marks",
-  determinedNouns: "determined_nouns",
-  determiners: "determiners",
-  elisions: "elisions",
-  errorWords: "error_words",
-  fieldWords: "field_words",
-  foreignWords: "foreign_words",
-  headingLeads: "heading_leads",
-  identifierPieces: "identifier_pieces",
-  institutionEnds: "institution_ends",
-  joiningWords: "joining_words",
-  kin: "kin",
-  languageLeads: "language_leads",
-  languageNouns: "language_nouns",
-  languageVarieties: "language_varieties",
-  monthLeads: "month_leads",
-  nameLeads: "name_leads",
-  namePrefixes: "name_prefixes",
-  notPlurals: "not_plurals",
-  numberWords: "number_words",
-  phoneLabels: "phone_labels",
-  phrases: "phrases",
-  firmLeads: "firm_leads",
-  platforms: "platforms",
-  plurals: "plurals",
-  rangeWords: "range_words",
-  roles: "roles",
-  secretWords: "secret_words",
-  startFollowers: "start_followers",
-  starts: "starts",
-  technicalNames: "technical_names",
-  units: "units",
-  streetLeads: "street_leads",
-  versionWords: "version_words",
-  weakAddressWords: "weak_address_words",
-  workWords: "work_words",
-} as const satisfies Record<string, FactWordKey>;
+/** Words for the rules about public facts. A set is empty if the rules lack it. */
+export type FactWords = Readonly<Record<CamelCase<FactWordKey>, ReadonlySet<string>>>;
+
+/** Keys of the lists of words for public facts in a rules file. */
+const FACT_WORD_KEYS = (
+  "address_words age_ends clause_subjects code_constants comma_words counters currencies decimal_marks " +
+  "determined_nouns determiners elisions error_words field_words firm_leads foreign_words heading_leads " +
+  "identifier_pieces institution_ends joining_words kin label_nouns language_leads language_nouns " +
+  "language_varieties month_leads name_leads name_prefixes not_plurals number_words phone_labels phrases " +
+  "platforms plurals range_words roles secret_words start_followers starts street_leads technical_names units " +
+  "version_words weak_address_words work_words"
+).split(" ") as FactWordKey[];
 
 /** Date rules of a language without notations of its own. They also define the keys and types of date rules. */
 const NO_DATES: DateWords = { links: [], lower_months: false, day_stop: false };
@@ -132,7 +99,10 @@ export class Rules {
     this.domain = new RegExp(`^${makeAlternatives([...data.domains.all, ...data.domains.names])}$`);
     this.dash = new RegExp(data.patterns.dash.text, "su");
     this.facts = Object.fromEntries(
-      Object.entries(FACT_WORD_KEYS).map(([name, key]) => [name, new Set(data.optional?.facts?.[key])]),
+      FACT_WORD_KEYS.map((key) => [
+        key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+        new Set(data.optional?.facts?.[key]),
+      ]),
     ) as unknown as FactWords;
     this.dates = { ...NO_DATES, ...data.optional?.dates };
     this.replies = makeReplyRules(data);

@@ -23,8 +23,8 @@ _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses",
 _MIN_HEADING, _MIN_TERM = 4, 3
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
-#: Prefix of the names of pools with surrogates for unlisted words, which are common words.
-_WORD_POOLS = "word"
+#: Prefixes of the names of pools with surrogates for unlisted words, which are common words, and for acronyms.
+_WORD_POOLS = ("word", "acronym")
 _PERSON_LISTS = ("given", "family", "given-abroad")
 #: Printable ASCII characters, of which identifiers consist.
 PIECES = re.compile(r"[\x20-\x7e]+")
@@ -92,11 +92,11 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates (replacements) for words on no list that are not also surrogates for names or for another type."""
+        """Surrogates for unlisted words and for acronyms, in lower case: no names, and none of another type."""
         pools = self.lists.surrogate_pools.items()
-        words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
+        words = frozenset(word.lower() for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
-        return words.difference(entry.lower() for pool in others for entry in pool)
+        return words.difference(self.words.institution_ends, (entry.lower() for pool in others for entry in pool))
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -106,10 +106,6 @@ class FactStrings:
     @cached_property
     def _place_names(self) -> frozenset[str]:
         return frozenset().union(*(self.lists.members_by_type[name] for name in _PLACE_LISTS))
-
-    @cached_property
-    def _institution_words(self) -> frozenset[str]:
-        return self.lists.members_by_type["institution-word"]
 
     @cached_property
     def _terms(self) -> frozenset[str]:
@@ -149,9 +145,15 @@ class FactStrings:
         return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
+    def _acronyms(self) -> AbstractSet[str]:
+        """Listed acronyms, and if tags replace all entities, those that are surrogates otherwise (replacements)."""
+        pool = self.lists.surrogate_pools["acronym"] if self.only_tags else ()
+        return self.lists.fact_lists["acronym"] | {word for word in pool if word.lower() in self._pool_words}
+
+    @cached_property
     def _capitals(self) -> frozenset[str]:
         lists = self.lists.fact_lists
-        found = lists["capital"] | lists["acronym"] | (lists["company"] if self.is_public else frozenset())
+        found = lists["capital"] | self._acronyms | (lists["company"] if self.is_public else frozenset())
         return frozenset(entry for entry in found if entry.lower() not in self.surrogates)
 
     # --- single words
@@ -278,7 +280,7 @@ class FactStrings:
 
     def is_acronym(self, text: str) -> bool:
         """Return whether a text is an acronym on a public list, and not also a name."""
-        return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
+        return text in self._acronyms and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
         """Return whether a lower-case word may stay unchanged as a part of an identifier, such as ``user_id``."""
@@ -308,7 +310,7 @@ class FactStrings:
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
-        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self.lists.fact_lists["acronym"]):
+        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self._acronyms):
             return text.lower() not in self.denied and text.lower() not in self.persons
         return False
 
@@ -376,7 +378,7 @@ class FactStrings:
 
     def _is_institution(self, keys: Sequence[str]) -> bool:
         """Return whether the last word of a name is a kind of institution, such as *School*."""
-        return keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
+        return keys[-1] in self.lists.members_by_type["institution-word"] or keys[-1] in self.words.institution_ends
 
     def _is_plain_heading(self, token: NamesToken) -> bool:
         """Return whether a word may be in a heading: it is no company, and no word of addresses such as *Suite*."""
@@ -470,7 +472,7 @@ class FactStrings:
     @cached_property
     def _label_words(self) -> frozenset[str]:
         """All words of labels, fixed phrases and technical names, and the letters *a* to *z*; in lower case."""
-        words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
+        words, acronyms = self.words, map(str.lower, self._acronyms)
         names = words.technical_names
         listed = (words.phrases, words.field_words, names, words.label_nouns, words.counters, acronyms)
         return frozenset("abcdefghijklmnopqrstuvwxyz").union(
