@@ -30,16 +30,15 @@ def test_both_options_reach_a_text_and_a_preview(here: Any, people: Path) -> Non
     assert "Ostrander" not in compared
 
 
-def test_an_address_of_a_person_with_tags_has_a_warning(here: Any, tmp_path: Path) -> None:
-    people = tmp_path / "people.txt"
-    people.write_text("# anna@a.example\nAnna Novak, A. Novak, anna@b.example | anovak7\n", "utf-8")
-    said = here("sanitize", "--style", "tag", "--known", people, "--text", "Ask Anna Novak.").message
-    assert said.startswith("textveil: --known: 2 spellings are addresses or numbers and have the tag of the person, ")
-    assert "anna" not in said
-    for options in ((), ("--style", "tag", "-q")):
-        assert "spelling" not in here("sanitize", *options, "--known", people, "--text", "Ask Anna Novak.").message
-    people.write_text("Anna Novak, A. Novak, O'Brien-Smith\n", "utf-8")
-    assert "spelling" not in here("sanitize", "--style", "tag", "--known", people, "--text", "Ask Anna.").message
+def test_an_address_of_a_person_comes_back_from_its_tag(here: Any, tmp_path: Path) -> None:
+    people, mapping = tmp_path / "people.txt", tmp_path / "map.json"
+    people.write_text("Anna Novak, A. Novak, anna@b.example | anovak7\n", "utf-8")
+    text = "Ask Anna Novak at anna@b.example."
+    ran = here("sanitize", "--style", "tag", "--known", people, "--save-mapping", mapping, "--text", text)
+    assert ran.text == "Ask [person 1] at [email 1].\n"
+    assert "spelling" not in ran.message
+    restored = here("restore", "--mapping", mapping, "--text", "[person 1] has [email 1].")
+    assert restored.text == "Anna Novak has anna@b.example.\n"
 
 
 def test_a_table_and_its_workers(here: Any, people: Path, tmp_path: Path) -> None:

@@ -296,6 +296,11 @@ READ_FAULTS: dict[str, Fault] = {
         "_split_at_emoji",
         ("if entity_type\n", 'if entity_type and "\U0001f1e6" not in sequence\n'),
     ),
+    "a word before a full-width mark is read with it": (
+        tokenizer.ChunkTokenizer,
+        "_tokenize_without_entities",
+        ("_WIDE_MARKS.split(chunk)) > 1", '_WIDE_MARKS.split(chunk)) > 1 and "o" not in parts[0]'),
+    ),
     "a tone of skin decides whether an emoji is kept": (
         tokenizer,
         "classify_sequence",

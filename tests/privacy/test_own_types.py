@@ -33,6 +33,8 @@ PERSONS = [
     "Grace Hopkinson, G. Hopkinson, Grace, grace@navy.example, grace/h, GH",
 ]
 LAYOUTS = ["EMP[0-9]{5}", "emp-[a-z]{3}", "[A-Z]{3}-[0-9]{2}", "[A-Z]{3}-[0-9]{3}", "early [0-9]{4}", "later [0-9]{4}"]
+#: More persons, each with two addresses of its own.
+OF_TWO = ["Vela Umbrak, v@one.example, v@two.example", "Orsan Teld, o@one.example, o@two.example"]
 #: What stands around a match.
 AROUND = (
     "{}|({})|{}'s|{}\u2019s|a-{}|{}-led|\u201c{}\u201d|{}.|{}, |{}: |www.{}.com|x@{}.org|/srv/{}/notes.txt|{}=5|user={}"
@@ -120,6 +122,24 @@ def test_an_exchange_of_matches_leaves_the_output(
         assert law(plan, [[one]], monkeypatch) == law(plan, [[other]], monkeypatch)
 
 
+def test_which_addresses_of_a_person_are_equal_is_all_that_tags_reveal(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exchanged addresses, and those of exchanged persons, leave the output; equal ones have equal tags."""
+    plan = make_plan(sanitizer, style="tag", known=OF_TWO)
+    texts = [
+        f"{a} met {c}, {a} or {b} and {d}"
+        for (a, b), (c, d) in (
+            (("v@one.example", "v@two.example"), ("o@one.example", "o@two.example")),
+            (("v@two.example", "v@one.example"), ("o@one.example", "o@two.example")),
+            (("o@one.example", "o@two.example"), ("v@two.example", "v@one.example")),
+        )
+    ]
+    outputs = {str(law(plan, [[text]], monkeypatch)) for text in texts}
+    assert len(outputs) == 1
+    assert "[email 1] met [email 2], [email 1] or [email 3] and [email 4]" in outputs.pop()
+
+
 def find_leak(sanitizer: Sanitizer) -> bool:
     """Whether an output has a match, or a name of a listed person."""
     plan, chance = make_plan(sanitizer, facts="public", keep=["url", "path"]), random.Random(5)
@@ -172,6 +192,13 @@ def is_person_split(sanitizer: Sanitizer) -> bool:
     return output != "[person 1] and [person 1]"
 
 
+def is_address_joined(sanitizer: Sanitizer) -> bool:
+    """Whether two addresses of one person get one tag, from which one of them would come back as the other."""
+    known = ["Grace Hopkinson, grace@navy.example, grace@home.example"]
+    output = sanitizer.sanitize("grace@navy.example or grace@home.example", protect="names", known=known, style="tag")
+    return output.text != "[email 1] or [email 2]"
+
+
 def is_small_layout_sampled(sanitizer: Sanitizer) -> bool:
     """Whether a layout with few strings gets surrogates."""
     return "level" not in sanitizer.sanitize("at L3", protect="names", patterns={"level": "L[1-5]"}).text
@@ -207,6 +234,12 @@ FAULTS: dict[str, Fault] = {
         "make_known_mention",
         ("word.folded for word in _iterate_words(person)", "word.folded for word in _iterate_words(span.text)"),
         is_person_split,
+    ),
+    "addresses of a person are one": (
+        known_persons,
+        "describe_known_tag",
+        ("word.gap + word.folded", '""'),
+        is_address_joined,
     ),
     "the case of a name is that of its first letter": (
         known_persons,

@@ -55,6 +55,7 @@ export type FactWordKey =
   | "determined_nouns"
   | "determiners"
   | "elisions"
+  | "joined_words"
   | "error_words"
   | "foreign_words"
   | "heading_leads"

@@ -54,7 +54,7 @@ export type FactWords = Readonly<Record<CamelCase<FactWordKey>, ReadonlySet<stri
 const FACT_WORD_KEYS = (
   "address_words age_ends clause_subjects code_constants comma_words counters currencies decimal_marks " +
   "determined_nouns determiners elisions error_words field_words firm_leads foreign_words heading_leads " +
-  "identifier_pieces institution_ends joining_words kin label_nouns language_leads language_nouns " +
+  "identifier_pieces institution_ends joined_words joining_words kin label_nouns language_leads language_nouns " +
   "language_varieties month_leads name_leads name_prefixes not_plurals number_words phone_labels phrases " +
   "platforms plurals range_words roles secret_words start_followers starts street_leads technical_names units " +
   "version_words weak_address_words work_words"

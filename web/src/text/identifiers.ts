@@ -18,3 +18,19 @@ export const isAccountName = (text: string): boolean =>
 /** Return the first index of each word of an identifier, and the index after its last character. */
 export const iterateIdentifierWords = (identifier: string): [number, number][] =>
   [...identifier.matchAll(WORD)].map(({ 0: word, index }) => [index, index + word.length]);
+
+/** First character of the scripts without blanks between words, and most characters of a listed word. */
+const [FIRST_JOINED, MAX_JOINED] = ["\u2e80", 6];
+
+/** Return whether a text consists of listed words without blanks between them, one of two characters or more. */
+export function isJoinedText(text: string, words: ReadonlySet<string>, denied: ReadonlySet<string>): boolean {
+  if (text < FIRST_JOINED) return false;
+  const ends: (boolean | undefined)[] = [false]; // ends of sequences of words, and whether a word of them is long
+  for (let end = 1; end <= text.length; end++)
+    for (let start = Math.max(0, end - MAX_JOINED); start < end; start++) {
+      const word = text.slice(start, end);
+      if (ends[start] !== undefined && words.has(word) && !denied.has(word))
+        ends[end] = ends[end] || ends[start] || end - start > 1;
+    }
+  return ends[text.length] === true;
+}

@@ -1,6 +1,5 @@
 """Options for entity types that the user defines: regular expressions, and a file of known persons."""
 
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +8,6 @@ from textveil.errors import InputError, OptionError
 
 from textveil_cli.console.text_io import refuse_missing_file
 
-#: What a spelling of a person has that is no name: an address, a number or a path.
-_ADDRESS = re.compile(r"[0-9@_/\\:+#]|\w\.\w")
 #: Largest file of listed persons.
 MAX_KNOWN_BYTES = 1 << 24
 
@@ -60,14 +57,3 @@ def read_known_persons(path: Path, option: str = "--known") -> list[str]:
             f"{option}: the file names no person: write one person per line, with commas between spellings"
         )
     return lines
-
-
-def count_addresses(lines: Iterable[str]) -> int:
-    """Return how many spellings in lines of ``--known`` are addresses, numbers or paths rather than names.
-
-    >>> count_addresses(["# the team", "Anna Novak, A. Novak | anna.novak@example.com"])
-    1
-    """
-    entries = (line.strip() for line in lines)
-    spellings = (part for entry in entries if not entry.startswith("#") for part in re.split("[,|]", entry))
-    return sum(_ADDRESS.search(spelling.strip()) is not None for spelling in spellings)

@@ -11,7 +11,7 @@ from textveil.formatting import format_count
 from textveil.text import DEFAULT_FACTS
 
 from textveil_cli.console import print_message, read_word_list
-from textveil_cli.console.own_types import count_addresses, parse_patterns, read_known_persons
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
@@ -389,13 +389,6 @@ class TextOptions:
             print_message(
                 f"textveil: --randomize: the vocabulary lacks {format_count(unknown, 'word')} of the list: "
                 "randomized, but never a replacement"
-            )
-        spellings = count_addresses(options.get("known") or ()) if options.get("style") == "tag" else 0
-        if spellings and not quiet:
-            are = "is an address or a number and has" if spellings == 1 else "are addresses or numbers and have"
-            print_message(
-                f"textveil: --known: {format_count(spellings, 'spelling')} {are} the tag of the person, which can come "
-                "back as the name: leave addresses out of the list, and they get tags of their own"
             )
         if quiet or not options.keys() & {"allow", "facts"}:
             return

@@ -74,6 +74,8 @@ class FactWords:
             entry with a hyphen or a colon at its end is a word before that mark: ``co-``, ``q:``.
         technical_names: Short names in technology that are also names, or have a digit, such as ``ui`` and ``ipv4``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
+        joined_words: Words of languages without blanks between words, such as the Chinese word for *translate*. They
+            may be left unchanged, and so may a text that consists of them.
         elisions: Shortened words of other languages before an apostrophe, such as ``l`` and ``dell``.
         decimal_marks: A comma if decimals follow a comma and thousands a full stop (``1.500,50``); otherwise empty.
     """
@@ -120,6 +122,7 @@ class FactWords:
     phrases: frozenset[str] = _NONE
     technical_names: frozenset[str] = _NONE
     foreign_words: frozenset[str] = _NONE
+    joined_words: frozenset[str] = _NONE
     elisions: frozenset[str] = _NONE
     decimal_marks: frozenset[str] = _NONE
 

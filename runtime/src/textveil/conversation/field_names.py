@@ -32,6 +32,10 @@ def load_field_words() -> frozenset[str]:
 class FieldNames:
     """Detector of JSON keys that are public names of fields, such as ``order_id``.
 
+    >>> from textveil.conversation import FieldNames
+    >>> sorted(FieldNames({"order"}, {"anna"}, set()).find_fields(["order_id", "anna", "anna_order"]))
+    ['order_id']
+
     Args:
         common: Common words of the language.
         given: First names.

@@ -11,6 +11,7 @@ from textveil.text.identifiers import split_identifier
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
+from textveil.text.names.tokens import KNOWN_PERSON
 from textveil.text.segmentation import fold_word
 
 #: Pattern of the words and numbers in a hidden string.
@@ -74,6 +75,11 @@ def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, out
     for entry in plan.hide_context_words(reader.stream_text(text)):
         if isinstance(entry, str):
             yield from (word for word in _WORD_PATTERN.findall(entry) if word.islower() and _may_be_name(word, plan))
+        if not isinstance(entry, str) and entry.span.entity_type == KNOWN_PERSON:
+            from textveil.text.names.known_persons import describe_known_tag  # lazy: most texts list no persons
+
+            if fold_word(entry.span.text) not in outputs:
+                yield describe_known_tag(entry)[1][0][-1]
         for part in () if isinstance(entry, str) else entry.parts:
             # A capitalized word, such as March or King, is a family name after a first name.
             may_be_name = len(part.text) > 1 and part.text.isalpha() and not part.text.islower()

@@ -1,15 +1,18 @@
 """Split identifiers of source code, such as ``customer_id`` and ``getUserName``, into words, and find account names.
 
-The rules are in docs/names-rule.md, "Identifiers" and "Plain identifiers".
+The rules are in docs/names-rule.md, "Identifiers" and "Plain identifiers". Another function splits the text of a
+language that has no blanks between words, such as Chinese.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 # A lower-case ASCII letter, or any character beyond ASCII. The class excludes the other ASCII characters, because
 # ``re`` takes long to compile a class that lists all characters beyond ASCII.
 _LOWER = r"[^\x00-`{-\x7f]"
 _WORD = re.compile(f"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?!{_LOWER})|[A-Z]?{_LOWER}+|[0-9]+")
+#: First character of the scripts without blanks between words: radicals of Han. Most characters of a listed word.
+_FIRST_JOINED, _MAX_JOINED = "\u2e80", 6
 _ENDS_IN_DIGITS = re.compile("[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}")
 
 
@@ -52,3 +55,29 @@ def is_account_name(string: str) -> bool:
     if _ENDS_IN_DIGITS.fullmatch(string) is None:
         return False
     return sum(word.isalpha() and len(word) > 1 for word in split_identifier(string)) > 1
+
+
+def is_joined_text(text: str, words: Collection[str]) -> bool:
+    """Return whether a text is two characters or more that listed words without blanks between them spell.
+
+    One word must have two characters or more, because single characters together may be a name.
+
+    Args:
+        text: A text of a script without blanks between words. The result is false for a text that begins with a letter
+            of another script.
+        words: The listed words, of at most six characters each.
+
+    Example:
+        >>> is_joined_text("\u8bf7\u7ffb\u8bd1", {"\u8bf7", "\u7ffb\u8bd1"})  # please, translate
+        True
+        >>> is_joined_text("\u8bf7\u8bf7", {"\u8bf7", "\u7ffb\u8bd1"}), is_joined_text("ab", {"ab"})
+        (False, False)
+    """
+    if text[:1] < _FIRST_JOINED:
+        return False
+    ends = {0: False}  # the ends of sequences of words, and whether one of these words is long
+    for end in range(1, len(text) + 1):
+        for start in range(max(0, end - _MAX_JOINED), end):
+            if start in ends and text[start:end] in words:
+                ends[end] = ends.get(end, False) or ends[start] or end - start > 1
+    return ends.get(len(text), False)

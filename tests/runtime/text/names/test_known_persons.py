@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from textveil import Sanitizer
+from textveil import Conversation, Sanitizer
 from textveil.errors import OptionError
 
 PEOPLE = [
@@ -49,10 +49,35 @@ def test_all_spellings_of_a_person_get_one_surrogate_person(sanitizer: Sanitizer
     assert address == f"{first}.{last}@example.com".lower()
 
 
-def test_every_spelling_of_a_person_gets_one_tag(sanitizer: Sanitizer) -> None:
+def test_every_name_of_a_person_gets_one_tag_and_an_address_its_own(sanitizer: Sanitizer) -> None:
     text = "Daniel Keller, D. Keller, Dan, keller@acme.example and dkeller7 know Will, Will Stone and Anna."
-    expected = ", ".join(["[person 1]"] * 4) + " and [person 1] know [person 2], [person 2] and [person 3]."
+    expected = (
+        "[person 1], [person 1], [person 1], [email 1] and [handle 1] know [person 2], [person 2] and [person 3]."
+    )
     assert sanitize(sanitizer, text, style="tag").text == expected
+
+
+def test_the_tags_of_addresses_come_back_exactly(sanitizer: Sanitizer) -> None:
+    """Each address has a tag of its own, also two of one person; other addresses continue the numbers."""
+    known = ["Anna Novak, a.novak@acme.example, anna@home.example | anna_n", "Dan Kell, dan@home.example"]
+    text = "Anna Novak: anna@home.example; a.novak@acme.example; anna_n; dan@home.example; x@y.example; Dan Kell"
+    result = sanitize(sanitizer, text, known=known, style="tag")
+    assert result.text == "[person 1]: [email 1]; [email 2]; [handle 1]; [email 3]; [email 4]; [person 2]"
+    assert result.restore("Write to [email 1], [email 2] and [email 3], not to [handle 1] of [person 1].").text == (
+        "Write to anna@home.example, a.novak@acme.example and dan@home.example, not to anna_n of Anna Novak."
+    )
+    repeated = sanitize(sanitizer, "ANNA@HOME.example or anna@home.example", known=known, style="tag")
+    assert repeated.text == "[email 1] or [email 1]"
+    assert repeated.restore(repeated.text).text == "ANNA@HOME.example or anna@home.example"
+    assert sanitize(sanitizer, text, known=known, tag=["person"]).text.count("[email ") >= 3
+
+
+def test_a_conversation_restores_an_address_of_a_person(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer, known=["Anna Novak, anna@home.example"])
+    sent = conversation.outgoing_text("Anna Novak has anna@home.example.")
+    assert sent == "[person 1] has [email 1]."
+    assert conversation.incoming("Mail [email 1], [person 1]'s.").reply == "Mail anna@home.example, Anna Novak's."
+    assert conversation.outgoing_text("Is it anna@home.example?") == "Is it [email 1]?"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +138,7 @@ def test_a_listed_person_is_hidden_though_allowed_kept_or_a_fact(sanitizer: Sani
     text = "Then Ostrander and the python of Will said it."
     options = {"known": ["Ostrander", "Python", "Will"], "allow": ["Ostrander", "python", "will"], "keep": ["person"]}
     for facts in ("none", "useful", "public"):
-        output = sanitize(sanitizer, text, **options, facts=facts).text
+        output = sanitize(sanitizer, text, **options, facts=facts, style="tag").text
         assert not re.search("Ostrander|Will", output)
     assert "python" not in sanitize(sanitizer, text, known=["python"], facts="public").text
 

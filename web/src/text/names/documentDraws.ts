@@ -5,7 +5,7 @@ import { escapeTags } from "../restore.js";
 import type { ReplacementStyle } from "../statement.js";
 import { IDENTIFIER_PIECE, KNOWN_PERSON } from "./entitySpans.js";
 import { type EntityMention, getPublicType, type MentionPart, makeEqualityKey } from "./entityTypes.js";
-import { joinKnownSurrogates } from "./knownPersons.js";
+import { describeKnownTag, joinKnownSurrogates } from "./knownPersons.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
 import { JSON_NUMBER_CASE, type SurrogatePools } from "./surrogates.js";
 
@@ -82,16 +82,14 @@ export class DocumentDraws {
       if (!draws.includes(undefined)) return draws as SurrogateDraw[];
     }
     // A JSON number and the same digits in a text get different tags, because a restored JSON number has no quotes.
-    const equalityKey = [
-      mention.case === JSON_NUMBER_CASE ? "json" : "",
-      publicType,
-      ...mention.parts.map(makeEqualityKey),
-    ].join("\x01");
+    const known = mention.span.entityType === KNOWN_PERSON ? describeKnownTag(mention) : undefined;
+    const [tagType = "", ...key] = known ?? [publicType, ...mention.parts.map(makeEqualityKey)];
+    const equalityKey = [mention.case === JSON_NUMBER_CASE ? "json" : "", tagType, ...key].join("\x01");
     let tag = this.#tags.get(equalityKey);
     if (tag === undefined) {
-      const nextNumber = (this.#counts.get(publicType) ?? 0) + 1;
-      this.#counts.set(publicType, nextNumber);
-      tag = `[${publicType} ${nextNumber}]`;
+      const nextNumber = (this.#counts.get(tagType) ?? 0) + 1;
+      this.#counts.set(tagType, nextNumber);
+      tag = `[${tagType} ${nextNumber}]`;
       this.#tags.set(equalityKey, tag);
     }
     return tag;

@@ -3,7 +3,7 @@
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import type { FactWords } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
-import { isAccountName, splitIdentifier } from "../identifiers.js";
+import { isAccountName, isJoinedText, splitIdentifier } from "../identifiers.js";
 import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
 import type { Facts } from "./facts.js";
 import { CAPITALIZED, MIN_SPELLED, type NamesToken } from "./tokens.js";
@@ -154,7 +154,10 @@ export class FactStrings {
   }
 
   #isForeign(word: string): boolean {
-    const isListed = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
+    const isListed =
+      this.lists.factLists.foreign.has(word) ||
+      this.words.foreignWords.has(word) ||
+      isJoinedText(word, this.words.joinedWords, this.denied);
     return this.isUseful && isListed && this.#isFree(word);
   }
 

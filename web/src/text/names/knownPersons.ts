@@ -380,7 +380,18 @@ export function makeKnownMention(span: EntitySpan): EntityMention {
     .map((word) => word.folded)
     .join(" ")}`;
   const parts = ["given", "family"].map((entityType) => ({ entityType, layout: "", folded, text: span.text }));
-  return { entityType: "person", case: span.case, parts, span, nameText: writeCase(person, span.case) };
+  const nameText = isTaggedAlone(span) ? span.text : writeCase(person, span.case);
+  return { entityType: "person", case: span.case, parts, span, nameText };
+}
+
+/** Return whether a listed person's spelling is an address or the name of an account, which has a tag of its own. */
+const isTaggedAlone = ({ layout }: EntitySpan): boolean => layout === ADDRESS || layout === ACCOUNT;
+
+/** Return the type in the tag of a listed person, and the key of the tag; `undefined` for the tag of all names. */
+export function describeKnownTag({ span, parts }: EntityMention): string[] | undefined {
+  if (!isTaggedAlone(span)) return undefined;
+  const words = listWords(span.text).map((word) => word.gap + word.folded);
+  return [PART_TYPES[span.layout] as string, parts[0]?.folded ?? "", words.join("")];
 }
 
 /** Return a listed name as the user wrote it; a name without capitals in the case pattern of the text. */

@@ -48,6 +48,8 @@ const PLAIN_MARKS = /[.,;:!?"')]+$/;
 const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'|]+|\.{2,}|\\)$/;
 const WORD_INNER_MARKS = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
 const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
+/** A mark of Chinese or Japanese, or a full-width mark, which no blank follows. */
+const WIDE_MARK = /([\u3001\u3002\u3008-\u3011\u3014-\u3017\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f])/;
 const BRACKETS = /[()[\]{}=<>"`]/;
 /** An object and its method, as letters with dots between them. */
 const METHOD = /^([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)$/;
@@ -177,6 +179,13 @@ export class ChunkTokenizer {
         );
       }
     }
+    const parts = [""];
+    part.split(WIDE_MARK).forEach((piece, index) => {
+      if (index % 2 && this.characters.matches(piece.charCodeAt(0), MARK)) parts.push(piece, "");
+      else parts.push(`${parts.pop()}${piece}`);
+    });
+    if (parts.length > 1)
+      return parts.flatMap((part, index) => (index % 2 ? makeGapToken(part) : this.#tokenizeWithoutEntities(part)));
     if (isFormat(part)) return makeGapToken(part);
     const codePoints = new CodePoints(part);
     let start = 0;

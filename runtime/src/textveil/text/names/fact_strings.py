@@ -10,7 +10,7 @@ from functools import cached_property
 
 from textveil.bundle.fact_words import CASED_UNITS, DEGREES, FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.identifiers import is_account_name, split_identifier
+from textveil.text.identifiers import is_account_name, is_joined_text, split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -134,6 +134,10 @@ class FactStrings:
         return self.lists.fact_lists["foreign"] if self.is_useful else frozenset()
 
     @cached_property
+    def _joined_words(self) -> frozenset[str]:
+        return self.words.joined_words - self.denied if self.is_useful else frozenset()
+
+    @cached_property
     def _foreign_names(self) -> frozenset[str]:
         """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
@@ -184,7 +188,8 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        if not (word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)):
+        is_listed = word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)
+        if not (is_listed or is_joined_text(word, self._joined_words)):
             return False
         return word not in self.persons and self.is_shared(word)
 
@@ -195,10 +200,6 @@ class FactStrings:
     def is_company(self, text: str) -> bool:
         """Return whether a text is a listed company or product, and the option ``facts`` has companies replaced."""
         return not self.is_public and text in self.lists.fact_lists["company"]
-
-    def is_unit(self, text: str) -> bool:
-        """Return whether a text is a unit of measurement with a capital letter, such as ``kWh``."""
-        return text in CASED_UNITS and text.lower() in self.words.units
 
     def is_degree(self, text: str) -> bool:
         """Return whether a text is the capital letter of a temperature scale, as in ``37.5 °C``."""
@@ -490,7 +491,7 @@ class FactStrings:
     def _find_small_sets(self, text: str) -> int:
         """Return the small public sets (units, labels and others) that contain a text, as the sum of their flags."""
         found = (
-            (UNITS, self.is_unit(text)),
+            (UNITS, text in CASED_UNITS and text.lower() in self.words.units),  # kWh
             (VARIETIES, self.is_country_variety(text)),
             (LABELS, self.is_label(text)),
             (CONSTANTS, self.is_code_constant(text)),

@@ -28,6 +28,8 @@ _WHOLE_FORMS = frozenset((_ADDRESS, _ACCOUNT, _INITIALS))
 _GIVEN, _FAMILY, _GIVEN_INITIAL, _FAMILY_INITIAL, _DOTTED_INITIAL = "GFgfd"
 #: Type of the surrogate of each role, on which its restoring depends.
 _PART_TYPES = {_ADDRESS: "email", _ACCOUNT: "handle", _INITIALS: "acronym", _GIVEN: "given", _FAMILY: "family"}
+#: Types in the tags of forms that have tags of their own.
+_TAG_TYPES = {form: _PART_TYPES[form] for form in (_ADDRESS, _ACCOUNT)}
 _NAME_JOINS = frozenset(("-", "'"))
 _SEPARATORS = re.compile(r"[,|]")
 _COMMENT = "#"
@@ -345,7 +347,24 @@ def make_known_mention(span: EntitySpan) -> EntityMention:
     person = span.tokens[0].key.split("\0")[1]
     folded = f"\0{' '.join(word.folded for word in _iterate_words(person))}"
     parts = tuple(MentionPart(kind, "", folded, span.text) for kind in ("given", "family"))
-    return EntityMention("person", span.case, parts, span, _write_case(person, span.case))
+    name = span.text if span.layout in _TAG_TYPES else _write_case(person, span.case)
+    return EntityMention("person", span.case, parts, span, name)
+
+
+def describe_known_tag(mention: EntityMention) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return the type in the tag of a listed person, and a key: persons with equal types and keys get the same tag.
+
+    All names of a person have one tag. An email address or the name of an account has a tag of its own, such as
+    ``[email 1]``, since it must come back exactly.
+
+    Args:
+        mention: The entity: the result of ``make_known_mention``.
+    """
+    kind = _TAG_TYPES.get(mention.span.layout)
+    if kind is None:
+        return mention.entity_type, mention.equality_key
+    spelling = "".join(word.gap + word.folded for word in _iterate_words(mention.span.text))
+    return kind, ((kind, "", f"{mention.parts[0].folded}\0{spelling}"),)
 
 
 def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:

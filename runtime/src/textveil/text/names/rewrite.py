@@ -127,9 +127,9 @@ class DocumentDraws:
             or (pool[0] in self._surrogates.own_types and self._surrogates.needs_tag(*pool))
             or (mention.entity_type in style.value_tags and pool[1] not in LONG_NUMBERS)
         ):
-            return self._get_tag(public_type, _make_tag_key(mention))
+            return self._get_tag(*_describe_tag(public_type, mention))
         draws = [*map(self._draw_part, mention.parts)]
-        return self._get_tag(public_type, _make_tag_key(mention)) if None in draws else cast("list[int]", draws)
+        return self._get_tag(*_describe_tag(public_type, mention)) if None in draws else cast("list[int]", draws)
 
     def _get_tag(self, public_type: str, equality_key: tuple[tuple[str, ...], ...]) -> str:
         group = public_type, *[part[:-1] for part in equality_key]
@@ -465,12 +465,14 @@ def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> Rewr
     )
 
 
-def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
-    """Return a key of an entity: entities with equal keys get the same tag, such as ``[city 1]``.
+def _describe_tag(public_type: str, mention: EntityMention) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return the type in an entity's tag, and a key: equal types and keys get the same tag, such as ``[city 1]``."""
+    if mention.span.entity_type == KNOWN_PERSON:
+        from textveil.text.names.known_persons import describe_known_tag  # lazy: most texts list no persons
 
-    A JSON number never shares a tag with the same digits in text.
-    """
-    return (("json",), *mention.equality_key) if mention.case == JSON_NUMBER_CASE else mention.equality_key
+        return describe_known_tag(mention)
+    key = mention.equality_key  # a JSON number never shares a tag with the same digits in text
+    return public_type, (("json",), *key) if mention.case == JSON_NUMBER_CASE else key
 
 
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:

@@ -82,6 +82,8 @@ _FORMAT = (
 _MAX_FORMATS_LENGTH = 40
 _BESIDE_FORMAT = r"(?:[!-/:-@\[-`{-~]|(?<=\\)[nrt])*"
 _FORMATS = re.compile(rf"(?:{_BESIDE_FORMAT}?{_FORMAT}){{1,4}}{_BESIDE_FORMAT}")
+#: Marks of Chinese and Japanese, and full-width marks, which no blank follows.
+_WIDE_MARKS = re.compile("([\u3001\u3002\u3008-\u3011\u3014-\u3017\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+)")
 _AMPERSAND_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
 
@@ -161,6 +163,12 @@ class ChunkTokenizer:
                 token
                 for piece in pieces
                 for token in ((piece,) if type(piece) is NamesToken else self._tokenize_without_entities(piece))
+            ]
+        if not chunk.isascii() and len(parts := _WIDE_MARKS.split(chunk)) > 1:
+            return [
+                token
+                for index, part in enumerate(parts)
+                for token in ((make_gap_token(part),) if index % 2 else self._tokenize_without_entities(part))
             ]
         if _is_format(chunk):
             return (make_gap_token(chunk),)
