@@ -25,6 +25,19 @@ from names_soup import (
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlanFactory
 
+_CUES = (
+    "hi|Hi|hey|dear|Dear|thanks|Thanks,|regards,|best,|name:|Name:|patient:|i'm|I'm|I am|this is|This is|my friend|"
+    "his boss|My friend|called|ask for|my name is|good morning|to:|client:|kind|anna|good"
+)
+_LOWER_NAMES = (
+    "hope|mark|joy|grace|will|price|zorblax|brown|long|wise|rose|young|anna|zorb|van|k|x|hope price|will brown|german|"
+    "king|may|new|north|suite|mark-zorb|zorb-hope|hope.zorb|hope,zorb|Novak|5|12|zorb's|hope's|will's"
+)
+_FOLLOWERS = (
+    "and|is|said|from|who|here|short|letter|house|to come|7|Anna|Mr.|will|has|(5)|+49 30 1234567|coffee-zorb-1990|"
+    "zorb-lover-1990|zorb-l-1990"
+)
+
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
 def plans(request: pytest.FixtureRequest, names: Path) -> NamesPlanFactory:
@@ -44,6 +57,15 @@ def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlanFactory) -> Non
 )
 def test_the_same_with_lists_of_the_users_own(plans: NamesPlanFactory, options: dict[str, Any]) -> None:
     assert not is_broken(plans.make_plan(options), 2, 750)
+
+
+@pytest.mark.parametrize("facts", ["none", "useful"])
+def test_members_behind_greetings_closings_and_labels(plans: NamesPlanFactory, facts: str) -> None:
+    """Texts have words that announce a name, common words that are names, and words with which a name ends."""
+    sources = [part.split("|") for part in (_CUES, _LOWER_NAMES, _FOLLOWERS)]
+    gaps = [" "] * 14 + [", ", ". ", ",", ",\n", "\n", ": ", "! ", " - ", "-", "; ", '" ', " & ", "."]
+    plan = plans.make_plan({"facts": facts})
+    assert not is_broken(plan, 9, 800, lambda chance: soup(chance, sources, (4, 4, 3), gaps))
 
 
 @pytest.mark.full

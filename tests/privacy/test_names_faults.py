@@ -20,6 +20,7 @@ from textveil.text.names import (
 )
 from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.name_cues import CuedNames
 from textveil.text.names.plan import NamesPlanFactory
 from textveil.text.names.spans import SpanFinder
 
@@ -119,9 +120,29 @@ READ_FAULTS: dict[str, Fault] = {
         ),
     ),
     "a name after a cue ends by the hidden word before it": (
-        spans,
-        "find_cued_names",
-        ('token.entity_type != "word" or', 'token.entity_type == "word" or'),
+        CuedNames,
+        "hide",
+        ("is_name = self._is_unlisted(token) or", "is_name ="),
+    ),
+    "only a listed name begins a name behind a cue": (
+        CuedNames,
+        "hide",
+        ("may_begin = self._is_unlisted(token) or", "may_begin ="),
+    ),
+    "only listed names continue a name behind a cue": (
+        CuedNames,
+        "_may_continue",
+        ("self._is_unlisted(token) or", ""),
+    ),
+    "a word that a name before it hides is a part of a cue": (
+        CuedNames,
+        "_is_in_no_name",
+        ("return before.token_class == KEPT and", "return True or"),
+    ),
+    "an account name is told by its words": (
+        tokenizer,
+        "_is_code",
+        ("if len(part) > 1 and", 'if len(part) > 1 and part[0] < "n" and'),
     ),
     "the length of a word decides its class": (
         Lexicon,

@@ -68,6 +68,8 @@ export type FactWordKey =
   | "language_nouns"
   | "language_varieties"
   | "month_leads"
+  | "name_cues"
+  | "name_followers"
   | "name_leads"
   | "name_prefixes"
   | "not_plurals"

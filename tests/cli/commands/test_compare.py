@@ -64,7 +64,7 @@ def test_the_help_lists_the_values_of_facts_and_the_default(here: Here, command:
     page = " ".join(here(command, "--help").text.split())
     assert "--facts <none|plain|useful|public>" in page
     default = {"compare": "", "gateway": "The gateway's default: useful."}.get(command, f"Default: {DEFAULT_FACTS}.")
-    assert command == "compare" or f"companies and products; none: no facts. {default}" in page
+    assert command == "compare" or f"companies and all products; none: no facts. {default}" in page
 
 
 def test_a_preview_in_json_has_positions_and_reasons(here: Here, tmp_path: Path) -> None:

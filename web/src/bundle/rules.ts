@@ -42,23 +42,16 @@ export function expandPattern(patterns: RulesData["patterns"], name: PatternName
 export const makeAlternatives = (words: readonly string[]): string =>
   `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
 
-/** The name of a list of words, from its key in a rules file: `ageEnds` for `age_ends`. */
+/** Keys of a rules file for lists of words for public facts: those of English, and one that English lacks. */
+const FACT_WORD_KEYS = [...Object.keys(english.optional?.facts ?? {}), "decimal_marks"] as FactWordKey[];
+
+/** The name of a property for a key of a rules file: `nameLeads` for `name_leads`. */
 type CamelCase<Key extends string> = Key extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Key;
 
 /** Words for the rules about public facts. A set is empty if the rules lack it. */
 export type FactWords = Readonly<Record<CamelCase<FactWordKey>, ReadonlySet<string>>>;
-
-/** Keys of the lists of words for public facts in a rules file. */
-const FACT_WORD_KEYS = (
-  "address_words age_ends clause_subjects code_constants comma_words counters currencies decimal_marks " +
-  "determined_nouns determiners elisions error_words field_words firm_leads foreign_words heading_leads " +
-  "identifier_pieces institution_ends joined_words joining_words kin label_nouns language_leads language_nouns " +
-  "language_varieties month_leads name_leads name_prefixes not_plurals number_words phone_labels phrases " +
-  "platforms plurals range_words roles secret_words start_followers starts street_leads technical_names units " +
-  "version_words weak_address_words work_words"
-).split(" ") as FactWordKey[];
 
 /** Date rules of a language without notations of its own. They also define the keys and types of date rules. */
 const NO_DATES: DateWords = { links: [], lower_months: false, day_stop: false };
@@ -258,7 +251,7 @@ export function readRules(content: Uint8Array): Rules {
   const required = checkShape(parsed, model, []) as RulesData;
   const listed = optional?.has("facts") ? parseObject(optional.get("facts"), RULES_FILE) : new Map<string, Json>();
   const facts = Object.fromEntries(
-    Object.values(FACT_WORD_KEYS).flatMap((key) =>
+    FACT_WORD_KEYS.flatMap((key) =>
       listed.has(key) ? [[key, checkShape(listed.get(key), [], ["optional", "facts", key]) as string[]]] : [],
     ),
   );

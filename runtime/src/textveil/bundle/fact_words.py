@@ -68,6 +68,9 @@ class FactWords:
         firm_leads: Words before a company that may be an employer or a business partner, such as ``at``.
         work_words: Words near the name of an employer, such as ``job`` and ``internship``.
         name_leads: Words before the name of a person, as in ``my name is``.
+        name_cues: One or two words before the name of a person. A blank follows them, or the comma or colon at the end
+            of the entry: ``hi``, ``this is``, ``regards,``, ``name:``.
+        name_followers: Words that may follow a name behind one of ``name_cues``, such as ``and``.
         name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         field_words: Words of fields in forms and templates, such as ``name``. Many are also family names.
         phrases: Greetings, closings and other phrases with words that are also names: ``best regards``, ``et al``. An
@@ -117,6 +120,8 @@ class FactWords:
     firm_leads: frozenset[str] = _NONE
     work_words: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
+    name_cues: frozenset[str] = _NONE
+    name_followers: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
     field_words: frozenset[str] = _NONE
     phrases: frozenset[str] = _NONE

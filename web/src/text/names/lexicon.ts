@@ -31,6 +31,7 @@ import {
   BEGINS_UNIT,
   CAPITALIZED,
   CLITIC,
+  FIRST_NAME,
   INITIAL,
   KEPT,
   KEPT_AT_SENTENCE,
@@ -166,12 +167,14 @@ export class Lexicon {
       : this.lists.getMembers("first-word").has(key)
         ? BEGINS_PLACE
         : 0;
-    const person = this.#isListedPerson(key) && !(wordFlags & FUNCTION) ? LISTED_PERSON : 0;
+    let person = this.#findPersonFlags(key);
+    if (wordFlags & FUNCTION) person &= includesWord(this.#rules.data.names.function_words, key) ? FIRST_NAME : 0;
     return makeToken(KEPT, stem, key, LOWER, this.#findNounRole(key, wordFlags), "", flags | numberFlag | person);
   }
 
-  #isListedPerson(key: string): boolean {
-    return this.lists.getMembers("given").has(key) || this.lists.getMembers("family").has(key);
+  #findPersonFlags(key: string): number {
+    if (this.lists.getMembers("given").has(key)) return LISTED_PERSON | FIRST_NAME;
+    return this.lists.getMembers("family").has(key) ? LISTED_PERSON : 0;
   }
 
   /** Create the token of a replaced lower-case word, with a flag if the word is a listed name of a person. */
@@ -187,15 +190,7 @@ export class Lexicon {
         includesWord(this.#rules.cliticPieces, key) ? CLITIC : 0,
       );
     }
-    return makeToken(
-      REPLACED,
-      word,
-      key,
-      LOWER,
-      "word",
-      findEnding(key, this.#rules),
-      this.#isListedPerson(key) ? LISTED_PERSON : 0,
-    );
+    return makeToken(REPLACED, word, key, LOWER, "word", findEnding(key, this.#rules), this.#findPersonFlags(key));
   }
 
   /**
@@ -211,7 +206,7 @@ export class Lexicon {
       includesWord(sentences.verbs, key)
     )
       return "";
-    return this.#isListedPerson(key) ? NAME_ROLE : NOUN_ROLE;
+    return this.#findPersonFlags(key) ? NAME_ROLE : NOUN_ROLE;
   }
 
   #classifyCapitalized(stem: string, key: string, pattern: number): NamesToken {

@@ -1,10 +1,25 @@
 /** Names of persons in lower case after words such as *my name is*, which are replaced also if they are common words. */
 
+import type { FactWords } from "../../bundle/rules.js";
 import { LOWER } from "../segmentation/words.js";
-import { KEPT, KEPT_WITH_CAPITALS, LISTED_PERSON, NAME_ROLE, type NamesToken } from "./tokens.js";
+import {
+  CAPITALIZED,
+  FIRST_NAME,
+  KEPT,
+  KEPT_WITH_CAPITALS,
+  LISTED_PERSON,
+  NAME_ROLE,
+  type NamesToken,
+  REPLACED,
+  SURNAME,
+} from "./tokens.js";
 
 /** Verbs between a word such as *name* and the name. */
-const VERBS: ReadonlySet<string> = new Set(["is", "was", "'s", "\u2019s"]);
+const VERB = /^(is|was|['\u2019]s)$/;
+/** Words before a kinship word, as in `my wife grace`. */
+const OWNER = /^(my|his|her|our|your|their)$/;
+/** Marks that end a name if they follow it directly. */
+const END_MARK = /^[,.;:!?)"*]/;
 
 /** The tokens of a line, with the gap before each of them. */
 interface Line {
@@ -19,27 +34,90 @@ export function isListedName({ flags, entityType }: NamesToken): boolean {
   return (flags & LISTED_PERSON) !== 0 || entityType === NAME_ROLE;
 }
 
-/** Return the indices of common words of a line that are names after a cue, as in *my name is hope price*. */
-export function findCuedNames(line: Line, leads: ReadonlySet<string>, hasCapitals: boolean): number[] {
-  const found: number[] = [];
-  let nameEnd = -1;
-  for (let index = line.start; index < line.end; index++) {
-    const word = line.words[index] as NamesToken;
-    if (word.case !== LOWER || line.gaps[index] !== " ") continue;
-    if (index !== nameEnd && !followsCue(line, index, leads)) continue;
-    if ((word.tokenClass === KEPT || word.tokenClass === KEPT_WITH_CAPITALS) && isListedName(word)) found.push(index);
-    else if (word.entityType !== "word" || (word.tokenClass === KEPT_WITH_CAPITALS && hasCapitals)) continue;
-    nameEnd = index + 1;
-  }
-  return found;
-}
+/** Mark common words of a line that are names because of a cue (the words before them), as in *hi mark*. */
+export function hideCuedNames(
+  { words, gaps, start, end }: Line,
+  hidden: Uint8Array,
+  hasCapitals: boolean,
+  { kin, nameCues, nameFollowers, nameLeads }: FactWords,
+): void {
+  /** Return whether a lower-case word is replaced at any position of the document. */
+  const isUnlisted = ({ tokenClass, entityType }: NamesToken): boolean =>
+    tokenClass === KEPT_WITH_CAPITALS ? !hasCapitals : tokenClass === REPLACED && entityType === "word";
 
-/** Return whether a word such as *name* and a verb are before an index, and no rule replaces these two words. */
-function followsCue({ words, gaps }: Line, index: number, leads: ReadonlySet<string>): boolean {
-  const [before, lead, verb] = [words[index - 3], words[index - 2], words[index - 1]];
-  const gap = gaps[index - 1] ?? "-";
-  if (verb?.tokenClass !== KEPT || lead?.tokenClass !== KEPT || (gap !== "" && gap !== " ")) return false;
-  if (!VERBS.has(verb.key) || !leads.has(lead.key)) return false;
-  if (before === undefined || gaps[index - 2] !== " ") return true;
-  return before.tokenClass === KEPT && before.entityType !== NAME_ROLE;
+  /** Return whether no lower-case name is before a common word, of which the word is a part (`martin short`). */
+  const isInNoName = (index: number): boolean => {
+    const before = words[index - 1];
+    if (hasCapitals || before === undefined || gaps[index] !== " ") return true;
+    return before.tokenClass === KEPT && before.entityType !== NAME_ROLE;
+  };
+
+  /** Return the key of a word that stays unchanged; empty for other words, and for those that may begin a name. */
+  const readKey = (index: number): string => {
+    const word = words[index];
+    if (word === undefined || hidden[index]) return "";
+    const { tokenClass, flags, key } = word;
+    return (tokenClass === KEPT && !flags) || (tokenClass === CAPITALIZED && !(flags & SURNAME)) ? key : "";
+  };
+
+  /** Return whether a word such as *name* and a verb are before an index, and no rule replaces these two words. */
+  const followsVerb = (index: number): boolean => {
+    const [lead, verb] = [words[index - 2], words[index - 1]];
+    if (verb?.tokenClass !== KEPT || lead?.tokenClass !== KEPT || !/^ ?$/.test(gaps[index - 1] as string)) return false;
+    return VERB.test(verb.key) && nameLeads.has(lead.key) && isInNoName(index - 2);
+  };
+
+  /** Return the kind of the cue before a word: a mark, a blank, or `kin`; empty for none. */
+  const findCue = (index: number): string => {
+    let first = index - 1;
+    const [key, gap] = [readKey(first), gaps[index] as string];
+    if (!key) return "";
+    let kind = "";
+    if (nameCues.has(`${key},`) && (gap.includes(",") || index === start)) kind = ",";
+    else if (nameCues.has(`${key}:`) && gap.includes(":")) kind = ":";
+    else if (gap === " ") {
+      if (nameCues.has(key)) kind = " ";
+      else if (first > start && gaps[first] === " ") {
+        const lead = readKey(--first);
+        if (nameCues.has(`${lead} ${key}`)) kind = " ";
+        else if (OWNER.test(lead) && kin.has(key)) kind = "kin";
+      }
+    }
+    return index === start || !words[first]?.entityType || isInNoName(first) ? kind : "";
+  };
+
+  /** Return the index after the name that a cue announces at an index; the index itself if there is none. */
+  const findNameEnd = (index: number): number => {
+    const cue = findCue(index);
+    if (!cue) return index;
+    let stop = index + 1;
+    for (; stop < end && gaps[stop] === " "; stop++) {
+      const word = words[stop] as NamesToken;
+      if (word.case !== LOWER || !(isUnlisted(word) || isListedName(word) || word.entityType === "group")) break;
+    }
+    if (stop === end) return stop;
+    const first = words[index] as NamesToken;
+    const isOneVerb = stop === index + 1 && first.tokenClass === KEPT && !isListedName(first);
+    if (cue === "," || (cue === "kin" && isOneVerb)) return index;
+    const [key, gap] = [readKey(stop), gaps[stop] as string];
+    let isEnd = END_MARK.test(gap);
+    if (gap === " ") isEnd = nameFollowers.has(key);
+    else if (!gap) isEnd = VERB.test(key);
+    return isEnd && !(/^ ?$/.test(gap) && words[stop]?.entityType) ? stop : index;
+  };
+
+  let nameEnd = -1;
+  for (let index = start; index < end; index++) {
+    const word = words[index] as NamesToken;
+    const isName = isUnlisted(word) || isListedName(word);
+    const mayBegin = isUnlisted(word) || word.flags & FIRST_NAME;
+    if (word.case !== LOWER || !(isName || mayBegin)) continue;
+    let stop = index;
+    if (gaps[index] === " " && ((isName && index === nameEnd) || followsVerb(index))) stop = nameEnd = index + 1;
+    else if (mayBegin) stop = findNameEnd(index);
+    for (let at = index; at < stop; at++) {
+      const { tokenClass } = words[at] as NamesToken;
+      if (tokenClass === KEPT || tokenClass === KEPT_WITH_CAPITALS) hidden[at] = 1;
+    }
+  }
 }

@@ -14,7 +14,7 @@ import {
   SENTENCE_END,
   type TextElement,
 } from "./entitySpans.js";
-import { findCuedNames, isListedName } from "./nameCues.js";
+import { hideCuedNames, isListedName } from "./nameCues.js";
 import {
   findIbanEnd,
   findListNumber,
@@ -47,10 +47,10 @@ import {
   KEPT_AT_START,
   KEPT_WITH_CAPITALS,
   LEGAL_FORM,
-  LISTED_PERSON,
   mayBeginName,
   mayFollowInitials,
   NAME_AFTER_TITLE,
+  NAME_FLAGS,
   type NamesToken,
   NUMBER_WORD,
   REPLACED,
@@ -111,13 +111,13 @@ export class SpanFinder implements TokenLine {
     if (this.rules.dates.links.length > 0 || this.rules.dates.day_stop)
       markDigitsBesideMonths(this, this.rules.dates, (index) => this.#hasReadableKey(index));
     const capitalized = this.#findCapitalized();
-    for (const index of findCuedNames(this, this.rules.facts.nameLeads, this.#hasCapitals)) this.#hidden[index] = 1;
     this.#hasLowerWord = false;
     for (let index = this.start; index < this.end && !this.#hasLowerWord; index++) {
       this.#hasLowerWord = gaps[index] !== "-" && this.#isLowerWord(this.#getWord(index));
     }
     if (capitalized.length > 0) this.#hideCapitalized(capitalized);
     this.#hideSurnames(capitalized);
+    hideCuedNames(this, this.#hidden, this.#hasCapitals, this.rules.facts);
     let keptText = elements.pop() as string;
     for (let index = this.start; index < this.end; ) {
       const word = this.#getWord(index);
@@ -222,7 +222,7 @@ export class SpanFinder implements TokenLine {
     if (
       word.tokenClass === KEPT &&
       word.case === LOWER &&
-      (word.flags & ~(NUMBER_WORD | LISTED_PERSON)) === 0 &&
+      (word.flags & ~(NUMBER_WORD | NAME_FLAGS)) === 0 &&
       word.entityType !== ""
     ) {
       this.#hidden[after] = 1;

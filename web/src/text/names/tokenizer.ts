@@ -450,5 +450,7 @@ export class ChunkTokenizer {
 /** Return whether letters and digits with hyphens between them are an identifier, such as `AB-12`. */
 function isCode(parts: readonly string[]): boolean {
   const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
-  return entityTypes.includes("A") || entityTypes.includes("a0a");
+  const words = parts.filter((part) => !SHORT_NUMBER.test(part) && [...part].length > 1);
+  const isAccountName = words.length > 1 && /^\d{4}$/.test(parts[parts.length - 1] ?? "");
+  return entityTypes.includes("A") || entityTypes.includes("a0a") || isAccountName;
 }

@@ -22,6 +22,9 @@ export const BEGINS_DOTTED_NAME = 64;
 export const NAME_AFTER_TITLE = 128;
 export const LEGAL_FORM = 256;
 export const LISTED_PERSON = 2048;
+/** A lower-case word on the list of first names; of function words only those that are also first names (`will`). */
+export const FIRST_NAME = 2097152;
+export const NAME_FLAGS = LISTED_PERSON | FIRST_NAME;
 export const NUMBER_WORD = 4096;
 export const INITIALS = 8192;
 /** A match of a user's own entity type, or a string that contains such a match. No rule keeps it. */

@@ -22,6 +22,7 @@ from textveil.text.names.tokens import (
     CAPITALIZED,
     CLITIC,
     DIGITS,
+    FIRST_NAME,
     GAP,
     INITIAL,
     INITIALS,
@@ -105,17 +106,15 @@ class Lexicon:
     ) -> None:
         rules = lists.rules
         self.rules: Rules = rules
-        self._common, self._capitals = lists.common_words, lists.kept_capitals
+        self._common, self._capitals, self._symbols = lists.common_words, lists.kept_capitals, lists.kept_symbols
         self._clitic = LazyPattern(re.compile, lambda: clitic_pattern(rules.clitics.all))
         self._negation = rules.clitics.negation
         self._leading_clitics = rules.clitics.before
         self.clitic_pieces: frozenset[str] = rules.clitics.pieces
         #: Letters that are clitics after a stray blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
-        self._symbols, self._persons = (
-            lists.kept_symbols,
-            lists.members_by_type["given"] | lists.members_by_type["family"],
-        )
+        self._person_flags = dict.fromkeys(lists.members_by_type["family"], LISTED_PERSON)
+        self._person_flags |= dict.fromkeys(lists.members_by_type["given"], LISTED_PERSON | FIRST_NAME)
         lower_case_lists = _LOWER_CASE_LISTS + (("month",) if rules.dates.lower_months else ())
         self._lower_case_types = _map_entries_to_lists(lists.members_by_type, _ANY_CASE_LISTS + lower_case_lists)
         self._capitalized_types = _map_entries_to_lists(lists.members_by_type, _ANY_CASE_LISTS + _CAPITALIZED_LISTS)
@@ -126,7 +125,7 @@ class Lexicon:
         self._listed_by_user = self._denied | self._randomized
         self._never_plain = (
             self._capitals | self._allowed | self._listed_by_user | self._span_flags.keys() | rules.number_words.keys()
-        ) | self._persons
+        ) | self._person_flags.keys()
         self.randomized_spans: RandomizedSpans = RandomizedSpans()
         #: Cached tokens of public words, by the word with the mark after it. They depend only on the lists and options.
         self.listed_tokens: dict[str, ChunkTokens] = {}
@@ -319,8 +318,10 @@ class Lexicon:
             return token._replace(entity_type=entity_type, layout="", flags=token.flags & LISTED_PERSON | number_flag)
         number_flag = NUMBER_WORD if folded in self.rules.number_words else 0
         if marks & (STRICT | FUNCTION):
-            flags = self._span_flags.get(folded, 0) | number_flag
-            flags |= LISTED_PERSON if folded in self._persons and not marks & FUNCTION else 0
+            name_flags = self._person_flags.get(folded, 0)
+            if marks & FUNCTION:
+                name_flags &= FIRST_NAME * (folded in self.rules.name_like)  # ``will``
+            flags = self._span_flags.get(folded, 0) | number_flag | name_flags
             return NamesToken(KEPT, word, folded, LOWER, self._find_noun_role(folded, marks), "", flags)
         token = self.make_unlisted_token(word, folded)
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
@@ -333,7 +334,8 @@ class Lexicon:
             folded: The word, normalized (lower case, NFKC).
         """
         token = self._make_unknown(word, folded)
-        return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
+        flags = self._person_flags.get(folded, 0)
+        return token._replace(flags=flags) if flags and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
         """Create the token of a lower-case word that is replaced. A public ending such as ``-tion`` may remain.
@@ -356,7 +358,7 @@ class Lexicon:
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""
-        return NAME_ROLE if word in self._persons else NOUN_ROLE
+        return NAME_ROLE if word in self._person_flags else NOUN_ROLE
 
     def _classify_capitalized(self, word: str, folded: str, spelling: str, case: int) -> NamesToken:
         if len(word) == 1:
@@ -431,7 +433,7 @@ def is_title_case(token: NamesToken) -> bool:
 
 def may_join_name(token: NamesToken) -> bool:
     """Return whether a common word may be a part of a name before it, as *short* in ``martin short``."""
-    flags = token.flags & ~(NUMBER_WORD | LISTED_PERSON)
+    flags = token.flags & ~(NUMBER_WORD | LISTED_PERSON | FIRST_NAME)
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=flags))
 
 

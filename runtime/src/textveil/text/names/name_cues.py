@@ -1,12 +1,31 @@
-"""Names of persons in lower case after words such as *my name is*, which are replaced also if they are common words."""
+"""Names of persons in lower case after words such as *my name is*, which are replaced also if they are common words.
 
-from collections.abc import Collection, Sequence
+A *cue* is one or two unchanged words, and the gap (blanks and marks) after them, behind which a name is likely: *hi*
+before a blank, *regards* before a comma.
+"""
 
-from textveil.text.names.tokens import KEPT, KEPT_WITH_CAPITALS, LISTED_PERSON, NAME_ROLE, NamesToken
+from collections.abc import MutableSequence, Sequence
+
+from textveil.bundle.fact_words import FactWords
+from textveil.text.names.tokens import (
+    CAPITALIZED,
+    FIRST_NAME,
+    KEPT,
+    KEPT_WITH_CAPITALS,
+    LISTED_PERSON,
+    NAME_ROLE,
+    REPLACED,
+    SURNAME,
+    NamesToken,
+)
 from textveil.text.segmentation import LOWER
 
 #: Verbs between a word such as *name* and the name. A clitic (``'s``) is a word of its own.
 _VERBS = frozenset(("is", "was", "'s", "\u2019s"))
+#: Words before a kinship word, as in ``my wife grace``.
+_OWNERS = frozenset(("my", "his", "her", "our", "your", "their"))
+#: Marks that end a name if they follow it directly.
+_END_MARKS = frozenset(',.;:!?)"*')
 
 
 def is_listed_name(token: NamesToken) -> bool:
@@ -14,49 +33,144 @@ def is_listed_name(token: NamesToken) -> bool:
     return token.flags & LISTED_PERSON > 0 or token.entity_type == NAME_ROLE
 
 
-def find_cued_names(
-    words: Sequence[NamesToken], gaps: Sequence[str], special: Sequence[int], leads: Collection[str], has_capitals: bool
-) -> list[int]:
-    """Return the indices of common words that are names because of a phrase before them: *my name is hope price*.
+class CuedNames:
+    """Finder of common words that are names because of the words before them: *my name is hope price*, *hi mark*.
 
-    A name may have several words: after a replaced word the next word is read as a part of the name.
+    A name may have several words. The decisions do not depend on the spelling of a replaced word: a word on no list is
+    a part of a name like a listed one.
 
     Args:
         words: Tokens of a text.
         gaps: The gap (blanks and marks) before each token.
-        special: Indices of the tokens of a line, without those that always stay unchanged, in order.
-        leads: Words before a name, such as *name*.
+        hidden: Whether each token is replaced, which ``hide`` changes. For words with a capital it must be final.
         has_capitals: Whether the document has a capital letter.
+        rules: Words of the language.
     """
-    found, name_end = [], -1
-    for index in special:
-        token = words[index]
-        if (
-            token.case != LOWER
-            or gaps[index] != " "
-            or not (index == name_end or _follows_cue(words, gaps, index, leads))
-        ):
-            continue
-        if token.token_class in (KEPT, KEPT_WITH_CAPITALS) and is_listed_name(token):
-            found.append(index)
-        elif token.entity_type != "word" or (token.token_class == KEPT_WITH_CAPITALS and has_capitals):
-            continue
-        name_end = index + 1
-    return found
 
+    def __init__(
+        self,
+        words: Sequence[NamesToken],
+        gaps: Sequence[str],
+        hidden: MutableSequence[int],
+        has_capitals: bool,
+        rules: FactWords,
+    ) -> None:
+        self._words, self._gaps, self._hidden = words, gaps, hidden
+        self._has_capitals, self._rules = has_capitals, rules
 
-def _follows_cue(words: Sequence[NamesToken], gaps: Sequence[str], index: int, leads: Collection[str]) -> bool:
-    """Return whether a word such as *name* and a verb are before ``index``, as in *my name is*.
+    def hide(self, special: Sequence[int], start: int, end: int) -> None:
+        """Mark the common words of a line that are names.
 
-    No rule may replace these two words. So the result is false after a lower-case name, of which the word *name*
-    could be a part.
-    """
-    if index < 2 or gaps[index - 1] not in ("", " ") or words[index - 1].token_class != KEPT:
-        return False
-    lead = words[index - 2]
-    if words[index - 1].key not in _VERBS or lead.token_class != KEPT or lead.key not in leads:
-        return False
-    if index == 2 or gaps[index - 2] != " ":
-        return True
-    before = words[index - 3]
-    return before.token_class == KEPT and before.entity_type != NAME_ROLE
+        Args:
+            special: Indices of the tokens of the line, without those that always stay unchanged, in order.
+            start: Index of the first token of the line.
+            end: Index after the last token of the line.
+        """
+        name_end = -1
+        for index in special:
+            token = self._words[index]
+            is_name = self._is_unlisted(token) or is_listed_name(token)
+            may_begin = self._is_unlisted(token) or token.flags & FIRST_NAME
+            if token.case != LOWER or not (is_name or may_begin):
+                continue
+            if self._gaps[index] == " " and ((is_name and index == name_end) or self._follows_verb(index)):
+                name_end = index + 1
+                self._hide(index)
+            elif may_begin:
+                for at in range(index, self._find_name_end(index, start, end)):
+                    self._hide(at)
+
+    def _hide(self, index: int) -> None:
+        if self._words[index].token_class in (KEPT, KEPT_WITH_CAPITALS):
+            self._hidden[index] = True
+
+    def _is_unlisted(self, token: NamesToken) -> bool:
+        """Return whether a lower-case word is replaced at any position of the document, as words on no list are."""
+        if token.token_class == KEPT_WITH_CAPITALS:
+            return not self._has_capitals
+        return token.token_class == REPLACED and token.entity_type == "word"
+
+    def _follows_verb(self, index: int) -> bool:
+        """Return whether a word such as *name* and a verb are before ``index``, as in *my name is*.
+
+        No rule may replace these two words. So the result is false after a lower-case name, of which the word *name*
+        could be a part.
+        """
+        words, gaps = self._words, self._gaps
+        if index < 2 or gaps[index - 1] not in ("", " ") or words[index - 1].token_class != KEPT:
+            return False
+        lead = words[index - 2]
+        if words[index - 1].key not in _VERBS or lead.token_class != KEPT or lead.key not in self._rules.name_leads:
+            return False
+        return self._is_in_no_name(index - 2)
+
+    def _is_in_no_name(self, index: int) -> bool:
+        """Return whether no lower-case name is before a common word, of which it is a part: *short* in *martin short*.
+
+        Only documents without capitals have such names.
+        """
+        if self._has_capitals or index == 0 or self._gaps[index] != " ":
+            return True
+        before = self._words[index - 1]
+        return before.token_class == KEPT and before.entity_type != NAME_ROLE
+
+    def _find_name_end(self, index: int, start: int, end: int) -> int:
+        """Return the index after the name that a cue announces at ``index``; ``index`` if there is none.
+
+        The name must end before a mark, at the end of the line, or before a word such as *and*: *my friend will brown,*
+        has a name, and *i'm will to come* has none.
+        """
+        cue = self._find_cue(index, start)
+        if not cue:
+            return index
+        words, gaps, stop = self._words, self._gaps, index + 1
+        while stop < end and gaps[stop] == " " and self._may_continue(words[stop]):
+            stop += 1
+        if stop == end:
+            return stop
+        is_one_verb = stop == index + 1 and words[index].token_class == KEPT and not is_listed_name(words[index])
+        if cue == "," or (cue == "kin" and is_one_verb):  # "my friend will, too"
+            return index
+        if (gap := gaps[stop]) not in ("", " "):
+            return stop if gap[0] in _END_MARKS else index
+        followers = self._rules.name_followers if gap else _VERBS
+        return stop if not words[stop].entity_type and self._read_key(stop) in followers else index
+
+    def _may_continue(self, token: NamesToken) -> bool:
+        """Return whether a word may be a later word of a name. *Brown* is on the list of groups."""
+        if token.case != LOWER:
+            return False
+        return self._is_unlisted(token) or is_listed_name(token) or token.entity_type == "group"
+
+    def _find_cue(self, index: int, start: int) -> str:
+        """Return the kind of the cue before a word: ``","``, ``":"``, ``" "``, or ``"kin"``; empty for none."""
+        first = index - 1
+        key, gap, cues = self._read_key(first), self._gaps[index], self._rules.name_cues
+        kind = ""
+        if key == "":
+            return ""
+        if f"{key}," in cues and ("," in gap or index == start):
+            kind = ","
+        elif f"{key}:" in cues and ":" in gap:
+            kind = ":"
+        elif gap == " ":
+            if key in cues:
+                kind = " "
+            elif first > start and self._gaps[first] == " ":
+                first -= 1
+                lead = self._read_key(first)
+                if f"{lead} {key}" in cues:
+                    kind = " "
+                elif lead in _OWNERS and key in self._rules.kin:
+                    kind = "kin"
+        is_final = index == start or self._words[first].entity_type == ""
+        return kind if is_final or self._is_in_no_name(first) else ""
+
+    def _read_key(self, index: int) -> str:
+        """Return the key of a word that stays unchanged; empty for other words, and for those that may begin a name."""
+        if index < 0 or self._hidden[index]:
+            return ""
+        token = self._words[index]
+        if token.token_class == KEPT:
+            return "" if token.flags else token.key
+        return token.key if token.token_class == CAPITALIZED and not token.flags & SURNAME else ""

@@ -17,7 +17,7 @@ from itertools import compress, islice, pairwise
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
 from textveil.text.names.lexicon import Lexicon, is_title_case, may_follow_initials, may_join_name
-from textveil.text.names.name_cues import find_cued_names, is_listed_name
+from textveil.text.names.name_cues import CuedNames, is_listed_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -29,6 +29,7 @@ from textveil.text.names.tokens import (
     CLITIC,
     DIGITS,
     ENDS_IN_INITIAL,
+    FIRST_NAME,
     IBAN_HEAD,
     INITIAL,
     INITIALS,
@@ -41,7 +42,6 @@ from textveil.text.names.tokens import (
     LISTED_PERSON,
     LONE_INITIAL,
     NAME_AFTER_TITLE,
-    NAME_ROLE,
     OUTWARD,
     RANDOMIZED,
     REPLACED,
@@ -147,14 +147,14 @@ class SpanFinder:
         if (dates := self._rules.dates).links or dates.day_stop:
             numbers.mark_digits_beside_months(words, gaps, special, start, end, dates, self._has_readable_key)
         capitalized = self._find_capitalized(special, end)
-        if any(words[at].flags & LISTED_PERSON or words[at].entity_type == NAME_ROLE for at in special):
-            for at in find_cued_names(words, gaps, special, self._rules.facts.name_leads, self._has_capitals):
-                self._hidden[at] = True
         line = (words[at] for at in range(start, end) if gaps[at] != "-")
         self._has_lower = not capitalized or any(map(self._is_lower, line))
         if capitalized:
             self._hide_capitalized(capitalized, end)
             self._hide_surnames(capitalized, end)
+        if any(words[at].flags & (LISTED_PERSON | FIRST_NAME) for at in special):
+            cues = CuedNames(words, gaps, self._hidden, self._has_capitals, self._rules.facts)
+            cues.hide(special, start, end)
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()

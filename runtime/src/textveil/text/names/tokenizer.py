@@ -324,13 +324,16 @@ class ChunkTokenizer:
 def _is_code(parts: Sequence[str]) -> bool:
     """Return whether letters and digits with hyphens between them are an identifier, such as ``AB-12``.
 
-    An identifier has a part in capitals, or digits between letters.
+    An identifier has a part in capitals, or digits between letters, or the form of an account name: two words or more,
+    and four digits at its end (``coffee-lover-1990``).
 
     Args:
         parts: The parts between the hyphens.
     """
     kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
-    return "A" in kinds or "a0a" in kinds
+    words = [part for part in parts if len(part) > 1 and not part.isdigit()]
+    is_account = len(words) > 1 and kinds[-1] == "0" and len(parts[-1]) == 4
+    return "A" in kinds or "a0a" in kinds or is_account
 
 
 def make_gap_token(text: str) -> NamesToken:

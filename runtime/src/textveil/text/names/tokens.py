@@ -45,6 +45,8 @@ BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 SURNAME = 131072
 #: A function word that is also a family name: it belongs to a name after it that is all of a quotation or a line.
 SURNAME_PARTICLE = 1048576
+#: A lower-case word on a list of first names; of function words only those that are also first names (``will``).
+FIRST_NAME = 2097152
 #: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
 IBAN_HEAD, IBAN_GROUP = 262144, 524288
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.

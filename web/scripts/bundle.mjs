@@ -1,0 +1,33 @@
+/** Bundles the compiled modules into `dist/textveil.js`, and shortens properties that are long, frequent and internal. */
+
+import { build } from "esbuild";
+
+/** Properties that no caller sees and no key of a file names. */
+const INTERNAL = [
+  "afterOddBackslashes",
+  "commandState",
+  "hasCapitalBeside",
+  "isTainted",
+  "isUseful",
+  "lastCharacter",
+  "openBraces",
+  "openBrackets",
+  "openRegions",
+  "popRegion",
+  "precedingWord",
+  "pushRegion",
+  "titleCaseWords",
+  "tokenClass",
+  "topRegion",
+];
+
+await build({
+  entryPoints: ["dist/index.js"],
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  mangleProps: new RegExp(`^(${INTERNAL.join("|")})$`),
+  outfile: "dist/textveil.js",
+  logLevel: "warning",
+});
