@@ -115,6 +115,7 @@ HIDDEN = [
     ("the password is ERR_CONNECTION_RESET; token error code ERR_TIME_OUT", "ERR_CONNECTION_RESET ERR_TIME_OUT"),
     ("the code v4.2.1, pin v4.2.1, version 10.0.0.1 and v10.0.0.1", "v4.2.1 v4.2.1 10.0.0.1 v10.0.0.1"),
     ("Enter Security Code 45 now, his Login Password 4.2.1 or his Security Code is 45 too", "45 4.2.1 45"),
+    ("Then please enter the Security Code 45 now", "45"),
     ("order status 404, error 642, version 202.555.0142", "404 642 202.555.0142"),
     ("May Kowal left. May was here, and May I know", "May May May"),
     ("Tel Kowal and Tel, Kowal", "Tel Tel"),

@@ -283,11 +283,14 @@ class NumberFacts:
             entity_type: Entity type of the number.
             text: The number as spelled.
         """
-        if place.follows(index, self._words.secret_words) or place.get_word(index - 1).lower() in self._before_values:
+        follows_lead = place.follows(index, self._before_values)
+        if follows_lead and (
+            place.follows(index, self._words.secret_words) or place.get_word(index - 1).lower() in self._before_values
+        ):
             return False
         if self._strings.is_useful and _AMOUNT.fullmatch(text) and self._is_amount(place, index):
             return True
-        if place.follows(index, self._before_values) and not self._has_unit(place, index):
+        if follows_lead and not self._has_unit(place, index):
             return False
         if place.has_letter(index) and self._may_be_house(place, index):
             return False
