@@ -154,11 +154,9 @@ export class FactStrings {
   }
 
   #isForeign(word: string): boolean {
-    const isListed =
-      this.lists.factLists.foreign.has(word) ||
-      this.words.foreignWords.has(word) ||
-      isJoinedText(word, this.words.joinedWords, this.denied);
-    return this.isUseful && isListed && this.#isFree(word);
+    const isListed = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
+    const isKept = (this.isUseful && isListed) || isJoinedText(word, this.words.joinedWords, this.denied);
+    return isKept && this.#isFree(word);
   }
 
   /** Return whether a key such as *l'image* consists of an elided word and a word that is no name. */

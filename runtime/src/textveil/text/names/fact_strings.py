@@ -133,7 +133,7 @@ class FactStrings:
 
     @cached_property
     def _joined_words(self) -> frozenset[str]:
-        return self.words.joined_words - self.denied if self.is_useful else frozenset()
+        return self.words.joined_words - self.denied
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
