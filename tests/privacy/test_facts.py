@@ -8,6 +8,7 @@ from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
 from textveil.text.names.fact_products import ProductFacts
+from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
 
@@ -332,6 +333,28 @@ def test_a_planted_fault_shows_an_employer(
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:
     assert list_hidden(make_plan(sanitizer, "useful"), "They write to US Jewish schools in US English.") == "US Jewish"
+
+
+def test_tags_keep_acronyms_of_the_pool(sanitizer: Sanitizer) -> None:
+    """With tags alone no acronym is printed as a surrogate, so those of the pool count as listed ones."""
+    text = "We read the SWOT for SMEs, a swot analysis, the MOU and the PTA"
+    assert list_hidden(make_plan(sanitizer, "public"), text) == "SWOT SMEs swot MOU PTA"
+    plan = sanitizer.names_plan(protect="names", facts="useful", style="tag")
+    assert list_hidden(plan, text) == "PTA"
+    plain = sanitizer.names_plan(protect="names", facts="plain", style="tag")
+    assert list_hidden(plain, "A SWOT analysis of the MOU") == "MOU"
+    others: list[dict[str, Any]] = [{"deny": ["swot"]}, {"drop": ["acronym"]}]
+    for options in others:
+        hidden = list_hidden(sanitizer.names_plan(protect="names", facts="useful", style="tag", **options), text)
+        assert "SWOT" in hidden
+
+
+def test_a_planted_fault_keeps_surrogates_for_acronyms(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = 'self.lists.surrogate_pools["acronym"]'
+    monkeypatch.setattr(FactStrings, "surrogates", frozenset[str]())
+    changed = planted(FactStrings._acronyms.func, (f"{pool} if self.only_tags else ()", pool))
+    monkeypatch.setattr(FactStrings, "_acronyms", property(changed.func))
+    assert list_hidden(make_plan(sanitizer, "useful", ("zorblax",)), "We read the SWOT of it") == ""
 
 
 def test_tags_keep_words_of_the_pools_in_lower_case(sanitizer: Sanitizer) -> None:

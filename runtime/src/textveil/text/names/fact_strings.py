@@ -19,12 +19,10 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
-#: Fewest letters of a single word in Title case that is kept, and of a term in Title case.
-_MIN_HEADING, _MIN_TERM = 4, 3
-#: Smallest number of letters of the word after an elided word, as in *l'image*.
-_MIN_ELIDED = 3
-#: Prefix of the names of pools with surrogates for unlisted words, which are common words.
-_WORD_POOLS = "word"
+#: Fewest letters of a single word in Title case that is kept, of a term in Title case, and of *image* in *l'image*.
+_MIN_HEADING, _MIN_TERM, _MIN_ELIDED = 4, 3, 3
+#: Prefixes of the names of pools with surrogates for unlisted words, which are common words, and for acronyms.
+_WORD_POOLS = ("word", "acronym")
 _PERSON_LISTS = ("given", "family", "given-abroad")
 #: Printable ASCII characters, of which identifiers consist.
 PIECES = re.compile(r"[\x20-\x7e]+")
@@ -92,11 +90,11 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates (replacements) for words on no list that are not also surrogates for names or for another type."""
+        """Surrogates for unlisted words and for acronyms, in lower case: no names, and none of another type."""
         pools = self.lists.surrogate_pools.items()
-        words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
-        others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
-        return words.difference(entry.lower() for pool in others for entry in pool)
+        words = frozenset(word.lower() for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
+        others = [entry.lower() for name, pool in pools if not name.startswith(_WORD_POOLS) for entry in pool]
+        return words.difference(self.words.institution_ends, others)
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -106,10 +104,6 @@ class FactStrings:
     @cached_property
     def _place_names(self) -> frozenset[str]:
         return frozenset().union(*(self.lists.members_by_type[name] for name in _PLACE_LISTS))
-
-    @cached_property
-    def _institution_words(self) -> frozenset[str]:
-        return self.lists.members_by_type["institution-word"]
 
     @cached_property
     def _terms(self) -> frozenset[str]:
@@ -153,9 +147,15 @@ class FactStrings:
         return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
+    def _acronyms(self) -> AbstractSet[str]:
+        """Listed acronyms, and if tags replace all entities, those that are surrogates otherwise (replacements)."""
+        pool = self.lists.surrogate_pools["acronym"] if self.only_tags else ()
+        return self.lists.fact_lists["acronym"] | {word for word in pool if word.lower() in self._pool_words}
+
+    @cached_property
     def _capitals(self) -> frozenset[str]:
         lists = self.lists.fact_lists
-        found = lists["capital"] | lists["acronym"] | (lists["company"] if self.is_public else frozenset())
+        found = lists["capital"] | self._acronyms | (lists["company"] if self.is_public else frozenset())
         return frozenset(entry for entry in found if entry.lower() not in self.surrogates)
 
     # --- single words
@@ -283,7 +283,7 @@ class FactStrings:
 
     def is_acronym(self, text: str) -> bool:
         """Return whether a text is an acronym on a public list, and not also a name."""
-        return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
+        return text in self._acronyms and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
         """Return whether a lower-case word may stay unchanged as a part of an identifier, such as ``user_id``."""
@@ -313,7 +313,7 @@ class FactStrings:
         return bool(tokens) and all(map(self._is_public_capital, [token.text for token in tokens]))
 
     def _is_public_capital(self, text: str) -> bool:
-        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self.lists.fact_lists["acronym"]):
+        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self._acronyms):
             return text.lower() not in self.denied and text.lower() not in self.persons
         return False
 
@@ -372,7 +372,8 @@ class FactStrings:
         is_plain = keys[0] in self._terms or not (marks[0] & RARE or is_excluded)
         if len(keys) == 1 and is_plain:
             return True
-        is_institution = keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
+        last, institutions = keys[-1], self.lists.members_by_type["institution-word"]
+        is_institution = last in institutions or last in self.words.institution_ends
         if len(keys) > 1 and (is_institution or all(mark & CENSUS for mark in marks)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
@@ -474,11 +475,10 @@ class FactStrings:
     @cached_property
     def _label_words(self) -> frozenset[str]:
         """All words of labels, fixed phrases and technical names, and the letters *a* to *z*; in lower case."""
-        words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
+        words, acronyms = self.words, map(str.lower, self._acronyms)
         listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
-        return frozenset("abcdefghijklmnopqrstuvwxyz").union(
-            *(re.split("[ :-]", text) for part in listed for text in part)
-        )
+        pieces = (re.split("[ :-]", text) for part in listed for text in part)
+        return frozenset("abcdefghijklmnopqrstuvwxyz").union(*pieces)
 
     @cached_property
     def _small_sets(self) -> frozenset[str]:
