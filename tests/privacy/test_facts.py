@@ -7,6 +7,7 @@ import pytest
 from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
+from textveil.text.names.fact_numbers import NumberFacts
 from textveil.text.names.fact_products import ProductFacts
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.plan import NamesPlan
@@ -26,6 +27,7 @@ HIDDEN = [
     ("He saw KowalError, JohnException and Kowal The (The Kowal)", "KowalError JohnException Kowal The"),
     ("Mr. Nokia called, I met Nokia; my password instagram is old", "Nokia Nokia instagram"),
     ("The Kowal Nokia saw the Nokia Kowal", "Nokia Nokia"),
+    ("He went past 14 Kowal, up 7 Kowal, and lives in 12, Kowal; room 9, Kowal", "14 7 12 9"),
     ("I live in w2, room x1; the pin is h_2", "w2 x1 h_2"),
     ("we met The Kowal, saw The Zorblax and then The", "The Kowal Zorblax"),
     ("on 3 May 2019 - 4 June 2020", "3 May 4 June"),
@@ -156,6 +158,7 @@ KEPT = [
         "google Nokia/Nvidia",
     ),
     ("useful", "Nokia makes a phone", "Nokia"),
+    ("plain", "See Exhibit 8, Kowal and rule 2: Kowal", "8 2"),
     ("public", "see docs.github.com and https://github.com/kowal/report", "docs.github.com https://github.com report"),
     ("plain", "Answer in at most 3 sentences", "3"),
     ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
@@ -304,6 +307,14 @@ def test_a_company_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer, text:
     assert "Nokia" in list_hidden(plan, text)
     assert "Nokia" not in list_hidden(make_plan(sanitizer, "public"), text.replace("Kowal", "it"))
     assert "instagram" in list_hidden(plan, text.replace("Nokia", "instagram"))
+
+
+def test_a_planted_fault_shows_a_house_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "He went past 14 Kowal"
+    assert "14" in list_hidden(make_plan(sanitizer, "useful"), text)
+    faulty = planted(NumberFacts.is_kept, ("place.gaps[index + 1][:1] in _NUMBER_ENDS and ", ""))
+    monkeypatch.setattr(NumberFacts, "is_kept", faulty)
+    assert "14" not in list_hidden(make_plan(sanitizer, "useful"), text)
 
 
 def test_a_denied_company_is_hidden(sanitizer: Sanitizer) -> None:
