@@ -7,7 +7,9 @@ import pytest
 from fact_exchange import LEVELS, make_plan
 from planted import planted
 from textveil import Sanitizer
+from textveil.text.names.fact_numbers import NumberFacts
 from textveil.text.names.fact_products import ProductFacts
+from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
 
@@ -25,6 +27,7 @@ HIDDEN = [
     ("He saw KowalError, JohnException and Kowal The (The Kowal)", "KowalError JohnException Kowal The"),
     ("Mr. Nokia called, I met Nokia; my password instagram is old", "Nokia Nokia instagram"),
     ("The Kowal Nokia saw the Nokia Kowal", "Nokia Nokia"),
+    ("He went past 14 Kowal, up 7 Kowal, and lives in 12, Kowal; room 9, Kowal", "14 7 12 9"),
     ("I live in w2, room x1; the pin is h_2", "w2 x1 h_2"),
     ("we met The Kowal, saw The Zorblax and then The", "The Kowal Zorblax"),
     ("on 3 May 2019 - 4 June 2020", "3 May 4 June"),
@@ -114,6 +117,7 @@ HIDDEN = [
     ("the password is ERR_CONNECTION_RESET; token error code ERR_TIME_OUT", "ERR_CONNECTION_RESET ERR_TIME_OUT"),
     ("the code v4.2.1, pin v4.2.1, version 10.0.0.1 and v10.0.0.1", "v4.2.1 v4.2.1 10.0.0.1 v10.0.0.1"),
     ("Enter Security Code 45 now, his Login Password 4.2.1 or his Security Code is 45 too", "45 4.2.1 45"),
+    ("Then please enter the Security Code 45 now", "45"),
     ("order status 404, error 642, version 202.555.0142", "404 642 202.555.0142"),
     ("May Kowal left. May was here, and May I know", "May May May"),
     ("Tel Kowal and Tel, Kowal", "Tel Tel"),
@@ -154,6 +158,7 @@ KEPT = [
         "google Nokia/Nvidia",
     ),
     ("useful", "Nokia makes a phone", "Nokia"),
+    ("plain", "See Exhibit 8, Kowal and rule 2: Kowal", "8 2"),
     ("public", "see docs.github.com and https://github.com/kowal/report", "docs.github.com https://github.com report"),
     ("plain", "Answer in at most 3 sentences", "3"),
     ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
@@ -187,9 +192,9 @@ KEPT = [
     ("useful", "I worked there (06/2019 - 08/2023) as a cook", "06/2019 08/2023"),
     ("useful", "call get_gas_price(max_total) with gasPrice", "get_gas_price max_total gasPrice"),
     ("useful", "Es una palabra que siempre dice", "una palabra"),
-    ("useful", "请将这段话翻译成中文：the report。帮我写一封邮件", "请将这段话翻译成中文 the report 帮我写一封邮件"),
+    ("plain", "请将这段话翻译成中文：the report。帮我写一封邮件", "请将这段话翻译成中文 the report 帮我写一封邮件"),
     ("plain", "As a UI/UX developer: (ii) design", "UI/UX ii"),
-    ("useful", "以下の文章を英語に翻訳してください", "以下の文章を英語に翻訳してください"),
+    ("plain", "以下の文章を英語に翻訳してください", "以下の文章を英語に翻訳してください"),
     ("useful", "переведи текст на русский", "переведи текст на русский"),
     ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
     ("plain", "In it val size = 5 and len(items) of it", "val len"),
@@ -304,6 +309,14 @@ def test_a_company_that_may_be_an_employer_is_hidden(sanitizer: Sanitizer, text:
     assert "instagram" in list_hidden(plan, text.replace("Nokia", "instagram"))
 
 
+def test_a_planted_fault_shows_a_house_number(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "He went past 14 Kowal"
+    assert "14" in list_hidden(make_plan(sanitizer, "useful"), text)
+    faulty = planted(NumberFacts.is_kept, ("place.gaps[index + 1][:1] in _NUMBER_ENDS and ", ""))
+    monkeypatch.setattr(NumberFacts, "is_kept", faulty)
+    assert "14" not in list_hidden(make_plan(sanitizer, "useful"), text)
+
+
 def test_a_denied_company_is_hidden(sanitizer: Sanitizer) -> None:
     hidden = list_hidden(make_plan(sanitizer, "useful", ("nokia", "maps")), "Use the Nokia and the Google Maps of it")
     assert "Nokia" in hidden
@@ -331,6 +344,28 @@ def test_a_planted_fault_shows_an_employer(
 
 def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:
     assert list_hidden(make_plan(sanitizer, "useful"), "They write to US Jewish schools in US English.") == "US Jewish"
+
+
+def test_tags_keep_acronyms_of_the_pool(sanitizer: Sanitizer) -> None:
+    """With tags alone no acronym is printed as a surrogate, so those of the pool count as listed ones."""
+    text = "We read the SWOT for SMEs, a swot analysis, the MOU and the PTA"
+    assert list_hidden(make_plan(sanitizer, "public"), text) == "SWOT SMEs swot MOU PTA"
+    plan = sanitizer.names_plan(protect="names", facts="useful", style="tag")
+    assert list_hidden(plan, text) == "PTA"
+    plain = sanitizer.names_plan(protect="names", facts="plain", style="tag")
+    assert list_hidden(plain, "A SWOT analysis of the MOU") == "MOU"
+    others: list[dict[str, Any]] = [{"deny": ["swot"]}, {"drop": ["acronym"]}]
+    for options in others:
+        hidden = list_hidden(sanitizer.names_plan(protect="names", facts="useful", style="tag", **options), text)
+        assert "SWOT" in hidden
+
+
+def test_a_planted_fault_keeps_surrogates_for_acronyms(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = 'self.lists.surrogate_pools["acronym"]'
+    monkeypatch.setattr(FactStrings, "surrogates", frozenset[str]())
+    changed = planted(FactStrings._acronyms.func, (f"{pool} if self.only_tags else ()", pool))
+    monkeypatch.setattr(FactStrings, "_acronyms", property(changed.func))
+    assert list_hidden(make_plan(sanitizer, "useful", ("zorblax",)), "We read the SWOT of it") == ""
 
 
 def test_tags_keep_words_of_the_pools_in_lower_case(sanitizer: Sanitizer) -> None:

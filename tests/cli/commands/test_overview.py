@@ -118,6 +118,20 @@ def test_keys_of_json_lines_have_names(sanitize: Callable, tmp_path: Path) -> No
     assert "Leeds" in (tmp_path / "report.html").read_text("utf-8")
 
 
+def test_files_of_an_earlier_run_are_not_counted(sanitize: Callable, tmp_path: Path) -> None:
+    (tmp_path / "mails").mkdir()
+    (tmp_path / "mails" / "a.txt").write_text("fine\nfrom Leeds\n", "utf-8")
+    options = (tmp_path / "mails", "-o", tmp_path / "sent", "--overview", tmp_path / "o.html")
+    assert sanitize(*options, "--report", tmp_path / "r.html").code == 0
+    assert "earlier run" not in (tmp_path / "o.html").read_text("utf-8")
+    (tmp_path / "mails" / "b.txt").write_text("fine\n", "utf-8")
+    assert sanitize(*options, "--report", tmp_path / "r.html", "--resume").code == 0
+    for name in ("o.html", "r.html"):
+        page = (tmp_path / name).read_text("utf-8")
+        assert "1 text, 0 of them changed" in page
+        assert "1 input was finished by an earlier run: it is not counted" in page
+
+
 def test_it_is_refused_in_the_folder_that_is_sent(sanitize: Callable, tmp_path: Path) -> None:
     (tmp_path / "mails").mkdir()
     (tmp_path / "mails" / "a.txt").write_text("fine\n", "utf-8")

@@ -72,9 +72,8 @@ def test_a_number_that_stayed_is_one_of_the_mapping(here: Callable[..., Any], tm
     path.write_text(json.dumps({"format": "textveil-mapping", "format_version": 1, "originals": {"4718": "9923"}}))
     ran = here("restore", "--mapping", path, "--text", "Or `4718`.")
     assert ran.message == f"textveil: 0 surrogates restored, 1 not restored: 1 {COUNTED['code']}\n"
-    ran = here("restore", "--mapping", path, "--text", "4718 and 12 make 4730.")
-    numbers = "2 numbers not in the text: the model may have computed them from replaced numbers"
-    assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 surrogate restored; {numbers}\n")
+    ran = here("restore", "--mapping", path, "--text", "4718 and 12 make 4730.")  # 12 may be of the text
+    assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", "textveil: 1 surrogate restored\n")
 
 
 def test_an_original_that_no_file_may_contain_is_refused_before_any_output(

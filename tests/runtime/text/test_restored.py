@@ -94,9 +94,10 @@ def test_numbers_of_neither_side_are_reported_however_the_reply_is_cut(reply: st
     from textveil.text.restore_policy import RestorePolicy
 
     policy = RestorePolicy.parse(places)
-    assert HIDDEN.restore(reply, policy).report.unknown_numbers == tuple(unknown)
+    assert HIDDEN.restore(reply, policy, sanitized="").report.unknown_numbers == tuple(unknown)
+    assert HIDDEN.restore(reply, policy).report.unknown_numbers == ()  # the text may have these numbers
     for size in range(1, 5):
-        stream = HIDDEN.open_stream(policy)
+        stream = HIDDEN.open_stream(policy, frozenset)
         for start in range(0, len(reply), size):
             stream.feed(reply[start : start + size])
         stream.close()

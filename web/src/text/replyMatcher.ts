@@ -119,8 +119,8 @@ export class StreamRestorer {
   #highSurrogate = "";
 
   /** @internal */
-  constructor(index: FormIndex, segmenter: Segmenter, policy: RestorePolicy, sanitized = "") {
-    this.#numbers = index.hasNumbers ? new NumberFinder(sanitized) : undefined;
+  constructor(index: FormIndex, segmenter: Segmenter, policy: RestorePolicy, sanitized?: string) {
+    this.#numbers = index.hasNumbers && sanitized !== undefined ? new NumberFinder(sanitized) : undefined;
     this.#tags = index.hasTags ? new TagFinder() : undefined;
     this.#index = index;
     this.#segmenter = segmenter;

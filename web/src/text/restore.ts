@@ -141,10 +141,10 @@ export class Restorer {
   /**
    * Replace the outputs in a reply by their originals, and return the reply with a report. Outputs are also recognized
    * in the plural, in another case, with clitics, with grouped digits, as a date in another order, and across line ends.
-   * Originals are restored only in running text, unless the options permit more regions. The report of unknown numbers
-   * omits the numbers of the sanitized text.
+   * Originals are restored only in running text, unless the options permit more regions. The report has
+   * the numbers of the reply that are not in `sanitized`, the sanitized text; without it, no numbers.
    */
-  restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
+  restore(reply: string, options: RestoreOptions = {}, sanitized?: string): Restored {
     const stream = this.openStream(options, sanitized);
     if (typeof reply !== "string") throw new InputError("the reply must be a string");
     const text = stream.feed(reply) + stream.close();
@@ -152,7 +152,7 @@ export class Restorer {
   }
 
   /** Create a restorer for one reply that arrives in parts. */
-  openStream(options: RestoreOptions = {}, sanitized = ""): StreamRestorer {
+  openStream(options: RestoreOptions = {}, sanitized?: string): StreamRestorer {
     return new StreamRestorer(this.#buildIndex(), this.#segmenter, new RestorePolicy(options), sanitized);
   }
 

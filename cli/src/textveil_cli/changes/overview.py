@@ -20,7 +20,7 @@ from textveil.text.marked_html import escape_html, iterate_page
 from textveil.text.segmentation import fold_word
 
 from textveil_cli.changes.explain import describe_reason_class
-from textveil_cli.changes.report import ReportFacts, iterate_rejected_rows, iterate_table
+from textveil_cli.changes.report import ReportFacts, iterate_missing_parts, iterate_table
 from textveil_cli.changes.run_review import RunReview
 from textveil_cli.columns import find_personal_columns
 
@@ -113,7 +113,7 @@ class _Overview:
         yield f'<p class="soft">{counted}, {changed:,} of them changed</p>\n'
         yield f'<p class="soft">{facts.written}, textveil {__version__}, bundle {facts.bundle}</p>\n'
         yield f'<p class="soft">{escape_html(", ".join(self._list_options()))}</p>\n'
-        yield from iterate_rejected_rows(review, facts.unit)
+        yield from iterate_missing_parts(review, facts)
         yield from self._iterate_copied_columns()
         yield f"<h2>Privacy statement</h2>\n<p>{escape_html(self._format_statement())}</p>\n"
         yield "<p>The output still reveals:</p>\n<ul>"

@@ -41,6 +41,7 @@ class ReportFacts:
         output: Name of the output; empty if there is none.
         options: The options of the run, one line, without words of the user's lists.
         bundle: Hash of the bundle (folder with word lists and settings) that the run used.
+        finished_before: Number of inputs that an earlier run finished (option ``--resume``). Their texts do not count.
         written: Date and time of the report.
     """
 
@@ -51,6 +52,7 @@ class ReportFacts:
     output: str = ""
     options: str = ""
     bundle: str = ""
+    finished_before: int = 0
     written: str = field(default_factory=_format_time)
 
 
@@ -81,7 +83,7 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     counted = format_count(texts, "text") + (f" in {size}" if facts.column_option else "")
     yield f'<p class="soft">{escape_html(names)}: {counted}, {changed:,} of them changed</p>\n'
     yield f'<p class="soft">{escape_html(_describe_run(facts))}</p>\n'
-    yield from iterate_rejected_rows(review, facts.unit)
+    yield from iterate_missing_parts(review, facts)
     yield f"<p>{escape_html(facts.statement)}</p>\n"
     yield from _iterate_copied_columns(review, facts)
     if facts.column_option:
@@ -103,16 +105,22 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
         yield from _iterate_row(row, cells, facts)
 
 
-def iterate_rejected_rows(review: RunReview, unit: str) -> Iterator[str]:
-    """Yield a warning with the number of rejected rows, as HTML; nothing if there is none.
+def iterate_missing_parts(review: RunReview, facts: ReportFacts) -> Iterator[str]:
+    """Yield warnings about inputs and rows that the counts of a page lack, as HTML; nothing if there are none.
 
     Args:
         review: Counts of words and rows of the run.
-        unit: Word for a row in the warning: ``row`` or ``line``.
+        facts: Data about the run for the heading.
     """
+    if facts.finished_before:
+        were, they = ("was", "it is") if facts.finished_before == 1 else ("were", "they are")
+        earlier = (
+            f"{format_count(facts.finished_before, 'input')} {were} finished by an earlier run: {they} not counted"
+        )
+        yield f'<p class="warning" role="note"><strong>Warning:</strong> {earlier}</p>\n'
     if review.rejected_rows:
         were, they = ("was", "it is") if review.rejected_rows == 1 else ("were", "they are")
-        rejected = f"{format_count(review.rejected_rows, unit)} {were} rejected: {they} not in the output"
+        rejected = f"{format_count(review.rejected_rows, facts.unit)} {were} rejected: {they} not in the output"
         yield f'<p class="warning" role="note"><strong>Warning:</strong> {rejected}</p>\n'
 
 

@@ -61,9 +61,9 @@ def restore(
     that displays or runs the reply could send the originals to whoever wrote the link or the code.
 
     A summary on standard error counts the restored surrogates. For each reason, it also counts the surrogates that were
-    not restored, and names the option that restores them. Finally it counts numbers that the text did not contain: the
-    model may have computed them from replaced numbers. With --json, each output line has the text of one reply, and
-    lists of the counted surrogates and numbers. The result is as private as the text.
+    not restored, and names the option that restores them. With --json, each output line has the text of one reply, and
+    lists of the counted surrogates. A number that the model computed from replaced numbers is not found: a mapping does
+    not have the numbers of the text. The result is as private as the text.
     """
     paths, policy = _refuse_tables(inputs.paths), places.parse_policy()
     if mapping is None:

@@ -20,10 +20,6 @@ def describe_restore_report(report: RestoreReport) -> str:
     if reasons:
         description += f", {len(report.not_restored):,} not restored: "
         description += ", ".join(f"{count:,} {_describe_reason(reason)}" for reason, count in reasons.items())
-    numbers = len(report.unknown_numbers)
-    if numbers:
-        description += f"; {format_count(numbers, 'number')} not in the text: the model may have computed "
-        description += "it from replaced numbers" if numbers == 1 else "them from replaced numbers"
     tags = len(report.unknown_tags)
     if tags:
         description += f"; {format_count(tags, 'tag')} not in the text: the model may have invented "

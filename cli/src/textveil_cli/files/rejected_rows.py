@@ -57,7 +57,7 @@ class RejectedRowsFile:
         self.saved_rows = self.waiting_rows = 0
 
     def add_row(self, file: str, rejected: RejectedRow) -> None:
-        """Store a row in a temporary file, until ``save_waiting_rows`` writes the row at the end of the input file.
+        """Store a row in a temporary file. ``save_waiting_rows`` writes it when the whole input file has been read.
 
         Args:
             file: Name of the input file.

@@ -159,7 +159,7 @@ def check_request(
             )
         if treatment == _SETTING and not is_known_setting(name, value):
             raise InputError(
-                f"{name}: the value is not in the API's list (to send it unchanged, use --pass-through {name})"
+                f"{name}: textveil does not know this value (to send it unchanged, use --pass-through {name})"
             )
         if treatment == _TOOLS:
             try:

@@ -128,7 +128,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self._allows_tracing and not all(
             name.startswith(_FORWARDING_PACKAGES) and name != _SENDING_TRACER for name in handler_modules
         ):
-            raise TracingRefused("a tracer of the agent receives the raw text: remove the tracer, or set traced=True")
+            raise TracingRefused("a tracer of the agent receives the raw text: remove it, or allow it with traced=True")
         return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:

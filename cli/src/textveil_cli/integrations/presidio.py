@@ -151,7 +151,7 @@ class TextveilRestoreOperator(TextveilOperator):
             OptionError: The conversation is missing, or is not the only parameter.
         """
         if _get_conversation(params) is None:
-            raise OptionError("the parameter conversation is missing: pass the Conversation of TextveilOperator")
+            raise OptionError("the parameter conversation is missing: pass the one given to TextveilOperator")
 
     def operator_type(self) -> OperatorType:
         """Return ``OperatorType.Deanonymize``: this operator puts original words back."""

@@ -321,9 +321,9 @@ class SamplingOptions:
         int | None,
         typer.Option(
             min=1,
-            help="Maximum size of a document, 2,000 by default. With --consistent: number of randomized words, names "
-            "and numbers. Mode names: number of different names, numbers and words with surrogates; tags replace the "
-            "others.",
+            help="Maximum number for one document, 2,000 by default. Mode names: so many different names, numbers and "
+            "words get surrogates, and tags replace those beyond. Other modes, with --consistent: a document with more "
+            "words, names and numbers to replace is refused.",
         ),
     ] = None
 

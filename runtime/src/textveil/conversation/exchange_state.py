@@ -260,7 +260,7 @@ class ConversationState:
 
 
 class ExchangeState:
-    """State of one exchange: the messages of one request and its reply, and which hidden strings they have.
+    """State of one exchange: the messages of one request and its reply, and their hidden strings.
 
     A place is a position in the conversation, identified by all messages before it. A pair is a surrogate (replacement)
     and its original (hidden string). A tag is a keyed hash of a message.
@@ -277,8 +277,8 @@ class ExchangeState:
         message_pairs: Pairs of the message that is currently rewritten.
         kept_words: Counts of words left unchanged, of replaced words that are on no word list, and of unchanged words
             of other languages. Texts that an earlier exchange sent do not count.
-        foreign_words: Counts like ``kept_words``, but only for messages of the user, and for other texts, that may be
-            in another language. Each message or text is checked separately.
+        foreign_words: The counts of ``kept_words`` for those messages alone that may be in another language than that
+            of the word lists. Each message is checked separately.
         unshared_results: Number of tool results that were sent with new surrogates, which are never restored.
         counted_calls: Hashes of the arguments of tool calls that were already counted (``ToolCallCounter``).
         reply_start: Place of the first message of the reply.

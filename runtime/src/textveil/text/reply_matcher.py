@@ -71,7 +71,7 @@ class StreamRestorer(ReportProperties):
     Args:
         index: The forms of all surrogates (spellings that a reply may use, such as the plural).
         policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by default.
-        find_known_numbers: Function that returns the numbers of the sanitized text.
+        find_known_numbers: Function that returns the numbers of the sanitized text; ``None`` for no unknown numbers.
 
     Attributes:
         restored: Surrogates that were replaced, as written in the reply.
@@ -83,9 +83,9 @@ class StreamRestorer(ReportProperties):
         self,
         index: FormIndex,
         policy: RestorePolicy = PROSE_POLICY,
-        find_known_numbers: Callable[[], Collection[str]] = frozenset,
+        find_known_numbers: Callable[[], Collection[str]] | None = None,
     ) -> None:
-        self._numbers = NumberFinder(find_known_numbers) if index.has_numbers else None
+        self._numbers = NumberFinder(find_known_numbers) if find_known_numbers and index.has_numbers else None
         self._tags = TagFinder() if index.has_tags else None
         self._index, self._held, self._behind, self._code_block = index, "", "", ""
         self._policy, self._scanner = policy, RegionScanner()

@@ -140,7 +140,7 @@ class Restorer:
     def __reduce__(self) -> Any:
         raise TypeError("a mapping cannot be pickled: save it with to_json, in a file that only its owner can read")
 
-    def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
+    def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str | None = None) -> "Restored":
         """Put the original words back into a reply, in place of their surrogates (replacements).
 
         The search finds a surrogate as it was sent, also across line ends. It finds other forms too: the plural,
@@ -153,7 +153,8 @@ class Restorer:
             reply: The whole reply.
             policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by
                 default.
-            sanitized: The sanitized text. Its numbers do not count as unknown in the report.
+            sanitized: The sanitized text, whose numbers do not count as unknown in the report. ``None``: the report
+                has no unknown numbers, because a mapping does not contain the numbers of the text.
 
         Returns:
             The restored reply, with a report on its surrogates.
@@ -165,12 +166,14 @@ class Restorer:
         from textveil.text.restored import Restored
 
         check_string(reply, "the reply")
-        stream = self.open_stream(policy, partial(find_numbers, sanitized))
+        stream = self.open_stream(policy, None if sanitized is None else partial(find_numbers, sanitized))
         text = stream.feed(reply) + stream.close()
         return Restored(text, stream.report)
 
     def open_stream(
-        self, policy: RestorePolicy = PROSE_POLICY, find_known_numbers: Callable[[], Collection[str]] = frozenset
+        self,
+        policy: RestorePolicy = PROSE_POLICY,
+        find_known_numbers: Callable[[], Collection[str]] | None = None,
     ) -> "StreamRestorer":
         """Create an object that restores the originals in one reply that arrives in parts.
 
@@ -178,7 +181,7 @@ class Restorer:
             policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by
                 default.
             find_known_numbers: Function that returns the numbers of the sanitized text. They do not count as unknown in
-                the report.
+                the report. ``None``: the report has no unknown numbers.
         """
         from textveil.text.reply_matcher import StreamRestorer  # lazy: sanitizing does not need it
 

@@ -42,7 +42,8 @@ class RestoreReport:
         restored: Surrogates that were replaced by their originals, as written in the reply.
         not_restored: Surrogates that were not replaced, each with the reason.
         unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text. A model may have
-            computed them from surrogates, or invented them. Empty if no number of the text was replaced.
+            computed them from surrogates, or invented them. Empty if no number of the text was replaced, and if
+            the text is not known, as for a mapping from a file.
         unknown_tags: Tags of the reply, such as ``[person 99]``, that have no known original. They stay in the reply. A
             model may have invented them. Empty if the sanitized text has no tags.
 

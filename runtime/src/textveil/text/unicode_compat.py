@@ -58,7 +58,7 @@ class CharacterSwap:
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return a copy of a call's options, with the characters of ``replacements`` replaced in their words."""
+        """Return a copy of the options of a call, with ``replace_characters`` applied to the listed words."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")

@@ -79,7 +79,8 @@ export class NumberFacts {
     }
     if (!NUMERIC_TYPES.has(entityType)) return false;
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
-    if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
+    const isClosed = /^[,:;.)]/.test(place.getGap(index + 1)) && this.#followsCounter(place, index);
+    if (place.getGap(index).endsWith("#") || (place.precedesCapital(index) && !isClosed)) return false;
     if (place.hasLetter(index) && place.isHidden(index + 2, index + 2)) return false;
     if (entityType === "number" && this.#isInFormula(place, index, text)) return true;
     const neighbors = place.countNeighbors(index);
@@ -177,7 +178,10 @@ export class NumberFacts {
 
   /** Return whether a unit or a plural follows a number, or a word such as *version* precedes it. */
   #counts(place: LinePlaces, index: number): boolean {
-    if (this.#hasUnit(place, index)) return true;
+    return this.#hasUnit(place, index) || this.#followsCounter(place, index);
+  }
+
+  #followsCounter(place: LinePlaces, index: number): boolean {
     return place.getGap(index) === " " && this.#words.counters.has(place.getWord(index - 1).toLowerCase());
   }
 

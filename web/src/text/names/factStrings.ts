@@ -71,13 +71,15 @@ function collectWords(lists: NamesLists): ListedWords {
     // replies never have a particle restored
     const pools = [...lists.surrogatePools].filter(([name]) => name !== "particle");
     const collect = (ofWords: boolean): Set<string> => {
-      const chosen = pools.filter(([name]) => name.startsWith("word") === ofWords);
+      const chosen = pools.filter(([name]) => /^(word|acronym)/.test(name) === ofWords);
       return new Set(chosen.flatMap(([, entries]) => entries.map((entry) => entry.toLowerCase())));
     };
     const [poolWords, others] = [collect(true), collect(false)];
     words = {
       surrogates: new Set([...poolWords, ...others]),
-      poolWords: new Set([...poolWords].filter((word) => !others.has(word))),
+      poolWords: new Set(
+        [...poolWords].filter((word) => !others.has(word) && !lists.rules.facts.institutionEnds.has(word)),
+      ),
       spelled: fold([...capital, ...acronym]),
       names: fold([...capital, ...company]),
     };
@@ -152,11 +154,9 @@ export class FactStrings {
   }
 
   #isForeign(word: string): boolean {
-    const isListed =
-      this.lists.factLists.foreign.has(word) ||
-      this.words.foreignWords.has(word) ||
-      isJoinedText(word, this.words.joinedWords, this.denied);
-    return this.isUseful && isListed && this.#isFree(word);
+    const isListed = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
+    const isKept = (this.isUseful && isListed) || isJoinedText(word, this.words.joinedWords, this.denied);
+    return isKept && this.#isFree(word);
   }
 
   /** Return whether a key such as *l'image* consists of an elided word and a word that is no name. */
@@ -292,7 +292,12 @@ export class FactStrings {
 
   /** Return whether a string is a listed acronym that is no name. */
   isAcronym(text: string): boolean {
-    return this.lists.factLists.acronym.has(text) && this.#isPublicCapital(text);
+    return this.#isListedAcronym(text) && this.#isPublicCapital(text);
+  }
+
+  #isListedAcronym(text: string): boolean {
+    const isInPool = this.lists.surrogatePools.get("acronym")?.includes(text) ?? false;
+    return this.lists.factLists.acronym.has(text) || (isInPool && this.#isPoolWord(text.toLowerCase()));
   }
 
   /** Return whether a lower-case word may be kept as a part of an identifier. */
@@ -330,10 +335,10 @@ export class FactStrings {
   }
 
   #isPublicCapital(text: string): boolean {
-    const { capital, acronym, company } = this.lists.factLists;
+    const { capital, company } = this.lists.factLists;
     const lower = text.toLowerCase();
-    const isListed = capital.has(text) || acronym.has(text) || (this.isPublic && company.has(text));
-    const isPlural = text.endsWith("s") && acronym.has(text.slice(0, -1));
+    const isListed = capital.has(text) || this.#isListedAcronym(text) || (this.isPublic && company.has(text));
+    const isPlural = text.endsWith("s") && this.#isListedAcronym(text.slice(0, -1));
     if (!(isListed && !this.isSurrogate(lower)) && !isPlural) return false;
     return !this.denied.has(lower) && !this.isPerson(lower);
   }

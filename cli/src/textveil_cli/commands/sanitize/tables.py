@@ -324,6 +324,7 @@ class _TableRun:
             output="" if output is None else get_safe_file_name(output),
             options=describe_run_options(self.arguments, self.sanitizer, self.options),
             bundle=self.sanitizer.bundle.content_hash,
+            finished_before=result.finished_before,
         )
 
     def format_statement(self, result: RunResult) -> str:

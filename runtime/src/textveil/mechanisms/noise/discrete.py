@@ -133,13 +133,14 @@ class NoiseTable:
 def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
     """Build the table of discrete Laplace noise, ``Pr[n] ~ exp(-|n| / scale)``.
 
-    The count of ``reach - 1`` is the ideal count rounded down. From there inward, each count is ``exp(1 / scale)``
-    times the count of the next value outward, rounded down. The two end values get all remaining counts up to the sum
-    ``2**bits``; they also represent the tails of the distribution.
+    The table has a count for each noise value ``n``, and all counts together are ``2**bits``. The count of
+    ``reach - 1`` is ``2**bits`` times its probability, rounded down. From ``n = reach - 2`` down to 0, each count is
+    that of ``n + 1`` times ``exp(1 / scale)``, rounded down. The counts of ``-n`` and ``n`` are equal. The values
+    ``reach`` and ``-reach`` get the rest, which includes the tails of the distribution.
 
     Args:
         scale: Scale of the noise in steps, above 0.
-        reach: Largest noise value, from 2 to ``MAX_REACH``. The tails are added to it and to its negative.
+        reach: Largest noise value, from 2 to ``MAX_REACH``.
         bits: Number of bits of a random word.
 
     Raises:

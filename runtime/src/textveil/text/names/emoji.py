@@ -34,7 +34,7 @@ def _fill_classes(pattern: str) -> str:
 
 @cache
 def _list_spare() -> tuple[str, ...]:
-    """Return the surrogates of sequences that Unicode does not list, in a fixed order."""
+    """Return the emoji that replace an emoji sequence that is not on Unicode's list, in a fixed order."""
     bounds = decode_table(_TABLES["spare"])
     return tuple(
         chr(point) for start, end in zip(bounds[::2], bounds[1::2], strict=True) for point in range(start, end)

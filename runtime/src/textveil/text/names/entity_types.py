@@ -448,10 +448,10 @@ class EntityClassifier:
     def _find_name_start(self, span: EntitySpan) -> int:
         """Return the index of the word at which a person's name begins among capitalized words.
 
-        Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The name begins at the
-        first given name, or at the first initial with a word after it. If there is neither, the name begins at the
-        first word that may not start a sentence. In three cases the result is 0: this first word is an initial, a title
-        precedes the words, or all words may start a sentence.
+        Words that may start a sentence can precede the name: for ``Ask Anna`` the result is 1. The method skips such
+        words up to the first other word. If a given name, or an initial with a word after it, is among the words up to
+        there, the name begins at the first of these. Otherwise it begins at that other word, but at index 0 if the word
+        is an initial, if a title precedes the words, or if all words may start a sentence.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):

@@ -4,12 +4,13 @@ The option ``facts`` leaves public facts unchanged in a text.
 """
 
 import re
+from collections.abc import Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
-from textveil.text.names.tokens import KEPT, EntitySpan
+from textveil.text.names.tokens import KEPT, EntitySpan, NamesToken
 from textveil.text.segmentation import TITLE
 
 #: Largest number of words of a placeholder, and the gaps between them.
@@ -93,14 +94,26 @@ class LabelFacts:
         """
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         keys = [token.key for token in tokens]
-        if not keys or not all(map(self._strings.is_shared, keys)):
-            return False
-        if is_placeholder(place, index) and all(map(self._is_form_word, keys)):
-            return True
-        if self._is_phrase(place, index, span.text):
-            return True
-        if place.has_capital_beside(index) or place.follows(index, self._before_names):
-            return False
+        is_kept = bool(keys) and (
+            (is_placeholder(place, index) and all(map(self._is_form_word, keys)))
+            or self._is_phrase(place, index, span.text)
+            or (
+                not place.has_capital_beside(index)
+                and self._is_label_run(place, index, span, tokens)
+                and not place.follows(index, self._before_names)
+            )
+        )
+        return is_kept and all(map(self._strings.is_shared, keys))  # last, since most spans are replaced
+
+    def _is_label_run(self, place: LinePlaces, index: int, span: EntitySpan, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether capitalized words are a choice, a technical name or a label.
+
+        Args:
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+            span: The capitalized words.
+            tokens: The tokens of the span, without unchanged words such as *of*.
+        """
         if len(tokens) == 2 and _CHOICE.fullmatch(span.text) is not None:
             is_word = self._strings.is_start(tokens[1:]) or self._strings.is_function_word(tokens[1:])
             return is_word and self._is_choice_place(place, index)
@@ -110,7 +123,7 @@ class LabelFacts:
             return place.has_word_beside(index, str.islower)
         if self._strings.is_acronym(span.text):
             return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
-        return tokens[0].case == TITLE and self._is_label(place, index, keys[0])
+        return tokens[0].case == TITLE and self._is_label(place, index, tokens[0].key)
 
     def _is_form_word(self, key: str) -> bool:
         """Return whether a word may be in a placeholder such as ``[First Name]``.
@@ -126,11 +139,11 @@ class LabelFacts:
             after == " " and f"{key} {place.get_word(index + 1).lower()}" in phrases
         ):
             return True
-        if place.has_capital_beside(index) or place.follows(index, self._before_names):
-            return False
         if key in phrases:
-            return not self._strings.common.get(key, 0) & (NAME | CENSUS)
-        return after.startswith(":") and f"{key}:" in phrases
+            is_listed = not self._strings.common.get(key, 0) & (NAME | CENSUS)
+        else:
+            is_listed = after.startswith(":") and f"{key}:" in phrases
+        return is_listed and not (place.has_capital_beside(index) or place.follows(index, self._before_names))
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether an answer such as *B. Late hour* begins its line, or follows the answer *A.* of its line."""
@@ -190,7 +203,7 @@ def _finds_bracket(place: LinePlaces, index: int, step: int) -> bool:
         if not 0 <= at < len(place.mentions):
             return False
         gap = place.gaps[at if step < 0 else at + 1]
-        if pattern.search(gap) is not None:
+        if gap != " " and pattern.search(gap) is not None:
             return True
         if gap not in _INSIDE:
             return False

@@ -39,6 +39,8 @@ _LIST_LEADS = frozenset(("numbers", "sort"))
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
 #: A time stamp of subtitles.
 _TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
+#: Marks after a number that separate it from a name, as in *Exhibit 8, Anna*. After a blank it may be a house number.
+_NUMBER_ENDS = frozenset(",:;.)")
 #: A temperature in one string.
 _TEMPERATURE = re.compile("[0-9]{1,3}(?:[.,][0-9]{1,2})?\u00b0[CF]")
 #: A month with a year; and words before the expiry date of a card.
@@ -170,7 +172,8 @@ class NumberFacts:
             return False
         if entity_type == "age":
             return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
-        if place.gaps[index].endswith("#") or place.precedes_capital(index):
+        is_closed = place.gaps[index + 1][:1] in _NUMBER_ENDS and self._follows_counter(place, index)
+        if place.gaps[index].endswith("#") or (place.precedes_capital(index) and not is_closed):
             return False
         if place.has_letter(index) and place.is_hidden(index + 2, index + 2):
             return False
@@ -283,11 +286,14 @@ class NumberFacts:
             entity_type: Entity type of the number.
             text: The number as spelled.
         """
-        if place.follows(index, self._words.secret_words) or place.get_word(index - 1).lower() in self._before_values:
+        follows_lead = place.follows(index, self._before_values)
+        if follows_lead and (
+            place.follows(index, self._words.secret_words) or place.get_word(index - 1).lower() in self._before_values
+        ):
             return False
         if self._strings.is_useful and _AMOUNT.fullmatch(text) and self._is_amount(place, index):
             return True
-        if place.follows(index, self._before_values) and not self._has_unit(place, index):
+        if follows_lead and not self._has_unit(place, index):
             return False
         if place.has_letter(index) and self._may_be_house(place, index):
             return False
@@ -339,6 +345,9 @@ class NumberFacts:
         """
         if self._has_unit(place, index):
             return True
+        return self._follows_counter(place, index)
+
+    def _follows_counter(self, place: LinePlaces, index: int) -> bool:
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
 
     def _has_unit(self, place: LinePlaces, index: int) -> bool:

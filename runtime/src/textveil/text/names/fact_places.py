@@ -94,6 +94,7 @@ class LinePlaces:
             texts += parts[1::2]
             mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
+        self._types = frozenset([mention.span.entity_type for _, mention in self.hidden])
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
         """Turn detected entities back into unchanged words, and return the number of tokens that they have together.
@@ -136,7 +137,7 @@ class LinePlaces:
         gap = self.gaps[index]
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
-    def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
+    def follows(self, index: int, words: frozenset[str], most: int = 3) -> bool:
         """Return whether one of the unchanged words shortly before position ``index`` is one of the given words.
 
         The search covers the last ``most`` words and entities of the same line. At the start of the first line, it also
@@ -148,6 +149,9 @@ class LinePlaces:
             words: Words in lower case.
             most: Number of words and entities to compare.
         """
+        near = self._words[max(0, index - most) : index]
+        if index >= most and words.isdisjoint(map(str.lower, near)) and " " not in "".join(near):
+            return False  # the usual answer
         for at in range(index, index - most, -1):
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
@@ -228,8 +232,8 @@ class LinePlaces:
         """Return whether a typing error at ``index`` may be corrected: neighbors and most of the line are unchanged."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        is_kept = [self.mentions[at] is None for at in self._iterate_line(index)]
-        return 2 * sum(is_kept) > len(is_kept) + 1
+        line = [self.mentions[at] for at in self._iterate_line(index)]
+        return 2 * line.count(None) > len(line) + 1
 
     def is_value(self, index: int) -> bool:
         """Return whether position ``index`` has a number, or an entity of capitalized words such as a name."""
@@ -294,9 +298,6 @@ class LinePlaces:
             return False
         if not (self.get_word(index + 1) or (index + 1 == len(self._words) and not self._cut_after)):
             return False
-        return self._has_lower_word(index)
-
-    def _has_lower_word(self, index: int) -> bool:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
@@ -323,7 +324,7 @@ class LinePlaces:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
-    def follows_role(self, index: int, roles: Collection[str]) -> bool:
+    def follows_role(self, index: int, roles: frozenset[str]) -> bool:
         """Return whether a word of ``roles`` and a verb such as *is* precede position ``index``: ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
@@ -479,6 +480,8 @@ class LinePlaces:
 
         The search ends after 64 words and entities in each direction.
         """
+        if self._types.isdisjoint(types) and not (self._cut_before or self._cut_after):
+            return False
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):
             at = index

@@ -25,7 +25,6 @@ class ProductFacts:
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._words = strings, strings.words
-        self._listed = strings.lists.fact_lists["company"]
 
     def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether the rules leave a lower-case word unchanged as a program or website: *a youtube video*.
@@ -48,15 +47,12 @@ class ProductFacts:
             index: Index of the words among the items of these lines.
             tokens: The words.
         """
-        is_listed = [self._is_listed(token) for token in tokens]
+        is_listed = [*map(self._strings.is_product, tokens)]
         if not is_listed or not is_listed[0] or not all(self._is_public(token.key) for token in tokens):
             return False
         pairs = zip(tokens, is_listed, strict=True)
         is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
         return is_name and self._is_product_place(place, index)
-
-    def _is_listed(self, token: NamesToken) -> bool:
-        return token.text in self._listed or token.key in self._words.platforms
 
     def _is_public(self, key: str) -> bool:
         strings = self._strings

@@ -19,12 +19,10 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
-#: Fewest letters of a single word in Title case that is kept, and of a term in Title case.
-_MIN_HEADING, _MIN_TERM = 4, 3
-#: Smallest number of letters of the word after an elided word, as in *l'image*.
-_MIN_ELIDED = 3
-#: Prefix of the names of pools with surrogates for unlisted words, which are common words.
-_WORD_POOLS = "word"
+#: Fewest letters of a single word in Title case that is kept, of a term in Title case, and of *image* in *l'image*.
+_MIN_HEADING, _MIN_TERM, _MIN_ELIDED = 4, 3, 3
+#: Prefixes of the names of pools with surrogates for unlisted words, which are common words, and for acronyms.
+_WORD_POOLS = ("word", "acronym")
 _PERSON_LISTS = ("given", "family", "given-abroad")
 #: Printable ASCII characters, of which identifiers consist.
 PIECES = re.compile(r"[\x20-\x7e]+")
@@ -45,8 +43,8 @@ TERMS, CODE_NAMES, NOUNS, UNITS, VARIETIES, FUNCTION_WORDS = (1 << bit for bit i
 #: Words that may begin a sentence; identifiers of source code; listed names and countries; words of headings;
 #: constants of source code that are names too; common words that are family names too, even rare ones.
 STARTS, CODE, PUBLIC_NAMES, HEADINGS, CONSTANTS, SURNAMES = (1 << bit for bit in range(6, 12))
-#: Labels of telephone numbers; sentences in capitals; nouns with a letter (*Plan B*); words of ``LabelFacts``.
-LABELS, SENTENCES, LETTERED, LABELED = (1 << bit for bit in range(12, 16))
+#: Labels of telephone numbers; sentences in capitals; nouns with a letter; words of ``LabelFacts``; names of products.
+LABELS, SENTENCES, LETTERED, LABELED, PRODUCTS = (1 << bit for bit in range(12, 17))
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
@@ -92,11 +90,11 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Surrogates (replacements) for words on no list that are not also surrogates for names or for another type."""
+        """Surrogates for unlisted words and for acronyms, in lower case: no names, and none of another type."""
         pools = self.lists.surrogate_pools.items()
-        words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
-        others = (pool for name, pool in pools if not name.startswith(_WORD_POOLS))
-        return words.difference(entry.lower() for pool in others for entry in pool)
+        words = frozenset(word.lower() for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
+        others = [entry.lower() for name, pool in pools if not name.startswith(_WORD_POOLS) for entry in pool]
+        return words.difference(self.words.institution_ends, others)
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -106,10 +104,6 @@ class FactStrings:
     @cached_property
     def _place_names(self) -> frozenset[str]:
         return frozenset().union(*(self.lists.members_by_type[name] for name in _PLACE_LISTS))
-
-    @cached_property
-    def _institution_words(self) -> frozenset[str]:
-        return self.lists.members_by_type["institution-word"]
 
     @cached_property
     def _terms(self) -> frozenset[str]:
@@ -139,7 +133,7 @@ class FactStrings:
 
     @cached_property
     def _joined_words(self) -> frozenset[str]:
-        return self.words.joined_words - self.denied if self.is_useful else frozenset()
+        return self.words.joined_words - self.denied
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
@@ -153,9 +147,15 @@ class FactStrings:
         return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
+    def _acronyms(self) -> AbstractSet[str]:
+        """Listed acronyms, and if tags replace all entities, those that are surrogates otherwise (replacements)."""
+        pool = self.lists.surrogate_pools["acronym"] if self.only_tags else ()
+        return self.lists.fact_lists["acronym"] | {word for word in pool if word.lower() in self._pool_words}
+
+    @cached_property
     def _capitals(self) -> frozenset[str]:
         lists = self.lists.fact_lists
-        found = lists["capital"] | lists["acronym"] | (lists["company"] if self.is_public else frozenset())
+        found = lists["capital"] | self._acronyms | (lists["company"] if self.is_public else frozenset())
         return frozenset(entry for entry in found if entry.lower() not in self.surrogates)
 
     # --- single words
@@ -198,6 +198,10 @@ class FactStrings:
     def is_company(self, text: str) -> bool:
         """Return whether a text is a listed company or product, and the option ``facts`` has companies replaced."""
         return not self.is_public and text in self.lists.fact_lists["company"]
+
+    def is_product(self, token: NamesToken) -> bool:
+        """Return whether a word is a listed company or product."""
+        return token.text in self.lists.fact_lists["company"] or token.key in self.words.platforms
 
     def is_degree(self, text: str) -> bool:
         """Return whether a text is the capital letter of a temperature scale, as in ``37.5 °C``."""
@@ -279,7 +283,7 @@ class FactStrings:
 
     def is_acronym(self, text: str) -> bool:
         """Return whether a text is an acronym on a public list, and not also a name."""
-        return text in self.lists.fact_lists["acronym"] and self._is_public_capital(text)
+        return text in self._acronyms and self._is_public_capital(text)
 
     def is_piece(self, word: str) -> bool:
         """Return whether a lower-case word may stay unchanged as a part of an identifier, such as ``user_id``."""
@@ -306,10 +310,10 @@ class FactStrings:
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether each of some capitalized words is, in the same spelling, on a public list."""
-        return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
+        return bool(tokens) and all(map(self._is_public_capital, [token.text for token in tokens]))
 
     def _is_public_capital(self, text: str) -> bool:
-        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self.lists.fact_lists["acronym"]):
+        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self._acronyms):
             return text.lower() not in self.denied and text.lower() not in self.persons
         return False
 
@@ -320,9 +324,9 @@ class FactStrings:
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` is a single function word that is not also a name, such as *We*."""
-        marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
-        spellings = (tokens[0].key.title(), tokens[0].key.upper())
-        return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
+        key, text = tokens[0].key, tokens[0].text
+        marks = self.common.get(key, 0) if len(tokens) == 1 and len(text) > 1 else 0
+        return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and text in (key.title(), key.upper())
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether ``tokens`` is a single word that may begin a sentence and is no name."""
@@ -364,24 +368,19 @@ class FactStrings:
         marks = [self.common.get(key, 0) for key in keys]
         if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
             return False
-        is_plain = keys[0] in self._terms or (not marks[0] & RARE and self._is_plain_heading(tokens[0]))
+        is_excluded = keys[0] in self.words.address_words or self.is_company(tokens[0].text)  # such as *Suite*
+        is_plain = keys[0] in self._terms or not (marks[0] & RARE or is_excluded)
         if len(keys) == 1 and is_plain:
             return True
-        if len(keys) > 1 and (all(mark & CENSUS for mark in marks) or self._is_institution(keys)):
+        last, institutions = keys[-1], self.lists.members_by_type["institution-word"]
+        is_institution = last in institutions or last in self.words.institution_ends
+        if len(keys) > 1 and (is_institution or all(mark & CENSUS for mark in marks)):
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def is_plain_word(self, word: str) -> bool:
         """Return whether a word of four or more letters is common, and not even a rare name of a person or place."""
         return len(word) >= _MIN_HEADING and self._is_heading_word(word) and not self.common.get(word, 0) & CENSUS
-
-    def _is_institution(self, keys: Sequence[str]) -> bool:
-        """Return whether the last word of a name is a kind of institution, such as *School*."""
-        return keys[-1] in self._institution_words or keys[-1] in self.words.institution_ends
-
-    def _is_plain_heading(self, token: NamesToken) -> bool:
-        """Return whether a word may be in a heading: it is no company, and no word of addresses such as *Suite*."""
-        return not self.is_company(token.text) and token.key not in self.words.address_words
 
     def _is_title_term(self, token: NamesToken) -> bool:
         return self._is_public_capital(token.text) or (token.key in self._terms and token.text == token.key.title())
@@ -429,16 +428,14 @@ class FactStrings:
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether one of the tokens is an identifier such as ``HttpClient``, and the others may be a heading."""
-        others = [token for token in tokens if not self._is_camel(token.text)]
+        others = [token for token in tokens if self.is_company(token.text) or not self.is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.is_heading(others))
 
-    def _is_camel(self, text: str) -> bool:
-        return self.is_camel(text) and not self.is_company(text)
-
-    def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether capitalized words are on public lists, or name a country that ``facts`` leaves unchanged."""
-        is_country = self.is_public and mention.entity_type in _COUNTRIES and mention.span.preceding_word != AFTER_TITLE
-        return self.is_useful and bool(tokens) and (is_country or self.is_public_run(tokens))
+    def _is_unlisted(self, token: NamesToken) -> bool:
+        """Return whether a capitalized word that is not common is in no public set, and so in no span of one."""
+        if token.key in self._label_words or token.key in self._terms or self._is_public_capital(token.text):
+            return False
+        return token.text.istitle() or _CAMEL.search(token.text) is None
 
     def find_sets(self, mention: EntityMention) -> int:
         """Return the public sets of words that contain the text of a detected entity, as the sum of their flags.
@@ -447,13 +444,22 @@ class FactStrings:
         """
         span, text = mention.span, mention.span.text
         if span.entity_type == "word" and span.case == LOWER:
-            found = TERMS if self.is_term(text) or self.is_elided(span.tokens[0].key) else 0
-            return found | CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
+            if self.is_term(text) or self.is_elided(span.tokens[0].key):
+                return TERMS
+            return CODE_NAMES * (text in self._code_names) | NOUNS * self.is_determined(text)
         if span.entity_type != CAPITALIZED_RUN:
             return 0
         word, tokens = text.lower(), [token for token in span.tokens if token.token_class != KEPT]
         found = self._find_small_sets(text) if word in self._small_sets else 0
         found |= SURNAMES if self.common.get(word, 0) & (NAME | CENSUS) else 0
+        is_country = self.is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE
+        found |= PUBLIC_NAMES if is_country and tokens else 0
+        found |= PRODUCTS if self.is_useful and tokens and self.is_product(tokens[0]) else 0
+        unlisted = [token for token in tokens if self.common.get(token.key) is None]
+        if unlisted and any(map(self._is_unlisted, unlisted)):  # as most names are
+            return found
+        if not unlisted or all(token.key in self._label_words for token in unlisted):
+            found |= LABELED
         if len(span.tokens) == 1:
             found |= FUNCTION_WORDS if self.is_function_word(span.tokens) else 0
         elif self.is_labeled_noun(span.tokens):
@@ -462,21 +468,17 @@ class FactStrings:
             found |= STARTS if self.is_start(tokens) else 0
         elif self.is_sentence(tokens):
             found |= SENTENCES
-        if all(self.common.get(token.key) is not None or token.key in self._label_words for token in tokens):
-            found |= LABELED
-        found |= CODE if _CAMEL.search(text) is not None and self._is_code(tokens) else 0
-        found |= PUBLIC_NAMES if self._is_fact(tokens, mention) else 0
+        found |= CODE if not text.istitle() and _CAMEL.search(text) is not None and self._is_code(tokens) else 0
+        found |= PUBLIC_NAMES if self.is_useful and self.is_public_run(tokens) else 0
         return found | (HEADINGS if self.is_useful and tokens and self.is_heading(tokens) else 0)
 
     @cached_property
     def _label_words(self) -> frozenset[str]:
         """All words of labels, fixed phrases and technical names, and the letters *a* to *z*; in lower case."""
-        words, acronyms = self.words, map(str.lower, self.lists.fact_lists["acronym"])
-        names = words.technical_names
-        listed = (words.phrases, words.field_words, names, words.label_nouns, words.counters, acronyms)
-        return frozenset("abcdefghijklmnopqrstuvwxyz").union(
-            *(re.split("[ :-]", text) for part in listed for text in part)
-        )
+        words, acronyms = self.words, map(str.lower, self._acronyms)
+        listed = (words.phrases, words.field_words, words.technical_names, words.label_nouns, words.counters, acronyms)
+        pieces = (re.split("[ :-]", text) for part in listed for text in part)
+        return frozenset("abcdefghijklmnopqrstuvwxyz").union(*pieces)
 
     @cached_property
     def _small_sets(self) -> frozenset[str]:

@@ -42,21 +42,26 @@ class TypingErrors:
             return ""
         if word in strings.surrogates or strings.is_term(word):
             return ""
-        found = {*filter(self._is_target, _list_neighbors(word))}
+        found = {*filter(self._is_target, filter(strings.common.get, _list_neighbors(word)))}
         return found.pop() if len(found) == 1 else ""
 
     def _is_target(self, word: str) -> bool:
-        marks = self._strings.common.get(word, 0)  # most strings are no words
+        marks = self._strings.common.get(word, 0)
         return marks & START > 0 and not marks & (NAME | RARE | CENSUS) and word not in self._strings.denied
 
 
-def _list_neighbors(word: str) -> set[str]:
-    """Return all strings that one typing error could turn into ``word``. Most of these strings are not words."""
+def _list_neighbors(word: str) -> list[str]:
+    """Return all strings that one typing error could turn into ``word``. Most of these strings are not words.
+
+    A string can be in the list twice.
+    """
     length = len(word)
-    swapped = {
+    # Each joined string has the 26 words with one more letter at a position. This is faster than to join each alone.
+    longer = [f"{word[:at]}{f'{word[at:]} {word[:at]}'.join(ascii_lowercase)}{word[at:]}" for at in range(1, length)]
+    swapped = [
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
         for at in range(1, length - 2)
         if word[at] != word[at + 1]
-    }
-    longer = {f"{word[:at]}{letter}{word[at:]}" for at in range(1, length) for letter in ascii_lowercase}
-    return swapped | longer | {word[:at] + word[at + 1 :] for at in range(1, length) if word[at] == word[at - 1]}
+    ]
+    shorter = [word[:at] + word[at + 1 :] for at in range(1, length) if word[at] == word[at - 1]]
+    return [*" ".join(longer).split(" "), *swapped, *shorter]

@@ -44,6 +44,7 @@ from textveil.text.names.fact_strings import (
     LABELS,
     LETTERED,
     NOUNS,
+    PRODUCTS,
     PUBLIC_NAMES,
     SENTENCES,
     STARTS,
@@ -122,6 +123,16 @@ class FactRules:
             (self._is_kept_capital, _CAPITALS),
             (self._is_kept_number, KEPT_NUMERIC_TYPES),
         )
+
+    @cached_property
+    def _openings(self) -> frozenset[str]:
+        """Words that may begin a sentence although they may be names, and words at the end of a range of years."""
+        return self._facts.starts | PRESENT
+
+    @cached_property
+    def _leads(self) -> frozenset[str]:
+        """Words with which the roles and greetings of ``split_roles`` begin."""
+        return self._facts.roles.union(phrase.partition(" ")[0] for phrase in self._facts.phrases)
 
     @cached_property
     def _codes(self) -> CodeFacts:
@@ -254,7 +265,11 @@ class FactRules:
     ) -> Sequence[str | EntityMention]:
         entries = [(index, mention) for index, mention in place.hidden if self._may_keep(mention)]
         all_sets = [*map(self.strings.find_sets, [mention for _, mention in entries])]
-        hidden = [(*entry, sets) for entry, sets in zip(entries, all_sets, strict=True)]
+        hidden = [  # no rule keeps capitalized words that are in no public set
+            (index, mention, sets)
+            for (index, mention), sets in zip(entries, all_sets, strict=True)
+            if sets or mention.span.entity_type != CAPITALIZED_RUN or mention.span.text.lower() in self._openings
+        ]
         for rule, types in self._rules:
             is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):
@@ -270,28 +285,33 @@ class FactRules:
             if is_correction and not self._shows_errors:
                 found = {index: self._errors.correct(text) for index, text in found.items()}
             finder.kept_count += place.keep(found)
-        for index, mention, _ in hidden:
-            if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
-                place.pieces[index] = split[0], classify_span(split[1])
-            if mention.span.entity_type == "url" and not place.follows(index, self._secret):
-                if pieces := self._identifiers.cut_address(mention.span.text):
+        for index, mention in entries:
+            span = mention.span
+            if place.mentions[index] is None:  # a rule keeps it
+                continue
+            if span.entity_type == CAPITALIZED_RUN:
+                if len(span.tokens) > 1 and span.tokens[0].key in self._leads and (split := self.split_roles(mention)):
+                    place.pieces[index] = split[0], classify_span(split[1])
+            elif span.entity_type in _STRINGS or span.entity_type == "url":
+                cut = self._identifiers.cut_address if span.entity_type == "url" else self._identifiers.cut
+                if not place.follows(index, self._secret) and (pieces := cut(span.text)):
                     place.pieces[index] = pieces
-                continue
-            if mention.span.entity_type not in _STRINGS:
-                continue
-            if not place.follows(index, self._secret) and (pieces := self._identifiers.cut(mention.span.text)):
-                place.pieces[index] = pieces
         return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
-        if mention.parts[0][:2] == RANDOMIZED_POOL or not mention.span.tokens or mention.span.escaped_text:
+        span, entity_type, layout = mention.span, mention.entity_type, mention.parts[0].layout
+        if not span.tokens or span.escaped_text or (layout and mention.parts[0][:2] == RANDOMIZED_POOL):
             return False
-        if mention.entity_type == "number" and mention.parts[0].layout in LONG_NUMBERS and not self.strings.is_useful:
+        if entity_type == "number" and layout in LONG_NUMBERS and not self.strings.is_useful:
             return False
-        public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
-        if public in self._hidden_types:
+        if self._hidden_types and PUBLIC_TYPE_NAMES.get(entity_type, entity_type) in self._hidden_types:
             return False
-        return all(not token.flags & HOLDS_OWN and token.key not in self._denied for token in mention.span.tokens)
+        flags = 0
+        for token in span.tokens:
+            flags |= token.flags
+        return not flags & HOLDS_OWN and (
+            not self._denied or self._denied.isdisjoint([token.key for token in span.tokens])
+        )
 
     def _is_kept_number(self, place: LinePlaces, index: int, mention: EntityMention, _sets: int) -> bool:
         return self._numbers.is_kept(place, index, mention)
@@ -307,6 +327,20 @@ class FactRules:
         """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
+        if entity_type == CAPITALIZED_RUN:
+            if sets & UNITS:
+                return place.follows_number(index) or follows_unit(place, index, self._facts.units)
+            if sets & VARIETIES and place.is_variety_place(index):
+                return True
+            if sets & NOUNS and place.is_noun_place(index):
+                return not place.follows(index, self._before_names)
+            if sets & LABELS and precedes_telephone(place, index):
+                return not place.follows(index, self._before_names)
+            if sets & LETTERED:
+                return not (place.has_capital_beside(index) or place.follows(index, self._before_names))
+            if sets & FUNCTION_WORDS and not place.has_capital_beside(index):
+                return True
+            return bool(sets & LABELED) and self._labels.is_kept_run(place, index, span)
         if entity_type == "word":
             is_word = (
                 sets & TERMS
@@ -340,20 +374,6 @@ class FactRules:
             if self._labels.is_label_letter(place, index, span.text) and not place.has_capital_beside(index):
                 return True
             return strings.is_label_letter(span.text) and self._is_label_place(place, index)
-        if entity_type == CAPITALIZED_RUN:
-            if sets & UNITS:
-                return place.follows_number(index) or follows_unit(place, index, self._facts.units)
-            if sets & VARIETIES and place.is_variety_place(index):
-                return True
-            if sets & NOUNS and place.is_noun_place(index):
-                return not place.follows(index, self._before_names)
-            if sets & LABELS and precedes_telephone(place, index):
-                return not place.follows(index, self._before_names)
-            if sets & LETTERED:
-                return not (place.has_capital_beside(index) or place.follows(index, self._before_names))
-            if sets & FUNCTION_WORDS and not place.has_capital_beside(index):
-                return True
-            return bool(sets & LABELED) and self._labels.is_kept_run(place, index, span)
         if entity_type == "month":
             return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
         if not strings.is_useful:
@@ -442,7 +462,8 @@ class FactRules:
             return True
         if sets & CONSTANTS and is_code_place(place, index) and not place.follows(index, self._secret):
             return True
-        is_product = len(tokens) == len(span.tokens) and self._products.is_kept_run(place, index, tokens)
+        may_be_product = sets & PRODUCTS > 0 and len(tokens) == len(span.tokens)
+        is_product = may_be_product and self._products.is_kept_run(place, index, tokens)
         if not is_product and not sets & (STARTS | CODE | PUBLIC_NAMES | HEADINGS | SENTENCES):
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):

@@ -138,7 +138,7 @@ class NamesGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Text that replaces a definition of epsilon in privacy statements of this mode: ``none for kept words``."""
+        """Words of the privacy statement in place of a kind of epsilon: none bounds what kept words reveal."""
         return _TEXTS["epsilon_kind"]
 
     @property

@@ -49,12 +49,12 @@ class AttributeLeak:
 
     @property
     def privacy(self) -> float:
-        """The privacy figure of Coavoux et al. (2018) for named entities as attributes, ``1 - f_half``."""
+        """One minus the attacker's micro F at the threshold 1/2: the privacy of Coavoux et al. (2018) for names."""
         return 1 - self.f_half
 
     @property
     def demographic_privacy(self) -> float:
-        """The privacy figure of Coavoux et al. (2018) for age and gender as attributes, ``1 - accuracy``."""
+        """One minus the attacker's accuracy: the privacy of Coavoux et al. (2018) for age and gender."""
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
