@@ -124,6 +124,11 @@ READ_FAULTS: dict[str, Fault] = {
         "hide",
         ("is_name = self._is_unlisted(token) or", "is_name ="),
     ),
+    "a function word that is a hidden initial does not lead": (
+        SpanFinder,
+        "_follows_particle_or_initials",
+        ("may_be_hidden or", ""),
+    ),
     "only a listed name begins a name behind a cue": (
         CuedNames,
         "hide",

@@ -365,13 +365,12 @@ export class SpanFinder implements TokenLine {
   /** Return whether a capitalized word follows a particle or initials, and so is no word of a headline. */
   #followsParticleOrInitials(index: number): boolean {
     if (index === 0) return false;
-    const before = this.#getWord(index - 1);
-    const gap = this.#getGap(index);
-    if (before.flags & INITIALS || (before.tokenClass === INITIAL && before.flags === 0)) {
-      return (
-        (includesWord(data.joins_initials, gap) || (gap === " " && before.flags !== 0)) &&
-        mayFollowInitials(this.#getWord(index))
-      );
+    const [before, gap] = [this.#getWord(index - 1), this.#getGap(index)];
+    if (before.flags & INITIALS || before.tokenClass === INITIAL) {
+      const joins = includesWord(data.joins_initials, gap) || (gap === " " && before.flags & INITIALS);
+      const mayBeHidden = includesWord(data.joins, this.#getGap(index - 1)) || this.#followsTitle(index - 1);
+      const isLed = (index > 1 && mayBeHidden) || before.flags !== KEPT_AT_START;
+      return Boolean(joins) && isLed && mayFollowInitials(this.#getWord(index));
     }
     return before.entityType === "particle" && before.tokenClass === CAPITALIZED;
   }

@@ -153,8 +153,7 @@ class SpanFinder:
             self._hide_capitalized(capitalized, end)
             self._hide_surnames(capitalized, end)
         if any(words[at].flags & (LISTED_PERSON | FIRST_NAME) for at in special):
-            cues = CuedNames(words, gaps, self._hidden, self._has_capitals, self._rules.facts)
-            cues.hide(special, start, end)
+            CuedNames(words, gaps, self._hidden, self._has_capitals, self._rules.facts).hide(special, start, end)
         for step, index in enumerate(special):
             if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
@@ -375,10 +374,11 @@ class SpanFinder:
         """Return whether a particle (``van``) or initials precede a word, which make it a name even in a headline."""
         if index == 0:
             return False
-        before, gap = self._words[index - 1], self._gaps[index]
-        if before.flags & INITIALS or (before.token_class == INITIAL and not before.flags):
-            joins = _INITIAL_JOINS | {" "} if before.flags else _INITIAL_JOINS
-            return gap in joins and may_follow_initials(self._words[index])
+        before, word, gap = self._words[index - 1], self._words[index], self._gaps[index]
+        if before.flags & INITIALS or before.token_class == INITIAL:
+            joins = _INITIAL_JOINS | {" "} if before.flags & INITIALS else _INITIAL_JOINS
+            may_be_hidden = index > 1 and (self._gaps[index - 1] in _RUN_JOINS or self._follows_title(index - 1))
+            return (may_be_hidden or before.flags != KEPT_AT_START) and gap in joins and may_follow_initials(word)
         return before.entity_type == "particle" and before.token_class == CAPITALIZED
 
     def _hide_member(self, index: int, end: int) -> None:
