@@ -107,7 +107,7 @@ def test_bad_rows_are_named() -> None:
         (4, 6, "a cell is not utf-8"),
         (5, 7, "text follows a closing quote"),
         (6, 8, "a carriage return outside quotes"),
-        (7, 9, "1 cells, but the first row has 2"),
+        (7, 9, "1 cell, but the first row has 2"),
     ]
     assert [one.raw for one in bad] == [b"2,b,\n", b"3,\xff\n", b'4,"a"b\n', b"5,a\rb\n", b"6\n"]
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from textveil.errors import InputError
+from textveil.formatting import format_count
 
 from textveil_cli.columns import MAX_CELLS, ColumnSelection, describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, FieldTooLong
@@ -183,7 +184,7 @@ class DelimitedLayout:
         if len(raw) > self._selection.max_field and max(map(len, cells)) > self._selection.max_field:
             raise FieldTooLong(f"{self._name}, row {number}: a cell exceeds --max-field-bytes")
         if error is None and len(cells) != self._cell_count:
-            error = f"{len(cells):,} cells, but the first row has {self._cell_count:,}"
+            error = f"{format_count(len(cells), 'cell')}, but the first row has {self._cell_count:,}"
         if error is not None:
             return RejectedRow(number=number, line=line, reason=error, raw=raw)
         try:

@@ -156,7 +156,7 @@ def _withhold_groups(
     groups: Sequence[DocumentGroup],
     withheld: Sequence[WithheldDocument | None],
 ) -> RewrittenDocuments:
-    """Replace each text of a group that must not be written by a ``WithheldDocument``, and return all texts.
+    """Return all texts, with a ``WithheldDocument`` in place of each text that must not be written.
 
     Args:
         rewritten: The sanitized texts of a block.

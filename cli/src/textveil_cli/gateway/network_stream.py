@@ -115,7 +115,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
     @property
     def has_unsent_request(self) -> bool:
-        """Return whether a request is stored but not sent, because bytes of a reply arrived first."""
+        """Return whether a request was not sent, because bytes had arrived on the connection before it."""
         return bool(self._request_parts)
 
     def is_quiet(self) -> bool:

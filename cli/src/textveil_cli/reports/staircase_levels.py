@@ -23,13 +23,13 @@ class StaircaseSummary:
     Attributes:
         epsilon: Epsilon per randomized word.
         default: Whether it is the default epsilon.
-        share: Ratio ``h``, as written in the bundle, of the additional weight of similar words to the sum of all base
-            weights. The mechanism samples an output in proportion to its weight: a base weight for each word, plus an
-            additional weight for words that are similar to the input.
+        share: The mechanism samples an output in proportion to its weight: a base weight for each word, plus an
+            additional weight for words that are similar to the input. This is the sum of the additional weights
+            divided by the sum of the base weights (``h``), as written in the bundle.
         near: Probability that the output is sampled from the additional weights, and is thus similar to the input;
             rounded up.
-        guess_gain: Largest factor by which the output raises an attacker's average probability to guess one word,
-            rounded up.
+        guess_gain: Largest factor by which the output raises the probability that an attacker guesses a word, averaged
+            over the outputs; rounded up.
         largest_odds: ``e**epsilon``, rounded up: the largest factor by which the output changes the odds between two
             words.
         unchanged_median: Probability that a word is replaced by itself; the median over the possible outputs.

@@ -292,10 +292,10 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Count the model's messages in each sequence without a message of the user or of a tool.
+    """Count the messages of the model that no message of the user or of a tool interrupts.
 
     Returns:
-        For the first message of each sequence, the number of its messages; 0 for all other messages.
+        For the first message of each such sequence, the length of the sequence; 0 for all other messages.
     """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):

@@ -38,8 +38,8 @@ class ToolCallCounter:
 
         Args:
             message: The message as the model wrote it.
-            restored_values: For each restored text and value: its JSON as the model wrote it, and the surrogates
-                (replacements) in it, each with its original.
+            restored_values: The parts of the message in which originals were restored: the JSON of each part as the
+                model wrote it, and the surrogates (replacements) in the part, each with its original.
         """
         shared = self._shared
         if shared.custom_rewrite:

@@ -153,8 +153,8 @@ class Restorer:
             reply: The whole reply.
             policy: Regions (kinds of text, such as code) in which originals are restored; running text alone by
                 default.
-            sanitized: The sanitized text, whose numbers do not count as unknown in the report. ``None``: the report
-                has no unknown numbers, because a mapping does not contain the numbers of the text.
+            sanitized: The sanitized text. The report lists numbers of the reply that are neither surrogates nor in
+                this text. ``None``: the report lists no such numbers, because the text is not known.
 
         Returns:
             The restored reply, with a report on its surrogates.

@@ -192,7 +192,7 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
 
 def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Yield the location of the last line, the cells and the raw text of each CSV row; skip blank lines."""
+    """Yield for each CSV row the location of its last line, its cells and its raw text; skip blank lines."""
     name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:

@@ -164,8 +164,8 @@ def export_minilm(
         bias: Constants that are added to the scores, shape ``(labels,)``.
         sample: Class ids and texts of the sample.
         report: Callback that takes the name of a stage, the number of its finished steps, and their total number.
-        max_changed: Largest share of decisions that may change, from 0 to 1, for texts without classes; ``None`` to
-            compare accuracies.
+        max_changed: How to judge a way to quantize. If the texts of the sample have no classes: the largest share of
+            decisions that it may change, from 0 to 1. ``None``: by the accuracy on the sample.
 
     Returns:
         Arrays by name, and a dictionary of further values; ``load_exported`` reads both.

@@ -126,7 +126,7 @@ def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) ->
     Args:
         ids: Row index of each word of each text.
         public: Public words and their vectors.
-        min_texts: Smallest value of ``d``, also for words that occur in fewer texts.
+        min_texts: ``d`` of words that occur in fewer texts than this number.
     """
     rarity = np.log(
         len(ids) / np.maximum(count_texts(compute_word_shares(ids, len(public.rows)), len(public.rows)), min_texts)

@@ -39,7 +39,8 @@ def reproduce_study(
     Args:
         study: The table or figure, with the numbers that the paper printed.
         inputs: Inputs of the study.
-        given: Figures of the paper from ``--paper``, by name of the row. Names of other rows are ignored.
+        given: Numbers that the paper printed, from the option ``--paper``, by the name of the row of the table. Names
+            of other rows are ignored.
         output: Folder of the record, the page and the picture; ``None`` to write no files.
 
     Returns:

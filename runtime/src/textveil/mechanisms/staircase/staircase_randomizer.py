@@ -63,15 +63,15 @@ class StaircaseRandomizer(Randomizer):
 
     @cached_property
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """Budget parts (additional weights of outputs near an input) of all pairs, sorted by output.
+        """Additional weights ``a(x, y)`` of all inputs ``x`` and outputs ``y``, sorted by output, as four arrays.
 
-        The budget is the same for all inputs. ``Staircase.distribute_budget`` gives a part ``a`` of it to each output
-        near the input. The other outputs share the rest of the budget in proportion to their base weights.
+        All inputs have the same budget of additional weight. ``Staircase.distribute_budget`` gives ``a(x, y)`` of it to
+        outputs near ``x``, and all other outputs share the rest in proportion to their base weights.
 
-        The tuple has four arrays. Each entry of the first two belongs to a pair of an input and an output whose part
-        ``a`` is positive: the id of the input, and ``a``. The third array has, for each output, the position of its
-        first entry. The fourth has, for each input, the rest of the budget divided by the sum of the base weights among
-        which it is shared.
+        1. The inputs ``x`` of the pairs with ``a(x, y) > 0``.
+        2. ``a(x, y)`` of these pairs.
+        3. For each output, the index of its first pair in the two arrays before.
+        4. For each input, the rest of the budget, divided by the sum of the base weights of the outputs that share it.
         """
         stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))
         dealt = budgets.sum(axis=1)

@@ -315,8 +315,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` leaves a detected entity unchanged.
 
-        The option must name the entity's type. A list or the form of the text must determine this type. The text must
-        be on no list of a type that the option does not name.
+        The option must name the entity's type, which follows from a list or from the form of the text. If other lists
+        have the text too, the option must name their types as well.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]

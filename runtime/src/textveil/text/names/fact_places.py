@@ -165,8 +165,8 @@ class LinePlaces:
     def list_words_before(self, index: int, most: int) -> list[str]:
         """Return the words of up to ``most`` items before ``index`` in lower case, nearest first; ``""`` for an entity.
 
-        The method ``follows`` compares the same words. If the search reaches the start of a line that began in earlier
-        text, the result is empty.
+        The method ``follows`` compares the same words. If the search needs words before the first stored item, because
+        the line of that item began in earlier text, the result is empty.
         """
         found: list[str] = []
         for at in range(index, index - most, -1):

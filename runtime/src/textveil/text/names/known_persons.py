@@ -352,9 +352,10 @@ def make_known_mention(span: EntitySpan) -> EntityMention:
 
 
 def describe_known_tag(mention: EntityMention) -> tuple[str, tuple[tuple[str, ...], ...]]:
-    """Return the type in the tag of a listed person, and a key: persons with equal types and keys get the same tag.
+    """Return what determines the tag of a listed person: the type in the tag, such as ``person``, and a key.
 
-    All names of a person have one tag. An email address or the name of an account has a tag of its own, such as
+    Mentions with the same type and key get the same tag. The key of a name identifies the person, so all names of a
+    person have one tag. An email address or the name of an account has a key and a type of its own, as in
     ``[email 1]``, since it must come back exactly.
 
     Args:

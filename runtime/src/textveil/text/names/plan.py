@@ -351,8 +351,9 @@ class NamesPlanFactory:
     def _choose_facts(self, options: Mapping[str, Any]) -> str:
         """Return the value of the option ``facts``, or a stricter value if the language lacks some word lists.
 
-        The result is ``none`` if the language has no lists of words for secrets and addresses. The result is at most
-        ``plain`` if the language has no list of words before headings.
+        The values are ``none``, ``plain``, ``useful`` and ``public``, the strictest first. The result is ``none`` if
+        the language has no lists of words for secrets and addresses, and one of the first two if it has no list of
+        words before headings, such as *chapter*.
 
         Raises:
             OptionError: The option ``facts`` has no such value.

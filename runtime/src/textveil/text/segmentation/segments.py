@@ -198,7 +198,7 @@ def is_letters(text: str) -> bool:
 
 
 def is_solid(text: str) -> bool:
-    """Return whether a fast test suffices to see that a text is one string (a token such as ``a@b.org``).
+    """Return whether a text surely is a single token with a digit or an at sign, such as ``a@b.org``. The test is fast.
 
     The test requires a digit or an at sign, no blank or separating mark inside, and no mark at the ends. If the result
     is false, the text may still be one string.

@@ -41,9 +41,10 @@ def attack_checkpoint(
 ) -> dict[str, Any]:
     """Measure how much noisy vectors reveal about private attributes, compared with a label at the same epsilon.
 
-    The label is the class that a linear model predicts from the same vectors without noise (``fit_decisions``). It is
-    not the true class: a prediction reveals more, since it also depends on the names in a text. It is not the
-    prediction of another model either, which would reveal something else.
+    The comparison is with a device that releases a class label under randomized response, in place of the vector. The
+    label is the class that a linear model predicts from the same vectors without noise (``fit_decisions``). The true
+    class would be no fair comparison: a prediction also depends on other content of a text, such as names, and so
+    reveals more.
 
     Args:
         model: Networks after the encoder: the head, which computes the vector before noise, and the classifier.
