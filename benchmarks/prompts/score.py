@@ -20,6 +20,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from prompts.draw import KNOWN
@@ -111,8 +112,9 @@ def score_run(folder: Path, verdicts: Path, known: Mapping[tuple[str, str], int]
 
     Returns:
         ``reader``; ``kappa`` (linear weights), ``kappa_quadratic``, ``known`` (number of compared outputs), ``counts``
-        (whether the run counts); ``tools``: verdicts by tool and data set; ``causes``: number of times that each cause
-        occurs, by tool.
+        (whether the run counts); ``tools``: verdicts by tool and data set; ``outputs``: hash of the outputs of each
+        tool, by which runs over the same outputs are found; ``causes``: number of times that each cause occurs, by
+        tool.
 
     Raises:
         VerdictError: The verdicts do not match the sheets, or no sheet has a known output.
@@ -138,8 +140,19 @@ def score_run(folder: Path, verdicts: Path, known: Mapping[tuple[str, str], int]
         "known": len(pairs),
         "counts": kappa >= LEAST_KAPPA,
         "tools": count_by_tool(rows),
+        "outputs": hash_outputs(folder, key),
         "causes": {tool: dict(of.most_common()) for tool, of in causes.items()},
     }
+
+
+def hash_outputs(folder: Path, key: Mapping[int, Mapping[str, str]]) -> dict[str, str]:
+    """Return the first 16 hexadecimal digits of a hash of the outputs of each tool, known outputs left out."""
+    outputs: dict[str, list[tuple[str, str]]] = {}
+    for row in read_lines(folder / "reader" / "sheets.jsonl"):
+        tool, one = key[row["sheet"]]["tool"], key[row["sheet"]]["id"]
+        if tool not in KNOWN:
+            outputs.setdefault(tool, []).append((one, row["rewritten"]))
+    return {tool: sha256(json.dumps(sorted(of)).encode()).hexdigest()[:16] for tool, of in outputs.items()}
 
 
 def read_known(path: Path) -> dict[tuple[str, str], int]:

@@ -49,12 +49,14 @@ class Point:
         ours: Whether the tool is the mode ``names``.
         answerable: Number of verdicts 2, which may be a mean of several readers, and of all verdicts.
         units: Number of private units that stay complete, and of all units.
+        outputs: Hash of the judged outputs, if the record has one.
     """
 
     label: str
     ours: bool
     answerable: tuple[float, int]
     units: tuple[int, int]
+    outputs: str = ""
 
     @property
     def place(self) -> tuple[float, float]:
@@ -192,15 +194,15 @@ def _row_of_verdicts(called: str, reader: str, counts: Counts) -> list[str]:
 def find_points(results: Path) -> list[Point]:
     """Return the tools with measured private units, and verdicts of a reader who agrees with known verdicts."""
     verdicts = json.loads((results / "prompts" / "verdicts.json").read_text("utf-8"))
-    named = [(*_KNOWN[tool], counts) for tool, counts in verdicts["known"].items()]
+    named = [(*_KNOWN[tool], counts, "") for tool, counts in verdicts["known"].items()]
     named += [
-        (name_tool(tool), tool, counts)
+        (name_tool(tool), tool, counts, run.get("outputs", {}).get(tool, ""))
         for run in verdicts["runs"]
         if run["counts"]
         for tool, counts in run["tools"].items()
     ]
     found = []
-    for called, name, counts in named:
+    for called, name, counts, outputs in named:
         for record in _read_record(results, name, called).values():
             pupa, verdict = record["prompts"]["pupa"], total(counts)
             found.append(
@@ -209,20 +211,22 @@ def find_points(results: Path) -> list[Point]:
                     "names" in name,
                     (verdict[2], sum(verdict)),
                     (pupa["units_whole"], pupa["units"]),
+                    outputs,
                 )
             )
     return found
 
 
 def average_readers(points: Iterable[Point]) -> list[Point]:
-    """Return one point for each tool, with the mean of the readers who judged the same prompts as the last reader."""
+    """Return one point for each tool, with the mean of the readers who judged the same outputs as the last reader."""
     by_label: dict[str, list[Point]] = {}
     for point in points:
         by_label.setdefault(point.label, []).append(point)
     averaged = []
     for found in by_label.values():
         size = found[-1].answerable[1]  # the first reader judged other prompts, of another number
-        hits = [point.answerable[0] for point in found if point.answerable[1] == size]
+        same = [point for point in found if point.answerable[1] == size and point.outputs == found[-1].outputs]
+        hits = [point.answerable[0] for point in same]
         averaged.append(replace(found[-1], answerable=(sum(hits) / len(hits), size)))
     return averaged
 
