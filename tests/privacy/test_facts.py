@@ -471,6 +471,13 @@ def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> 
     assert "Anna" not in read_kept(replace(plan, lists=lists), "We use Anna for it")
 
 
+@pytest.mark.parametrize("facts", ["useful", "public"])
+def test_a_name_behind_a_kept_title_is_no_fact(sanitizer: Sanitizer, facts: str) -> None:
+    text = "I saw Mr. Docker and Dr. Python; Prof. Excel uses Docker."
+    result = sanitizer.sanitize(text, facts=facts, style="tag", keep=["title"])
+    assert result.text == "I saw Mr. [person 1] and Dr. [person 2]; Prof. [person 3] uses Docker."
+
+
 #: Places at which a short number stays.
 _NUMBER_PLACES = (
     "error {} in version {}, status {}",

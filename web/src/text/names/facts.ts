@@ -216,6 +216,7 @@ export class FactRules {
 
   #mayKeep({ entityType, span }: EntityMention): boolean {
     return (
+      span.precedingWord !== AFTER_TITLE && // also if `keep` leaves the title unchanged
       !this.hiddenTypes.has(getPublicType(entityType)) &&
       !span.tokens.some(({ key, flags }) => this.denied.has(key) || flags & HOLDS_OWN)
     );

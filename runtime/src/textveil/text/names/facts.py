@@ -58,6 +58,7 @@ from textveil.text.names.fact_typos import TypingErrors
 from textveil.text.names.guarantee import LONG_NUMBERS
 from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
     CAPITALIZED_RUN,
     HOLDS_OWN,
     KEPT,
@@ -301,6 +302,8 @@ class FactRules:
     def _may_keep(self, mention: EntityMention) -> bool:
         span, entity_type, layout = mention.span, mention.entity_type, mention.parts[0].layout
         if not span.tokens or span.escaped_text or (layout and mention.parts[0][:2] == RANDOMIZED_POOL):
+            return False
+        if span.preceding_word == AFTER_TITLE:  # also if the option ``keep`` leaves the title unchanged
             return False
         if entity_type == "number" and layout in LONG_NUMBERS and not self.strings.is_useful:
             return False
