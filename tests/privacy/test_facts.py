@@ -474,12 +474,11 @@ def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> 
 @pytest.mark.parametrize("facts", ["useful", "public"])
 def test_a_name_behind_a_kept_title_is_no_fact(sanitizer: Sanitizer, facts: str) -> None:
     text = "I saw Mr. Docker and Dr. Python; Prof. Excel uses Docker."
-    result = sanitizer.sanitize(text, facts=facts, style="tag", keep=["title"])
-    assert result.text == "I saw Mr. [person 1] and Dr. [person 2]; Prof. [person 3] uses Docker."
+    found = sanitizer.sanitize(text, facts=facts, style="tag", keep=["title"])
+    assert found.text == "I saw Mr. [person 1] and Dr. [person 2]; Prof. [person 3] uses Docker."
 
 
-#: Places at which a short number stays.
-_NUMBER_PLACES = (
+_NUMBER_PLACES = (  # places at which a short number stays
     "error {} in version {}, status {}",
     "we sold {} apples and {} km for ${} or {} euros",
     "at least {} to {} hours, size {} x {} cm",
