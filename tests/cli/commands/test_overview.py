@@ -141,3 +141,22 @@ def test_it_is_refused_in_the_folder_that_is_sent(sanitize: Callable, tmp_path: 
     assert "--overview: " in ran.message
     ran = sanitize("--text", "fine", "--overview", tmp_path / "o.txt")
     assert "--overview writes a page for a browser: name a file that ends in .html" in ran.message
+
+
+def test_it_states_removed_columns_and_a_saved_mapping(sanitize: Callable, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,friend,note\n1,Anna,We met Zorblax\n2,Dan,We met Zorblax\n", "utf-8")
+    files = [
+        "--save-mapping",
+        tmp_path / "keys.json",
+        "--overview",
+        tmp_path / "overview.html",
+        "-o",
+        tmp_path / "s.csv",
+    ]
+    ran = sanitize(tmp_path / "t.csv", "--column", "note", "--drop-column", "friend", "--document", "file", *files)
+    assert ran.code == 0, ran.message
+    page = (tmp_path / "overview.html").read_text("utf-8")
+    assert "1 column removed; equal names of all rows have equal replacements" in page
+    assert "the run saved a mapping" in page
+    assert "friend" not in page
+    assert "keys" not in page

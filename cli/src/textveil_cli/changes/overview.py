@@ -113,6 +113,8 @@ class _Overview:
         yield f'<p class="soft">{counted}, {changed:,} of them changed</p>\n'
         yield f'<p class="soft">{facts.written}, textveil {__version__}, bundle {facts.bundle}</p>\n'
         yield f'<p class="soft">{escape_html(", ".join(self._list_options()))}</p>\n'
+        if facts.notes:
+            yield f'<p class="soft">{escape_html("; ".join(facts.notes))}</p>\n'
         yield from iterate_missing_parts(review, facts)
         yield from self._iterate_copied_columns()
         yield f"<h2>Privacy statement</h2>\n<p>{escape_html(self._format_statement())}</p>\n"

@@ -42,6 +42,7 @@ class ReportFacts:
         options: The options of the run, one line, without words of the user's lists.
         bundle: Hash of the bundle (folder with word lists and settings) that the run used.
         finished_before: Number of inputs that an earlier run finished (option ``--resume``). Their texts do not count.
+        notes: What the run did with columns, documents and the mapping, without a name of a column or a file.
         written: Date and time of the report.
     """
 
@@ -53,6 +54,7 @@ class ReportFacts:
     options: str = ""
     bundle: str = ""
     finished_before: int = 0
+    notes: Sequence[str] = ()
     written: str = field(default_factory=_format_time)
 
 

@@ -20,6 +20,7 @@ from textveil_cli.console import get_safe_file_name, open_output
 from textveil_cli.options import ChangeOptions
 
 if TYPE_CHECKING:
+    from textveil_cli.columns import ColumnSelection
     from textveil_cli.commands.sanitize import SanitizeArguments
     from textveil_cli.files import ReviewedBlock, RewrittenDocuments
 
@@ -53,6 +54,29 @@ def describe_run_options(arguments: "SanitizeArguments", sanitizer: Sanitizer, o
     files |= {"ledger": arguments.ledger.ledger, "receipt": arguments.receipt.receipt}
     shown |= {name: get_safe_file_name(path) or True for name, path in files.items() if path is not None}
     return format_options(shown)
+
+
+def list_run_notes(
+    arguments: "SanitizeArguments", selection: "ColumnSelection | None", is_consistent: bool
+) -> list[str]:
+    """Return what a run did with columns, documents and the mapping, without a name of a column or a file.
+
+    Args:
+        arguments: The arguments of the command.
+        selection: The columns and documents of a table; ``None`` for plain text.
+        is_consistent: Whether equal names of a document get equal replacements.
+    """
+    notes: list[str] = []
+    if selection is not None:
+        if selection.without:
+            notes.append(f"{format_count(len(selection.without), 'column')} removed")
+        if selection.only:
+            notes.append("all columns that are not rewritten were removed")
+        if selection.document == "file" and is_consistent:
+            notes.append("equal names of all rows have equal replacements, so that readers can link the rows")
+    if arguments.save_mapping is not None:
+        notes.append("the run saved a mapping, a file that turns the replacements into the originals again")
+    return notes
 
 
 def format_options(options: Mapping[str, Any]) -> str:

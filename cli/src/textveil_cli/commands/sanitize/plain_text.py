@@ -108,7 +108,7 @@ def _make_report_facts(
 ) -> "ReportFacts":
     """Return inputs, output, options and privacy statement of the run, for the heading of its HTML report."""
     from textveil_cli.changes import ReportFacts
-    from textveil_cli.commands.sanitize.changes import describe_run_options
+    from textveil_cli.commands.sanitize.changes import describe_run_options, list_run_notes
 
     output = arguments.output.output
     return ReportFacts(
@@ -117,6 +117,7 @@ def _make_report_facts(
         output="" if output is None else get_safe_file_name(output),
         options=describe_run_options(arguments, sanitizer, options),
         bundle=sanitizer.bundle.content_hash,
+        notes=list_run_notes(arguments, None, is_consistent=False),
     )
 
 

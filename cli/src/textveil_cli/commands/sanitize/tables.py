@@ -312,7 +312,7 @@ class _TableRun:
     def make_report_facts(self, result: RunResult) -> "ReportFacts":
         """Return inputs, output, options and privacy statement of the run, for the heading of its HTML report."""
         from textveil_cli.changes import ReportFacts
-        from textveil_cli.commands.sanitize.changes import describe_run_options
+        from textveil_cli.commands.sanitize.changes import describe_run_options, list_run_notes
 
         output = self.arguments.output.output
         counts, is_table = result.counts, self.is_table
@@ -325,6 +325,7 @@ class _TableRun:
             options=describe_run_options(self.arguments, self.sanitizer, self.options),
             bundle=self.sanitizer.bundle.content_hash,
             finished_before=result.finished_before,
+            notes=list_run_notes(self.arguments, self.selection if is_table else None, self.terms.consistent),
         )
 
     def format_statement(self, result: RunResult) -> str:
