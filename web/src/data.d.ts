@@ -56,6 +56,7 @@ export type FactWordKey =
   | "determiners"
   | "elisions"
   | "joined_words"
+  | "request_words"
   | "error_words"
   | "foreign_words"
   | "heading_leads"

@@ -50,6 +50,7 @@ class FactWords:
         month_leads: Words before a month without a year, such as ``in``.
         language_leads: Words before the name of a language.
         language_nouns: Words after the name of a language.
+        request_words: Words of a request to write in a language, such as ``translate`` and ``answer``.
         language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
         determined_nouns: Nouns that may also be parts of names or initials, such as ``van``.
         determiners: Words before one of ``determined_nouns``, such as ``the`` and ``my``.
@@ -104,6 +105,7 @@ class FactWords:
     month_leads: frozenset[str] = _NONE
     language_leads: frozenset[str] = _NONE
     language_nouns: frozenset[str] = _NONE
+    request_words: frozenset[str] = _NONE
     language_varieties: frozenset[str] = _NONE
     determined_nouns: frozenset[str] = _NONE
     determiners: frozenset[str] = _NONE

@@ -45,6 +45,8 @@ const VALUE_TYPES: Readonly<Record<Facts, string>> = {
 
 /** Maximum number of elements that are processed together. No rule assumes anything about the elements after these. */
 const MAX_BATCH = 1 << 10;
+/** Largest number of items between a word of a request, such as *translate*, and a language. */
+const MAX_REQUEST = 12;
 const STRINGS = splitWords("file path key id");
 const COUNTRIES = splitWords("country the-country");
 const SIZE = /^[0-9]{1,4}[x\u00d7][0-9]{1,4}$/;
@@ -268,13 +270,20 @@ export class FactRules {
     }
     if (entityType === "month")
       return strings.isAuxiliary(text) && place.beginsClause(index, this.#facts.clauseSubjects);
+    if (
+      entityType === "group" &&
+      this.lists.factLists.language.has(text.toLowerCase()) &&
+      place.isLanguagePlace(index) &&
+      (strings.isUseful ||
+        (strings.onlyTags &&
+          place.listWordsBefore(index, MAX_REQUEST).some((word) => this.#facts.requestWords.has(word))))
+    )
+      return true;
     if (!strings.isUseful) return false;
     if (entityType === "group" && strings.beginsAsGroup(text)) {
       const { startFollowers } = this.#facts;
-      if (place.beginsSentence(index, startFollowers) || place.beginsClause(index, startFollowers)) return true;
+      return place.beginsSentence(index, startFollowers) || place.beginsClause(index, startFollowers);
     }
-    if (entityType === "group")
-      return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
   }
 

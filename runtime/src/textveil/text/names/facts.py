@@ -73,6 +73,8 @@ _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _LINKED = _WORDS | {"group"}
+#: Largest number of items between a word of a request, such as *translate*, and a language.
+_MAX_REQUEST = 12
 #: Largest number of words of a greeting.
 _MAX_PHRASE = 3
 #: Ends of the names of classes of errors: ``KeyError``.
@@ -379,15 +381,24 @@ class FactRules:
             return strings.is_label_letter(span.text) and self._is_label_place(place, index)
         if entity_type == "month":
             return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
+        if entity_type == "group" and self._is_language(place, index, span.text.lower()):
+            return True
         if not strings.is_useful:
             return False
         if entity_type == "group":
             followers = self._facts.start_followers
             begins = place.begins_sentence(index, followers) or place.begins_clause(index, followers)
-            if begins and strings.begins_as_group(span.text):
-                return True
-            return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
+            return begins and strings.begins_as_group(span.text)
         return entity_type == "weekday" and not place.has_capital_beside(index)
+
+    def _is_language(self, place: LinePlaces, index: int, word: str) -> bool:
+        """Return whether a word is a language in its place; at ``plain`` only of a request: *translate into German*."""
+        if word not in self._lists.fact_lists["language"] or not place.is_language_place(index):
+            return False
+        if self.strings.is_useful:
+            return True
+        before = place.list_words_before(index, _MAX_REQUEST)
+        return self.strings.only_tags and not self._facts.request_words.isdisjoint(before)
 
     def _is_formula(self, text: str) -> bool:
         return is_formula(text) and self._denied.isdisjoint(text.lower())
