@@ -256,7 +256,7 @@ FAULTS: dict[str, Fault] = {
     "facts keep a part of a string with a match": (
         FactRules,
         "_may_keep",
-        ("not token.flags & HOLDS_OWN and ", ""),
+        ("not flags & HOLDS_OWN and ", ""),
         lambda sanitizer: "order" in sanitizer.sanitize(
             "see order.total.now there", protect="names", known=["Order, order"], facts="public").text,
     ),

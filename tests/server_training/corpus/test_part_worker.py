@@ -103,7 +103,7 @@ def test_a_bad_row_is_an_error_that_names_file_and_row(table: Path) -> None:
     table.write_text(table.read_text("utf-8") + f"{CANARY}\n", "utf-8")
     job = job_of(table)
     answers = [told(PartWorker(job)(part)) for part in cut(job)]
-    assert answers[-1]["error"]["message"].startswith("t.csv, row 41 (line 42): 1 cells")
+    assert answers[-1]["error"]["message"].startswith("t.csv, row 41 (line 42): 1 cell,")
     assert CANARY not in json.dumps(answers)
     error = _make_error(answers[-1]["error"])
     assert isinstance(error, BadRow)
