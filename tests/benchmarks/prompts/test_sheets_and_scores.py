@@ -79,7 +79,13 @@ def folder(tmp_path: Path) -> Path:
     key = [{"sheet": n, "id": f"pupa-{n}", "tool": TAGS if n <= 6 else "names-none-tag"} for n in range(1, 13)]
     key[11]["id"] = "arena-12"
     write(tmp_path / "key.jsonl", key)
+    write_outputs(tmp_path, [f"out {n}" for n in range(1, 13)])
     return tmp_path
+
+
+def write_outputs(folder: Path, outputs: Sequence[str]) -> None:
+    (folder / "reader").mkdir(exist_ok=True)
+    write(folder / "reader" / "sheets.jsonl", [{"sheet": n, "rewritten": out} for n, out in enumerate(outputs, 1)])
 
 
 KNOWN = {(TAGS, f"pupa-{n}"): n % 3 for n in range(1, 7)}
@@ -105,6 +111,13 @@ def test_a_run_that_disagrees_does_not_count(folder: Path) -> None:
     run = score_run(folder, judge(folder, [2, 2, 2, 0, 0, 0, 2, 2, 1, 0, 2, 2]), KNOWN, "first")
     assert run["kappa"] < score.LEAST_KAPPA
     assert not run["counts"]
+
+
+def test_runs_over_the_same_outputs_have_the_same_hash(folder: Path) -> None:
+    first, verdicts = score_run(folder, judge(folder, [2] * 12), KNOWN, "first"), judge(folder, [0] * 12)
+    assert score_run(folder, verdicts, KNOWN, "second")["outputs"] == first["outputs"]
+    write_outputs(folder, [f"out {n}" for n in range(1, 12)] + ["another"])
+    assert score_run(folder, verdicts, KNOWN, "third")["outputs"] != first["outputs"]
 
 
 def test_a_run_without_known_outputs_is_refused(folder: Path) -> None:
