@@ -144,8 +144,9 @@ class SanTextOptions:
         A level is named by its epsilon.
 
         Returns:
-            Exponents by level name, certified epsilons to reach by level name, and the name of the default level. Each
-            is ``None`` if its option is not given.
+            Three results: a mapping from the name of a level to its exponent; a mapping from the name of a level to the
+            certified epsilon that the level must reach; and the name of the default level. Each is ``None`` if its
+            option is not given.
 
         Raises:
             ExportError: The options conflict.

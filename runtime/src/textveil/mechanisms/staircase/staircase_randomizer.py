@@ -65,12 +65,14 @@ class StaircaseRandomizer(Randomizer):
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
         """Additional weights ``a(x, y)`` of all inputs ``x`` and outputs ``y``, sorted by output, as four arrays.
 
-        All inputs have the same budget of additional weight. ``Staircase.distribute_budget`` gives ``a(x, y)`` of it to
-        outputs near ``x``, and all other outputs share the rest in proportion to their base weights.
+        An output is sampled in proportion to its weight: a base weight, and an additional weight that depends on the
+        input. The additional weights of an input have the same sum (the budget) for all inputs.
+        ``Staircase.distribute_budget`` gives ``a(x, y)`` of it to outputs near ``x``, and all other outputs share the
+        rest in proportion to their base weights.
 
         1. The inputs ``x`` of the pairs with ``a(x, y) > 0``.
         2. ``a(x, y)`` of these pairs.
-        3. For each output, the index of its first pair in the two arrays before.
+        3. For each output, the index of its first pair in these two arrays, in which its pairs follow each other.
         4. For each input, the rest of the budget, divided by the sum of the base weights of the outputs that share it.
         """
         stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))

@@ -93,8 +93,8 @@ class CuedNames:
     def _follows_verb(self, index: int) -> bool:
         """Return whether a word such as *name* and a verb are before ``index``, as in *my name is*.
 
-        No rule may replace these two words. So the result is false after a lower-case name, of which the word *name*
-        could be a part.
+        Both words must stay unchanged whatever precedes them. If a lower-case word that may be a name is before *name*,
+        as in *anna name is*, another rule may replace *name* as a part of it, so the result is false.
         """
         words, gaps = self._words, self._gaps
         if index < 2 or gaps[index - 1] not in ("", " ") or words[index - 1].token_class != KEPT:

@@ -349,16 +349,17 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
 
 
 def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each draw (random choice of an output) whether the output is always written in lower case.
+    """Return for each draw (random choice of an output) whether all tokens that get its output are in lower case.
 
-    The result depends only on letter case and on which tokens are equal, never on a word.
+    Equal tokens of a document can share a draw. The result depends only on letter case and on which tokens are equal,
+    never on a word.
 
     Args:
         cases: Case of the output of each token, shape ``(n,)``.
         copies: Index of the draw of each token, shape ``(n,)``. Each index from 0 to the largest one occurs.
 
     Returns:
-        For each draw, whether its output is in lower case only; shape ``(draws,)``.
+        One value for each draw, shape ``(draws,)``.
     """
     capitals = np.bincount(copies, weights=cases != LOWER)
     return capitals == 0

@@ -108,10 +108,11 @@ class TokenRule(Protocol):
         ...
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Split a segment (part of a split text, no gap) into tokens, and return each with its spelling and treatment.
+        """Split a segment (a word, a number or an address of a text) into tokens, and return each with its treatment.
 
-        The treatment may depend on ``starts_sentence`` only for a token that inside a sentence is randomized as an
-        unknown word (``<unk>``). All other tokens have the same treatment at both places.
+        The treatment is the same at the start of a sentence and inside one, with one exception: a token that is
+        randomized as an unknown word (``<unk>``) inside a sentence, such as a capitalized name, may have another
+        treatment at the start.
         """
         ...
 
