@@ -47,7 +47,8 @@ class RejectedRowsFile:
             os.fchmod(self._descriptor, 0o600) if hasattr(os, "fchmod") else None
         except FileExistsError:
             raise OutputError(
-                "--rejected-rows: the file exists: choose another name, or resume its run with --resume"
+                "--rejected-rows: the file exists: delete it, or choose another name "
+                "(--resume continues a run with -o FOLDER)"
             ) from None
         except OSError as error:
             raise OutputError(f"--rejected-rows: cannot write the file: {os.strerror(error.errno or 0)}") from error
