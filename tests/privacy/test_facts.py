@@ -289,8 +289,8 @@ def test_a_list_without_blanks_has_a_largest_length(sanitizer: Sanitizer, count:
 @pytest.mark.parametrize(
     "text",
     [
-        "She is a Nokia engineer",
-        "by her Nokia internship of it",
+        "She is a Nokia engineer; by her Nokia internship of it",
+        "Nokia fired me; I quit Nokia; my Nokia badge",
         "I worked for two years with the old Nokia",
         "my job is to be the voice of Nokia",
         "the Nokia phone team is here",
