@@ -105,9 +105,9 @@ class CuedNames:
         return self._is_in_no_name(index - 2)
 
     def _is_in_no_name(self, index: int) -> bool:
-        """Return whether no lower-case name is before a common word, of which it is a part: *short* in *martin short*.
+        """Return whether a common word is certainly no part of a name in lower case, as *short* is in *martin short*.
 
-        Only documents without capitals have such names.
+        The word is no part of a name if the document has capitals, or if no word that may be a name precedes it.
         """
         if self._has_capitals or index == 0 or self._gaps[index] != " ":
             return True
