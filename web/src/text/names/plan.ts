@@ -228,9 +228,10 @@ export class NamesPlan {
         );
         const replacedWords = mentions.filter(({ entityType }) => entityType === "word").length;
         const written = document.writeTexts();
-        const foreign = this.facts.strings.isUseful // otherwise words of other languages are not kept
-          ? countForeignWords(written.texts.join(" "), (word) => this.facts.strings.isForeignWord(word))
-          : 0;
+        const foreign =
+          this.facts.level === NO_FACTS // it keeps no words of other languages
+            ? 0
+            : countForeignWords(written.texts.join(" "), (word) => this.facts.strings.isForeignWord(word));
         documentsOut.push({ ...written, tokens, replacedWords, foreignWords: Math.min(tokens, foreign) });
       }
       [batch, characters] = [[], 0];
