@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
+from textveil.text.names.fact_formulas import is_list_marker, is_variable
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.tokens import KEPT, EntitySpan, NamesToken
@@ -78,6 +79,19 @@ class LabelFacts:
     def is_label_letter(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a capital letter is a listed label before a colon, as *Q* is in *Q: Why?*, for example."""
         return place.gaps[index + 1].startswith(":") and f"{text.lower()}:" in self._words.phrases
+
+    def is_label_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a capital letter marks a list entry (``B)``), is a variable, or ends a term (``vitamin C``).
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
+        if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
+            return True
+        if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
+            return False
+        return is_variable(place, index) or place.follows_word(index, self._words.label_nouns.__contains__)
 
     def _is_technical(self, text: str) -> bool:
         word = text.lower()
