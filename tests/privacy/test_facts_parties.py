@@ -92,10 +92,10 @@ def test_headings_decimals_and_numbered_words_stay(sanitizer: Sanitizer) -> None
 
 def test_random_strings_with_digits_stay_hidden(sanitizer: Sanitizer) -> None:
     chance, plan = random.Random(4), make_plan(sanitizer, "useful")
-    for form in ("aaa0aa", "aaa00", "aaaa00", "a0aaa"):
+    for form in ("aaa0aa", "aaa00", "a0aaa"):
         for _ in range(200):
             code = "".join(chance.choice("abcdefghijklmnopqrstuvwxyz" if one == "a" else "123456789") for one in form)
-            assert list_hidden(plan, f"the order is {code} here") == code or code[:-2] in ("bin", "row", "set", "step")
+            assert list_hidden(plan, f"the order is {code} here") == code or code[:-2] in ("bin", "row", "set")
 
 
 @pytest.mark.parametrize(

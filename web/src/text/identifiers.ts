@@ -15,7 +15,7 @@ export const splitIdentifier = (identifier: string): string[] => identifier.matc
 export function hasNumberedWord(text: string, ...words: readonly ReadonlySet<string>[]): boolean {
   const [, before = "", digits = "", after = ""] = /([A-Za-z]*)([0-9]+)([A-Za-z]*)/.exec(text) ?? [];
   if (before && after) return Math.min(before.length, after.length) > 3;
-  if (digits.length !== 2 || before.length < 2 || before.length > 4) return true;
+  if (digits.length !== 2 || before.length < 2 || before.length > 3) return true;
   return words.some((set) => set.has(before.toLowerCase()));
 }
 
