@@ -1,10 +1,11 @@
 /** Numbers for the rules of `facts`: counts, measures, ages, years, months, amounts and small numbers. */
 
 import type { FactWords } from "../../bundle/rules.js";
-import { IS_TITLE, TITLE } from "../segmentation/words.js";
+import { IS_TITLE, isLower, TITLE } from "../segmentation/words.js";
+import { CAPITALIZED_RUN } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { CodeFacts } from "./factCodes.js";
-import { isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
+import { followsUnit, isListedNumber, isListMarker, isOperand } from "./factFormulas.js";
 import { isPlaceholder } from "./factLabels.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
@@ -26,6 +27,18 @@ const ASCII_DIGITS = /^[0-9]+$/;
 /** Numbers that count or measure, with a full stop before decimals, and with a comma before decimals. */
 const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
 const COUNTED_COMMA = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2})$/;
+/** A number that may be a day and a month, words before such a date, and the gap behind it inside a sentence. */
+const DAY_MONTH = /^(?:0?[1-9]|[12][0-9]|3[01])\.(?:0?[1-9]|1[0-2])$/;
+const DAY_LEAD = /^(?:am|ab|bis|on|since|until|vom|zum)$/;
+const INSIDE_SENTENCE = /^\.[,;:)-]/;
+
+/** Return whether *on* precedes a number, or a full stop that ends no sentence follows it: *by 15.11. or later*. */
+function isDayPlace(place: LinePlaces, index: number): boolean {
+  const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
+  if (DAY_LEAD.test(place.getWord(index - 1).toLowerCase()) || INSIDE_SENTENCE.test(gap)) return true;
+  return gap === ". " && isLower(after);
+}
+
 const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
 /** Numbers of an amount of money. */
 const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
@@ -45,6 +58,8 @@ const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
 /** Types of the numbers of a size; and a gap between the label of a telephone number and the number. */
 const MEASURES = splitWords("number year");
 const LABEL_GAP = /^\.?:? ?[(+]?$/;
+/** Signs of units with a blank before them, which are letters or short strings otherwise. */
+const SYMBOLS = splitWords("L V W cm2 cm3 d g h km2 l m m2 m3 mm2 mm3 s");
 const ENDS_IN_CURRENCY = /[$\u20ac\u00a3\u00a5\u20b9] *$/;
 const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 
@@ -102,11 +117,25 @@ export class NumberFacts {
     if (entityType === "number") {
       const isBare = isBareNumber(text) || DECIMAL.test(text);
       if (place.hasLetter(index) && place.getClass(index + 2) !== "") return false;
+      if (DAY_MONTH.test(text) && isDayPlace(place, index)) return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
     if (entityType === "ordinal")
       return isAtMost(text.slice(0, -2), MAX_ORDINAL) && this.strings.isAdjective(place.getWord(index + 1));
     return entityType === "time" || entityType === "decade";
+  }
+
+  /** Return whether a letter or a short string is the sign of a unit behind a number: `500 g`, `12 V`, `9 m2`. */
+  isKeptUnit(place: LinePlaces, index: number, { span: { entityType, text } }: EntityMention): boolean {
+    const { units } = this.#words;
+    const [next, after] = [index + 1, place.getGap(index + 1)];
+    if (entityType === CAPITALIZED_RUN || !SYMBOLS.has(text) || place.follows(index, this.#beforeValues, 4))
+      return false;
+    if ((text < "a" || after === " ") && place.isHidden(next, next)) return false;
+    if (text === "L" && followsUnit(place, index, units)) return true;
+    if (place.getGap(index) !== " " || !COUNTED_TYPES.has(place.getClass(index - 1))) return false;
+    if (after === " " && NUMERIC_TYPES.has(place.getClass(next))) return units.has(place.getWord(index + 2));
+    return place.getWord(index - 2).toLowerCase() !== "at" && !place.isHidden(index - 2, index - 1);
   }
 
   /** Return whether a small number is a part of a formula, of source code, or of a list of numbers. */

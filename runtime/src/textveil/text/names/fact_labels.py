@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, RARE, START
 from textveil.lazy import LazyPattern
+from textveil.text.names.fact_formulas import is_list_marker, is_variable
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.tokens import KEPT, EntitySpan, NamesToken
@@ -81,6 +82,19 @@ class LabelFacts:
         """Return whether a capital letter is a listed label before a colon, as *Q* is in *Q: Why?*, for example."""
         return place.gaps[index + 1].startswith(":") and f"{text.lower()}:" in self._words.phrases
 
+    def is_label_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a capital letter marks a list entry (``B)``), is a variable, or ends a term (``vitamin C``).
+
+        Args:
+            place: The words and entities of some lines.
+            index: Index of the letter among them.
+        """
+        if place.gaps[index + 1][:1] == ")" and is_list_marker(place, index):
+            return True
+        if place.has_capital_beside(index) or place.follows(index, self._before_names | self._before_values):
+            return False
+        return is_variable(place, index) or place.follows_word(index, self._words.label_nouns.__contains__)
+
     def _is_technical(self, text: str) -> bool:
         word = text.lower()
         has_form = text.isupper() or not text.isalpha()
@@ -125,7 +139,7 @@ class LabelFacts:
             return False
         if self._strings.is_useful and self._is_technical(span.text):
             return place.has_word_beside(index, str.islower)
-        if self._strings.is_acronym(span.text):
+        if self._strings.is_acronym(span.text) and not follows_plate(place, index):
             return place.gaps[index + 1] == " " and self._strings.is_noun(place.get_word(index + 1))
         return tokens[0].case == TITLE and self._is_label(place, index, tokens[0].key)
 
@@ -216,6 +230,11 @@ class LabelFacts:
         if key in self._words.start_followers and marks & FUNCTION:
             return place.begins_clause(index, None)
         return place.begins_clause(index, self._words.start_followers)
+
+
+def follows_plate(place: LinePlaces, index: int) -> bool:
+    """Return whether an identifier is directly before a word, which may be the end of a license plate: ``LB67 RTO``."""
+    return place.get_class(index - 1) == "id" and place.gaps[index] == " "
 
 
 def is_placeholder(place: LinePlaces, index: int) -> bool:

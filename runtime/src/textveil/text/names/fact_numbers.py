@@ -12,7 +12,7 @@ from itertools import pairwise
 from textveil.bundle.fact_words import DEGREES, FactWords
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_date_ranges import is_month_place, is_month_range
-from textveil.text.names.fact_formulas import is_list_marker, is_listed_number, is_operand
+from textveil.text.names.fact_formulas import follows_unit, is_list_marker, is_listed_number, is_operand
 from textveil.text.names.fact_labels import is_placeholder
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
@@ -25,11 +25,16 @@ _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 #: Numbers that count or measure, with a full stop before decimals, and with a comma before decimals.
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
 _COUNTED_COMMA = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2}")
+#: A number that may be a day and a month, words before such a date, and the gap behind it inside a sentence.
+_DAY_MONTH = re.compile(r"(?:0?[1-9]|[12][0-9]|3[01])\.(?:0?[1-9]|1[0-2])")
+_DAY_LEADS, _INSIDE_SENTENCE = frozenset("am ab bis on since until vom zum".split()), re.compile(r"\.[,;:)-].*")
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
 #: Among this many items before a number without a unit, no word for a secret or an address may occur.
 _FAR = 5
+#: Among this many items before the sign of a unit, no word for a secret or an address may occur: the number and three.
+_FAR_UNIT = 4
 #: Among this many items before a number of a formula or a list, no word for a secret may occur.
 _FAR_SECRET = 16
 _MAX_MARKER = 20
@@ -52,6 +57,8 @@ _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
 #: Types of the numbers of a size; and a gap between the label of a telephone number and the number.
 _MEASURES = ("number", "year")
 _LABEL_GAP = re.compile(r"\.?:? ?[(+]?")
+#: Signs of units with a blank before them, which are letters or short strings otherwise.
+_SYMBOLS = frozenset("L V W cm2 cm3 d g h km2 l m m2 m3 mm2 mm3 s".split())
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
 
 
@@ -205,12 +212,39 @@ class NumberFacts:
             is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
             if place.has_letter(index) and place.get_class(index + 2):
                 return False
+            if _DAY_MONTH.fullmatch(text) and _is_day_place(place, index):
+                return False
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
             digits = text[:-2]
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
             return listed and self._strings.is_adjective(place.get_word(index + 1))
         return entity_type in ("time", "decade")
+
+    def is_kept_unit(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a letter or a short string is the sign of a unit behind a number: ``500 g``, ``9 m2``.
+
+        The letter must not be an initial or belong to an address. So there must be no name directly beside the letter
+        or the number, and no word for a secret or an address near. A comma may separate a small letter from a name. If
+        a number follows directly, it must have a unit too, as in ``5 h 30 min``.
+
+        Args:
+            place: The words and entities of the lines that contain the text.
+            index: Index of the text among them.
+            text: The letter or string.
+        """
+        if text not in _SYMBOLS or place.follows(index, self._before_values, _FAR_UNIT):
+            return False
+        is_beside = text.isupper() or place.gaps[index + 1] == " "
+        if is_beside and place.is_hidden(index + 1, index + 1):
+            return False
+        if text == "L" and follows_unit(place, index, self._words.units):
+            return True
+        if place.gaps[index] != " " or place.get_class(index - 1) not in _COUNTED_TYPES:
+            return False
+        if place.gaps[index + 1] == " " and place.get_class(index + 1) in NUMERIC_TYPES:
+            return place.get_word(index + 2) in self._words.units
+        return place.get_word(index - 2).lower() != "at" and not place.is_hidden(index - 2, index - 1)
 
     def _is_in_formula(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether a small number is a part of a formula, of source code, or of a list of numbers.
@@ -435,3 +469,11 @@ def _is_round_range(text: str) -> bool:
     first, _, last = text.replace("\u2013", "-").partition("-")
     numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
     return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)
+
+
+def _is_day_place(place: LinePlaces, index: int) -> bool:
+    """Return whether *on* precedes a number, or a full stop that ends no sentence follows it: *by 15.11. or later*."""
+    gap = place.gaps[index + 1]
+    if place.get_word(index - 1).lower() in _DAY_LEADS or _INSIDE_SENTENCE.fullmatch(gap):
+        return True
+    return gap == ". " and place.get_word(index + 1).islower()
