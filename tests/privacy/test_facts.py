@@ -150,7 +150,11 @@ KEPT = [
     ("plain", "x = str(y) typeof z", "str typeof"),
     ("plain", "we had a Guide on it, and our Platform offers more", "Guide Platform"),
     ("plain", "Data Science is the science of data", "Data Science"),
-    ("plain", "about Kowal: Assists users; by Zorblax - Traditional shops, he said, \"Hanging out there\"", "Assists Traditional Hanging"),
+    (
+        "plain",
+        'about Kowal: Assists users; by Zorblax - Traditional shops, he said, "Hanging out there"',
+        "Assists Traditional Hanging",
+    ),
     ("useful", "let x1 and w_i be the sum", "x1 w_i"),
     (
         "useful",
