@@ -27,7 +27,7 @@ import {
 import { APOSTROPHE } from "./spelledTokens.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
 import {
-  addSurnames,
+  addCommonNames,
   BEGINS_DOTTED_NAME,
   BEGINS_PLACE,
   BEGINS_UNIT,
@@ -348,7 +348,8 @@ export class SpanFinder implements TokenLine {
         (index, number) =>
           this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
       );
-    const hidden = addSurnames(isReplaced, isJoined);
+    const isSurname = (number: number) => (this.#getWord(capitalized[number] ?? 0).flags & SURNAME) > 0;
+    const hidden = addCommonNames(isReplaced, isJoined, isSurname);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

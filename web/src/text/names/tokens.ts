@@ -142,15 +142,24 @@ export function findConnectorsEnd(
 }
 
 /**
- * Return which capitalized words of a headline are replaced, surnames that are common words included. A list of persons
- * is a headline too. So a common word is replaced if it is between two replaced words, or if it follows a replaced word
- * and ends the sequence of joined words. `isJoined` has no entry for the first word.
+ * Return which capitalized words of a headline are replaced, names that are common words included. A list of persons is
+ * a headline too. So a common word is replaced if it is a surname and precedes a replaced word, if it is between two
+ * replaced words, or if it follows a replaced word and ends the sequence of joined words. In the latter two cases it
+ * does not count as replaced for the words beside it. `isJoined` has no entry for the first word.
  */
-export const addSurnames = (isReplaced: readonly boolean[], isJoined: readonly boolean[]): boolean[] =>
-  isReplaced.map((replaced, number) => {
-    const followsName = isJoined[number - 1] && isReplaced[number - 1];
-    return replaced || (followsName === true && (!isJoined[number] || isReplaced[number + 1] === true));
+export function addCommonNames(
+  isReplaced: readonly boolean[],
+  isJoined: readonly boolean[],
+  isSurname: (number: number) => boolean,
+): boolean[] {
+  const names = [...isReplaced];
+  for (let number = names.length - 2; number >= 0; number--)
+    if (isJoined[number] && names[number + 1] && isSurname(number)) names[number] = true;
+  return names.map((replaced, number) => {
+    const followsName = isJoined[number - 1] && names[number - 1];
+    return replaced || (followsName === true && (!isJoined[number] || names[number + 1] === true));
   });
+}
 
 /** Return the index after a word of a name and after the lower-case words that hyphens join to it. */
 export function findMemberEnd(
