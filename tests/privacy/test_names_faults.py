@@ -131,8 +131,8 @@ READ_FAULTS: dict[str, Fault] = {
     ),
     "only a listed name begins a name behind a cue": (
         CuedNames,
-        "hide",
-        ("may_begin = self._is_unlisted(token) or", "may_begin ="),
+        "_find_name_end",
+        (" or self._is_unlisted(words[index])", ""),
     ),
     "only listed names continue a name behind a cue": (
         CuedNames,
@@ -143,6 +143,21 @@ READ_FAULTS: dict[str, Fault] = {
         CuedNames,
         "_is_in_no_name",
         ("return before.token_class == KEPT and", "return True or"),
+    ),
+    "a name that another cue hides is no label": (
+        CuedNames,
+        "_is_replaced",
+        ("if self._hidden[index] or token", "if token"),
+    ),
+    "a noun that a name before it hides is no label": (
+        CuedNames,
+        "_is_replaced",
+        ("return token.entity_type", "return False and token.entity_type"),
+    ),
+    "a label is told by its string": (
+        CuedNames,
+        "_is_replaced",
+        ("(REPLACED, DIGITS):", '(REPLACED, DIGITS) and token.key < "n":'),
     ),
     "an account name is told by its words": (
         tokenizer,

@@ -155,16 +155,14 @@ export class FactStrings {
 
   #isForeign(word: string): boolean {
     const isListed = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
-    const isKept = (this.isUseful && isListed) || isJoinedText(word, this.words.joinedWords, this.denied);
-    return isKept && this.#isFree(word);
+    return (isListed || isJoinedText(word, this.words.joinedWords, this.denied)) && this.#isFree(word);
   }
 
   /** Return whether a key such as *l'image* consists of an elided word and a word that is no name. */
   isElided(key: string): boolean {
     const mark = key.indexOf("'");
     const rest = key.slice(mark + 1);
-    if (!this.isUseful || mark < 0 || !this.words.elisions.has(key.slice(0, mark)) || [...rest].length < MIN_ELIDED)
-      return false;
+    if (mark < 0 || !this.words.elisions.has(key.slice(0, mark)) || [...rest].length < MIN_ELIDED) return false;
     if (this.#isForeign(rest)) return true;
     const flags = this.getFlags(rest);
     return flags !== 0 && !(flags & (NAME | CENSUS)) && !this.isPerson(rest) && !this.denied.has(rest);
@@ -177,7 +175,7 @@ export class FactStrings {
 
   /** Return whether a function word of another language is also a name of a person, such as *una*. */
   isLinked(word: string): boolean {
-    return this.isUseful && this.words.foreignWords.has(word) && this.#isSharedName(word);
+    return this.words.foreignWords.has(word) && this.#isSharedName(word);
   }
 
   /** Return whether a word of source code is also a name of a person, such as *val*. */

@@ -11,6 +11,8 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, NamesToken
 
 #: Number of words before and after a name in which a word such as *job* shows that the name is an employer.
 _WORK_BEFORE, _WORK_AFTER = 10, 4
+#: Number of words before *for the* in which an occupation shows that the name after it is an employer.
+_ROLE_BEFORE = 3
 #: Gaps between the names of a list, and the largest number of names that are read before one.
 _LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
 _APOSTROPHES = frozenset(("'", "\u2019"))
@@ -61,8 +63,9 @@ class ProductFacts:
     def _is_product_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether the unchanged words near a name show that a text uses or discusses it.
 
-        A lower-case word must be next to the name, or before a list of names. It is not a word such as *at*, and no
-        word of work, such as *job*, is near: the name may be an employer there.
+        A lower-case word must be next to the name, or before a list of names. The name may be an employer, and the
+        result is false, after a word such as *at*, also with an article and after an occupation (*a nurse for the*),
+        near a word of work, such as *job*, and before another word and *me* (*let me go*).
         """
         words = self._words
         if place.follows(index, words.work_words, _WORK_BEFORE) or place.get_word(index + 1).lower() in words.roles:
@@ -70,7 +73,8 @@ class ProductFacts:
         for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
             if place.has_break(at):
                 break
-            if place.get_word(at).lower() in words.work_words:
+            word = place.get_word(at).lower()
+            if word in words.work_words or (at > index + 1 and f"-{word}" in words.work_words):
                 return False
         first = index
         while place.gaps[first] in _LIST_GAPS and place.get_class(first - 1) == CAPITALIZED_RUN:
@@ -78,7 +82,10 @@ class ProductFacts:
             if index - first > _MAX_NAMES:
                 return False
         before = place.get_word(first - 1) if place.gaps[first] == " " else ""
-        if before.lower() in words.firm_leads:
+        lead = before
+        if before in words.determiners and first > 1 and place.gaps[first - 1] == " ":
+            lead = place.get_word(first - 2) if place.follows(first - 2, words.roles, _ROLE_BEFORE) else ""
+        if lead.lower() in words.firm_leads:
             return False
         after, gap = place.get_word(index + 1), place.gaps[index + 1]
         return before.islower() or (gap == " " and after.islower()) or (gap in _APOSTROPHES and after == "s")

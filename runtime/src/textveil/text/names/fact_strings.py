@@ -128,18 +128,13 @@ class FactStrings:
         return self._pool_words - self.persons - self.denied if self.only_tags else frozenset()
 
     @cached_property
-    def _foreign_words(self) -> AbstractSet[str]:
-        return self.lists.fact_lists["foreign"] if self.is_useful else frozenset()
-
-    @cached_property
     def _joined_words(self) -> frozenset[str]:
         return self.words.joined_words - self.denied
 
     @cached_property
     def _foreign_names(self) -> frozenset[str]:
-        """Function words of other languages that are also names of persons. Empty if ``facts`` is below ``useful``."""
-        words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
-        return words - self.surrogates - self.denied
+        """Function words of other languages that are also names of persons."""
+        return (self.words.foreign_words & self.persons) - self.surrogates - self.denied
 
     @cached_property
     def _code_names(self) -> frozenset[str]:
@@ -173,7 +168,7 @@ class FactStrings:
     def is_elided(self, key: str) -> bool:
         """Return whether a word is a short foreign word joined to a word that is no name, such as *l'image*."""
         lead, mark, rest = key.partition("'")
-        if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
+        if not (mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
         if self._is_foreign_word(rest):
             return True
@@ -186,7 +181,7 @@ class FactStrings:
 
     def _is_foreign_word(self, word: str) -> bool:
         """Return whether the rules of ``facts`` leave a word of another language unchanged."""
-        is_listed = word in self._foreign_words or (self.is_useful and word in self.words.foreign_words)
+        is_listed = word in self.lists.fact_lists["foreign"] or word in self.words.foreign_words
         if not (is_listed or is_joined_text(word, self._joined_words)):
             return False
         return word not in self.persons and self.is_shared(word)
