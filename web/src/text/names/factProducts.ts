@@ -10,6 +10,8 @@ import type { NamesToken } from "./tokens.js";
 const [WORK_BEFORE, WORK_AFTER] = [10, 4];
 /** Number of words before *for the* in which an occupation shows that the name after it is an employer. */
 const ROLE_BEFORE = 3;
+/** Words of which one and *in* or *at* may precede a home. */
+const HOME_WORDS = new Set(["born", "live", "lived", "lives", "living"]);
 /** Gaps between the names of a list, and the largest number of names that are read before one. */
 const [LIST_GAPS, MAX_NAMES] = [new Set([", ", "/"]), 16];
 
@@ -32,6 +34,21 @@ export class ProductFacts {
     return isKept && tokens.length > 0 && this.#isProductPlace(place, index);
   }
 
+  /** Return whether words such as *Fresh Start* are behind *at*, *call* or *live in*, or before a word and *me*. */
+  isPartyPlace(place: LinePlaces, index: number): boolean {
+    const { workWords, firmLeads, nameCues } = this.strings.words;
+    const before = place.getGap(index) === " " ? place.getWord(index - 1) : "";
+    if (firmLeads.has(before) || workWords.has(before) || nameCues.has(before)) return true;
+    return place.follows(index, HOME_WORDS, 2) || this.#actsOnWriter(place, index);
+  }
+
+  /** Return whether another word and then *me* follow a name: *IBM let me go*. */
+  #actsOnWriter(place: LinePlaces, index: number): boolean {
+    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
+      if (at > index + 1 && this.strings.words.workWords.has(`-${place.getWord(at).toLowerCase()}`)) return true;
+    return false;
+  }
+
   #isPublic(key: string): boolean {
     return this.strings.isUseful && this.strings.isShared(key) && !this.strings.isPerson(key);
   }
@@ -41,10 +58,9 @@ export class ProductFacts {
     const { workWords, firmLeads, roles, determiners } = this.strings.words;
     const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
     if (place.follows(index, workWords, WORK_BEFORE) || roles.has(after.toLowerCase())) return false;
-    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++) {
-      const word = place.getWord(at).toLowerCase();
-      if (workWords.has(word) || (at > index + 1 && workWords.has(`-${word}`))) return false;
-    }
+    for (let at = index + 1; at <= index + WORK_AFTER && at < place.mentions.length && !place.hasBreak(at); at++)
+      if (workWords.has(place.getWord(at).toLowerCase())) return false;
+    if (this.#actsOnWriter(place, index)) return false;
     let first = index;
     while (LIST_GAPS.has(place.getGap(first)) && place.getClass(first - 1) === CAPITALIZED_RUN)
       if (index - --first > MAX_NAMES) return false;

@@ -13,6 +13,8 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, NamesToken
 _WORK_BEFORE, _WORK_AFTER = 10, 4
 #: Number of words before *for the* in which an occupation shows that the name after it is an employer.
 _ROLE_BEFORE = 3
+#: Words of which one and *in* or *at* may precede a home.
+_HOME_WORDS = frozenset(("born", "live", "lived", "lives", "living"))
 #: Gaps between the names of a list, and the largest number of names that are read before one.
 _LIST_GAPS, _MAX_NAMES = frozenset((", ", "/")), 16
 _APOSTROPHES = frozenset(("'", "\u2019"))
@@ -27,6 +29,7 @@ class ProductFacts:
 
     def __init__(self, strings: FactStrings) -> None:
         self._strings, self._words = strings, strings.words
+        self._before_parties = self._words.firm_leads | self._words.work_words | self._words.name_cues
 
     def is_kept_word(self, place: LinePlaces, index: int, text: str) -> bool:
         """Return whether the rules leave a lower-case word unchanged as a program or website: *a youtube video*.
@@ -56,6 +59,28 @@ class ProductFacts:
         is_name = all(listed or self._strings.is_plain_word(token.key) for token, listed in pairs)
         return is_name and self._is_product_place(place, index)
 
+    def is_party_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether capitalized common words, such as *Fresh Start*, may name a company, a home or a person.
+
+        The words are after a word such as *at*, *sued* or *call*, after *live in*, or before another word and *me*.
+
+        Args:
+            place: The lines that contain the words.
+            index: Index of the words among the items of these lines.
+        """
+        if place.follows_word(index, self._before_parties.__contains__) or place.follows(index, _HOME_WORDS, 2):
+            return True
+        return self._acts_on_writer(place, index)
+
+    def _acts_on_writer(self, place: LinePlaces, index: int) -> bool:
+        """Return whether another word and then *me* follow a name, as in *IBM let me go*."""
+        for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
+            if place.has_break(at):
+                return False
+            if at > index + 1 and f"-{place.get_word(at).lower()}" in self._words.work_words:
+                return True
+        return False
+
     def _is_public(self, key: str) -> bool:
         strings = self._strings
         return strings.is_useful and strings.is_shared(key) and key not in strings.persons
@@ -73,9 +98,10 @@ class ProductFacts:
         for at in range(index + 1, min(index + 1 + _WORK_AFTER, len(place.mentions))):
             if place.has_break(at):
                 break
-            word = place.get_word(at).lower()
-            if word in words.work_words or (at > index + 1 and f"-{word}" in words.work_words):
+            if place.get_word(at).lower() in words.work_words:
                 return False
+        if self._acts_on_writer(place, index):
+            return False
         first = index
         while place.gaps[first] in _LIST_GAPS and place.get_class(first - 1) == CAPITALIZED_RUN:
             first -= 1
