@@ -343,14 +343,10 @@ export class SpanFinder implements TokenLine {
         this.#followsTitle(index) ||
         this.#isFirstName(index),
     );
-    const isJoined = capitalized
-      .slice(1)
-      .map(
-        (index, number) =>
-          this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index)),
-      );
-    const isSurname = (number: number) => (this.#getWord(capitalized[number] ?? 0).flags & SURNAME) > 0;
-    const hidden = addCommonNames(isReplaced, isJoined, isSurname);
+    const follows = (index: number, number: number) =>
+      this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index));
+    const surnames = capitalized.map((index) => this.#getWord(index).flags & SURNAME);
+    const hidden = addCommonNames(isReplaced, capitalized.slice(1).map(follows), surnames);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -150,11 +150,11 @@ export function findConnectorsEnd(
 export function addCommonNames(
   isReplaced: readonly boolean[],
   isJoined: readonly boolean[],
-  isSurname: (number: number) => boolean,
+  isSurname: readonly number[],
 ): boolean[] {
   const names = [...isReplaced];
   for (let number = names.length - 2; number >= 0; number--)
-    if (isJoined[number] && names[number + 1] && isSurname(number)) names[number] = true;
+    if (isJoined[number] && names[number + 1] && isSurname[number]) names[number] = true;
   return names.map((replaced, number) => {
     const followsName = isJoined[number - 1] && names[number - 1];
     return replaced || (followsName === true && (!isJoined[number] || names[number + 1] === true));
