@@ -343,10 +343,12 @@ export class SpanFinder implements TokenLine {
         this.#followsTitle(index) ||
         this.#isFirstName(index),
     );
-    const follows = (index: number, number: number) =>
-      this.#findMemberEnd(capitalized[number] ?? 0) === index && includesWord(data.joins, this.#getGap(index));
-    const surnames = capitalized.map((index) => this.#getWord(index).flags & SURNAME);
-    const hidden = addCommonNames(isReplaced, capitalized.slice(1).map(follows), surnames);
+    const isJoined = capitalized.map((index, number) => {
+      const isNext = number > 0 && this.#findMemberEnd(capitalized[number - 1] ?? 0) === index;
+      return isNext && includesWord(data.joins, this.#getGap(index));
+    });
+    const words = capitalized.map((index) => this.#getWord(index));
+    const hidden = addCommonNames(isReplaced, isJoined, words);
     for (const index of capitalized.filter((_, number) => hidden[number])) this.#hideMember(index);
   }
 

@@ -345,8 +345,8 @@ class SpanFinder:
                 self._find_member_end(before, end) == place and self._gaps[place] in _RUN_JOINS
                 for before, place in pairwise(capitalized)
             ]
-            is_surname = [words[place].flags & SURNAME for place in capitalized]
-            for place in compress(capitalized, add_common_names(is_replaced, is_joined, is_surname)):
+            tokens = [words[place] for place in capitalized]
+            for place in compress(capitalized, add_common_names(is_replaced, is_joined, tokens)):
                 self._hide_member(place, end)
             return
         group = [capitalized[0]]

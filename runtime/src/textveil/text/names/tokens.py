@@ -45,6 +45,8 @@ BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 SURNAME = 131072
 #: A function word that is also a family name: it belongs to a name after it that is all of a quotation or a line.
 SURNAME_PARTICLE = 1048576
+#: A function word that is no family name, or a preposition before places: no part of a name in capitals (``AND``).
+ENDS_NAME = 4194304
 #: A lower-case word on a list of first names; of function words only those that are also first names (``will``).
 FIRST_NAME = 2097152
 #: Groups of an account number: the first one (``DE44``); a later one that has letters (``3M02``).
@@ -195,27 +197,34 @@ def find_connectors_end(
 
 
 def add_common_names(
-    is_replaced: Sequence[bool], is_joined: Sequence[bool], is_surname: Sequence[bool | int]
+    is_replaced: Sequence[bool], is_joined: Sequence[bool], tokens: Sequence[NamesToken]
 ) -> list[bool]:
     """Return which capitalized words of a headline must be replaced, including names that are common words.
 
     In a headline, common words that may begin a sentence stay unchanged. But a list of persons looks like a headline
     (``To: Anna Hope, Rich Love, ...``). So a common word is replaced in three cases: it is a family name and precedes a
     replaced word, it is between two replaced words, or it follows a replaced word and is the last of several joined
-    words. In the latter two cases the word does not count as replaced for the words beside it.
+    words. In the latter two cases the word does not count as replaced for the words beside it, and function words such
+    as *and* end a name instead: ``ANNA HOPE AND I``.
 
     Args:
         is_replaced: For each capitalized word, whether the word is replaced regardless of the other words.
         is_joined: For each word except the first, whether a blank or hyphen joins the word to the previous one.
-        is_surname: For each capitalized word, whether it is a common word that is also a family name.
+        tokens: The capitalized words.
     """
     joins, replaced = [False, *is_joined, False], [False, *is_replaced, False]
     for number in range(len(is_replaced) - 1, 0, -1):
-        if is_surname[number - 1] and joins[number] and replaced[number + 1]:
+        if tokens[number - 1].flags & SURNAME and joins[number] and replaced[number + 1]:
             replaced[number] = True
     return [
-        replaced[number] or (joins[number - 1] and replaced[number - 1] and (not joins[number] or replaced[number + 1]))
-        for number in range(1, len(replaced) - 1)
+        replaced[number]
+        or (
+            joins[number - 1]
+            and replaced[number - 1]
+            and (not joins[number] or replaced[number + 1])
+            and not token.flags & ENDS_NAME
+        )
+        for number, token in enumerate(tokens, 1)
     ]
 
 
