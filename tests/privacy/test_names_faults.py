@@ -17,6 +17,7 @@ from textveil.text.names import (
     spelled_tokens,
     string_types,
     tokenizer,
+    tokens,
 )
 from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
@@ -460,7 +461,7 @@ def test_the_string_of_a_name_decides_whether_a_common_word_is_its_first_name(
 
 def test_the_string_of_a_name_decides_whether_common_words_before_it_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: in capitals only one common word before a name on no list of common words is a part of it."""
-    wrong = planted(spans.add_common_names, ("and replaced[number + 1]:", "and (*is_replaced, False)[number]:"))
+    wrong = planted(tokens.add_common_names, ("and replaced[number + 1]:", "and (*is_replaced, False)[number]:"))
     reader = Sanitizer.load().names_plan(protect="names").make_reader()
     texts = "I MET CHIP BLESSING OKORO", "I MET CHIP ANNA OKORO"
     assert skeleton(reader.read_texts([texts[0]])) == skeleton(reader.read_texts([texts[1]]))
