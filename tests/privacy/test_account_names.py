@@ -32,6 +32,30 @@ def find_kept(sanitizer: Sanitizer, facts: str) -> list[str]:
     return kept
 
 
+#: Names with a title, initials or a prefix and no blank, as people write them by mistake or in logins.
+GLUED_NAMES = (
+    "Ms.Yoyo Mr.Rich Mr.Docker Prof.Best Herr.Day Anna.Day B.Day T.Small j_small J.O'Hare o'hare_total.py J.D'Best"
+)
+CODE = "x_train e.Message i.count e.g n_jobs f.read React.Component System.Console customer_id"
+
+
+@pytest.mark.parametrize("facts", ["none", "plain", "useful", "public"])
+def test_no_part_of_a_name_without_blanks_stays(sanitizer: Sanitizer, facts: str) -> None:
+    for name in GLUED_NAMES.replace("'", "\u2019").split() + GLUED_NAMES.split():
+        pieces = sanitizer.preview(f"{name} called", protect="names", facts=facts, style="tag", explain=True)
+        assert pieces[0].state != "kept", name
+
+
+def test_a_planted_rule_that_does_not_look_for_initials(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fact_strings, "may_name_person", lambda string, is_plain_word: False)
+    assert "Day" in sanitizer.sanitize("B.Day called", protect="names", facts="plain").text
+
+
+def test_source_code_with_letters_and_full_stops_stays(sanitizer: Sanitizer) -> None:
+    for text in CODE.split():
+        assert sanitizer.sanitize(f"use {text} here", protect="names", facts="useful").text == f"use {text} here", text
+
+
 @pytest.mark.parametrize("facts", ["none", "plain", "useful", "public"])
 def test_no_part_of_an_account_name_stays(sanitizer: Sanitizer, facts: str) -> None:
     assert find_kept(sanitizer, facts) == []
@@ -53,5 +77,5 @@ def test_the_words_of_an_account_name_do_not_decide(sanitizer: Sanitizer) -> Non
 def test_planted_rules_that_do_not_look_for_account_names(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch, module: object
 ) -> None:
-    monkeypatch.setattr(module, "is_account_name", lambda string: False)
+    monkeypatch.setattr(module, "may_name_person", lambda string, is_plain_word: False)
     assert find_kept(sanitizer, "plain")

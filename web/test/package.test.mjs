@@ -72,5 +72,5 @@ test("the package is as small as the README says", () => {
   const [{ size }] = JSON.parse(told);
   const [, said] = /says ([0-9.]+) kB/.exec(readFileSync(new URL("README.md", root), "utf8"));
   // Rules of facts, own entity types and explained previews, which Python has too, take 1.5, 7 and 1.4 kB, joined language packs 1.2, inflections of replies 1.8, lines that are code .9, names that are words .7, names of languages .9, surnames in headlines .5, surnames before commas, words beside names and account numbers in groups 1.2, paths of addresses with ranges of dates 1.2, codes of errors, versions, sizes and persons before places 1.3, warnings of other languages, invented tags and attributes of table heads 1.3, formulas, lists of numbers and labels 1.5, markers of lists, placeholders and greetings 1.5, directives of other markup languages 1.8, ends of values of JSON, constants of code, indexed variables and platforms 1.2, titles that are family names .4, companies under discussion .6, names behind greetings .6, and words of requests in languages without blanks 4.
-  assert.ok(Math.abs(size / 1000 - said) < 0.3 && size < 130_000, `${size} bytes`);
+  assert.ok(Math.abs(size / 1000 - said) < 0.3 && size < 132_000, `${size} bytes`);
 });

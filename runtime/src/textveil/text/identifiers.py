@@ -5,7 +5,7 @@ language that has no blanks between words, such as Chinese.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 # A lower-case ASCII letter, or any character beyond ASCII. The class excludes the other ASCII characters, because
 # ``re`` takes long to compile a class that lists all characters beyond ASCII.
@@ -15,6 +15,9 @@ _WORD = re.compile(f"[A-Z]{{2,}}s(?!{_LOWER})|[A-Z]+(?!{_LOWER})|[A-Z]?{_LOWER}+
 _FIRST_JOINED, _MAX_JOINED = "\u2e80", 6
 #: Letters around a number; and the length of the shortest letters that random strings rarely spell.
 _AROUND_DIGITS, _MIN_LETTERS = re.compile("([A-Za-z]*)([0-9]+)([A-Za-z]*)"), 4
+#: A family name such as *O'Hare*, and a word behind one to three initials. In code x, y and z are coordinates.
+_PREFIXED_NAME = re.compile("(?<![A-Za-z])[DLOdlo]['\u2019][A-Za-z]")
+_AFTER_INITIALS = re.compile("(?:[A-Wa-w][._]){1,3}([A-Z][a-z]+)|(?:[A-Wa-w]_){1,3}([a-z]+)")
 _ENDS_IN_DIGITS = re.compile("[A-Za-z][A-Za-z0-9_.-]*[0-9]{2}")
 
 
@@ -57,6 +60,28 @@ def is_account_name(string: str) -> bool:
     if _ENDS_IN_DIGITS.fullmatch(string) is None:
         return False
     return sum(word.isalpha() and len(word) > 1 for word in split_identifier(string)) > 1
+
+
+def may_name_person(string: str, is_plain_word: Callable[[str], bool]) -> bool:
+    """Return whether a string has the form of an account name or of a name with initials, or a part such as ``O'Hare``.
+
+    Behind initials a word names nobody if it is in lower case and a plain word (``n_jobs``) or behind a full stop
+    (``f.read``), or if it is in Title case and the initial is in lower case (``e.Message``).
+
+    Args:
+        string: The string.
+        is_plain_word: Function that returns whether a word in lower case is public and in no census of names.
+
+    Example:
+        >>> [may_name_person(string, {"jobs"}.__contains__) for string in ("B.Day", "j_small", "J.O'Hare", "n_jobs")]
+        [True, True, True, False]
+    """
+    if is_account_name(string) or _PREFIXED_NAME.search(string) is not None:
+        return True
+    match = _AFTER_INITIALS.fullmatch(string)
+    if match is None:
+        return False
+    return string[0].isupper() if match[1] else not is_plain_word(match[2])
 
 
 def has_numbered_word(string: str, words: Collection[str]) -> bool:

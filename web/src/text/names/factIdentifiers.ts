@@ -68,7 +68,7 @@ export class IdentifierRules {
     let masked = text;
     for (const [start, end] of [...hidden].reverse())
       masked = masked.slice(0, start) + maskWord(text.slice(start, end)) + masked.slice(end);
-    if (!this.#isCode(masked)) return undefined;
+    if (!this.#isCode(masked) || (hidden.length > 0 && /[A-Za-z]\.[A-Z]/.test(masked))) return undefined;
     return this.#hideWords(text, hidden);
   }
 
@@ -135,7 +135,12 @@ export class IdentifierRules {
   /** Return whether a string is source code, and not an address. */
   #isCode(masked: string): boolean {
     const words = splitIdentifier(masked);
-    if (!this.strings.hasPlainDigits(words) || this.strings.hasSpelledNumber(words) || isAccountName(masked))
+    if (
+      !this.strings.hasPlainDigits(words) ||
+      this.strings.hasSpelledNumber(words) ||
+      isAccountName(masked) ||
+      this.strings.mayNamePerson(masked)
+    )
       return false;
     const letters = words.filter((word) => !beginsWithDigit(word)).map((word) => word.toLowerCase());
     if (!letters.some((word) => word !== "xxxx" && word.length > 1)) return false;

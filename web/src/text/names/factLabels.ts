@@ -22,6 +22,9 @@ const MAX_CHOICES = 64;
 /** A range of cells of a table. */
 const CELLS = /^[A-Z]{1,2}[1-9][0-9]{0,2}:[A-Z]{1,2}[1-9][0-9]{0,2}$/;
 
+/** Words before a weekday such as *Sun*, which may be a name. */
+const WEEKDAY_LEADS: ReadonlySet<string> = new Set("on this next last every each until till".split(" "));
+
 /** Rules of the option `facts` for words of letters, forms, lists and tables. */
 export class LabelFacts {
   readonly #words: FactWords;
@@ -33,6 +36,15 @@ export class LabelFacts {
     this.#words = words;
     this.#beforeNames = new Set([...words.secretWords, ...words.nameLeads, ...words.kin]);
     this.#beforeValues = new Set([...words.secretWords, ...words.addressWords]);
+  }
+
+  /** Return whether a weekday is no name in its place. A short form such as *Sun* needs a word such as *on*. */
+  isWeekdayPlace(place: LinePlaces, index: number, text: string): boolean {
+    const { roles, kin } = this.#words;
+    if (place.hasCapitalBeside(index) || place.isNamePlace(index, roles, kin)) return false;
+    if (place.follows(index, this.#beforeNames) || place.followsRole(index, roles)) return false;
+    const isLed = place.getGap(index) === " " && WEEKDAY_LEADS.has(place.getWord(index - 1).toLowerCase());
+    return text.length > 5 || isLed || [-1, 1].some((step) => place.getClass(index + step) === "weekday");
   }
 
   /** Return whether a word in lower case belongs to a fixed phrase: *et al.*, *co-workers*. */

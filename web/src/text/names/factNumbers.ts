@@ -22,7 +22,7 @@ const DEGREES = /^ *\u00b0 *$/;
 const MONTH_YEAR = /^(?:0?[1-9]|1[0-2])\/(?:19|20)[0-9]{2}$/;
 const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until valid");
 const COUNTED_TYPES = splitWords("number year digits phone");
-const [MAX_BARE, MAX_AGE, MAX_ORDINAL] = [89, 89, 99];
+const [MAX_BARE, MAX_AGE] = [89, 89];
 const ASCII_DIGITS = /^[0-9]+$/;
 /** Numbers that count or measure, with a full stop before decimals, and with a comma before decimals. */
 const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
@@ -120,8 +120,11 @@ export class NumberFacts {
       if (DAY_MONTH.test(text) && isDayPlace(place, index)) return false;
       return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
     }
-    if (entityType === "ordinal")
-      return isAtMost(text.slice(0, -2), MAX_ORDINAL) && this.strings.isAdjective(place.getWord(index + 1));
+    if (entityType === "ordinal") {
+      const [digits, word] = [text.slice(0, -2), place.getWord(index + 1)];
+      if (place.getGap(index + 1) !== " " || !ASCII_DIGITS.test(digits)) return false;
+      return Number(digits) > MAX_AGE ? /^percentiles?$/.test(word) : this.strings.isAdjective(word);
+    }
     return entityType === "time" || entityType === "decade";
   }
 
@@ -157,7 +160,8 @@ export class NumberFacts {
 
   /** Return whether a number word counts something, or begins a clause with a capital: *First of all*. */
   #isNumberWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
-    if (place.follows(index, this.#beforeValues)) return false;
+    const isAge = place.getGap(index + 1) === "-" && span.text.toLowerCase() === "ninety"; // ninety-fifth birthday
+    if (isAge || place.follows(index, this.#beforeValues)) return false;
     if (this.#counts(place, index)) return true;
     if (span.case !== TITLE) return false;
     const isNoun = place.getGap(index + 1) === " " && IS_TITLE.test(place.getWord(index + 1));

@@ -306,6 +306,14 @@ export class FactStrings {
     return word.length === 1 || this.words.identifierPieces.has(word) || this.isTerm(word);
   }
 
+  /** Return whether a string has the form of a name with initials, or has a part such as `O'Hare`. */
+  mayNamePerson(text: string): boolean {
+    if (/(?<![A-Za-z])[DLOdlo]['\u2019][A-Za-z]/.test(text)) return true;
+    if (/^[A-W][._](?:[A-Wa-w][._]){0,2}[A-Z][a-z]+$/.test(text)) return true;
+    const word = /^(?:[A-Wa-w]_){1,3}([a-z]+)$/.exec(text)?.[1];
+    return word !== undefined && !this.isPathWord(word);
+  }
+
   /** Return whether a lower-case word may be kept in the path of an address of the web. */
   isPathWord(word: string): boolean {
     return this.isPiece(word) && !(this.getFlags(word) & CENSUS);
@@ -438,6 +446,7 @@ export class FactStrings {
    */
   isPlain(text: string): boolean {
     if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text) || isAccountName(text)) return false;
+    if (this.mayNamePerson(text)) return false;
     const pieces = splitIdentifier(text);
     if (!this.hasPlainDigits(pieces) || this.hasSpelledNumber(pieces)) return false;
     const { identifierPieces, labelNouns } = this.words;

@@ -38,8 +38,8 @@ const splitWords = (words: string): ReadonlySet<string> => new Set(words.split("
  */
 const VALUE_TYPES: Readonly<Record<Facts, string>> = {
   none: "",
-  plain: "digits number year",
-  useful: "age day decade group month number-word ordinal season time weekday year-range",
+  plain: "age day digits number year",
+  useful: "decade group month number-word ordinal season time weekday year-range",
   public: "country the-country",
 };
 
@@ -285,9 +285,8 @@ export class FactRules {
       const { startFollowers } = this.#facts;
       return place.beginsSentence(index, startFollowers) || place.beginsClause(index, startFollowers);
     }
-    return entityType === "weekday" && !place.hasCapitalBeside(index);
+    return entityType === "weekday" && this.#labels.isWeekdayPlace(place, index, text);
   }
-
   #isFormula(text: string): boolean {
     return isFormula(text) && ![...text.toLowerCase()].some((letter) => this.denied.has(letter));
   }

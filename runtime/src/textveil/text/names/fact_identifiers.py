@@ -11,7 +11,7 @@ from functools import cached_property
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import LazyPattern
-from textveil.text.identifiers import is_account_name, iterate_identifier_words, split_identifier
+from textveil.text.identifiers import iterate_identifier_words, may_name_person, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.fact_strings import PIECES, ROUND_NUMBERS, FactStrings
@@ -26,6 +26,8 @@ _UNCUT_MARKS = re.compile(r"[@%&?]|://")
 #: An address of the web: scheme and host; and a path without a query.
 _ADDRESS = re.compile(r"((?:https?://)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]{1,5})?)((?:/[A-Za-z0-9._-]+)*)")
 _SEGMENT = re.compile("[^/]+")
+#: A full stop between a letter and a capital, as in *Ms.Yoyo*.
+_DOTTED_NAME = re.compile(r"[A-Za-z]\.[A-Z]")
 #: Words of a path before the name of a person.
 _PROFILE_WORDS = frozenset(
     "account accounts author authors by in member members people person profile profiles staff team user users".split()
@@ -89,7 +91,7 @@ class IdentifierRules:
             ):  # a tag after a backslash would begin a formula: ``\[``
                 return None
             masked = f"{masked[:start]}{_mask_word(string[start:end])}{masked[end:]}"
-        if not self._is_code(masked):
+        if not self._is_code(masked) or (hidden and _DOTTED_NAME.search(masked)):
             return None
         return self._hide_words(string, hidden)
 
@@ -184,7 +186,7 @@ class IdentifierRules:
         if (
             not _has_plain_digits(words)
             or may_spell_number(words, self._strings.lists.rules)
-            or is_account_name(masked)
+            or may_name_person(masked, self._strings.is_path_word)
         ):
             return False
         letters = [word.lower() for word in words if not word[0].isdigit()]

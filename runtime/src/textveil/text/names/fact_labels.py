@@ -33,6 +33,8 @@ _WORD_LIST = re.compile(r"(?=.{,4096}\Z)[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _ENTRY_MARK = re.compile("[,;|/]")
 #: A range of cells of a table.
 _CELLS = re.compile("[A-Z]{1,2}[1-9][0-9]{0,2}:[A-Z]{1,2}[1-9][0-9]{0,2}")
+#: Words before a short form of a weekday, such as *Sun*, which may be a name; and letters of the shortest full form.
+_WEEKDAY_LEADS, _MIN_WEEKDAY = frozenset("on this next last every each until till".split()), 6
 
 
 class LabelFacts:
@@ -184,6 +186,18 @@ class LabelFacts:
         else:
             is_listed = after.startswith(":") and f"{key}:" in phrases
         return is_listed and not (place.has_capital_beside(index) or place.follows(index, self._before_names))
+
+    def is_weekday_place(self, place: LinePlaces, index: int, text: str) -> bool:
+        """Return whether a weekday is no name in its place. A short form such as *Sun* needs a word such as *on*."""
+        roles = self._words.roles
+        if place.has_capital_beside(index) or place.is_name_place(index, roles, self._words.kin):
+            return False
+        if place.follows(index, self._before_names) or place.follows_role(index, roles):
+            return False
+        is_led = place.gaps[index] == " " and place.get_word(index - 1).lower() in _WEEKDAY_LEADS
+        return (
+            len(text) >= _MIN_WEEKDAY or is_led or "weekday" in (place.get_class(index - 1), place.get_class(index + 1))
+        )
 
     def _is_choice_place(self, place: LinePlaces, index: int) -> bool:
         """Return whether an answer such as *B. Late hour* begins its line, or follows the answer *A.* of its line."""

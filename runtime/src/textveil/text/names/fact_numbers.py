@@ -21,7 +21,9 @@ from textveil.text.segmentation import TITLE
 _DAYS = frozenset(("day", "ordinal", "date"))
 _CARDS = frozenset(("account", "card", "iban"))
 _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
-_MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
+_MAX_BARE = _MAX_AGE = 89
+#: Words after an ordinal above 89 that is no age: "the 95th percentile".
+_RANKS = frozenset(("percentile", "percentiles"))
 #: Numbers that count or measure, with a full stop before decimals, and with a comma before decimals.
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
 _COUNTED_COMMA = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:\.[0-9]{3}){1,3}|[0-9]{1,4},[0-9]{1,2}")
@@ -217,8 +219,10 @@ class NumberFacts:
             return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
             digits = text[:-2]
-            listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
-            return listed and self._strings.is_adjective(place.get_word(index + 1))
+            if place.gaps[index + 1] != " " or not (digits.isdigit() and digits.isascii()):  # "on the 3rd, we met"
+                return False
+            word, is_age = place.get_word(index + 1), int(digits) > _MAX_AGE
+            return word in _RANKS if is_age else self._strings.is_adjective(word)
         return entity_type in ("time", "decade")
 
     def is_kept_unit(self, place: LinePlaces, index: int, text: str) -> bool:
@@ -286,7 +290,8 @@ class NumberFacts:
             index: Index of the word among them.
             mention: The word as a detected entity.
         """
-        if place.follows(index, self._before_values):
+        is_age = place.gaps[index + 1] == "-" and mention.span.text.lower() == "ninety"  # "ninety-fifth birthday"
+        if is_age or place.follows(index, self._before_values):
             return False
         if self._counts(place, index):
             return True

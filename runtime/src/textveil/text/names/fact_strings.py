@@ -10,7 +10,7 @@ from functools import cached_property
 
 from textveil.bundle.fact_words import CASED_UNITS, DEGREES, FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.identifiers import has_numbered_word, is_account_name, is_joined_text, split_identifier
+from textveil.text.identifiers import has_numbered_word, is_joined_text, may_name_person, split_identifier
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.spelled_tokens import may_spell_number
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED, CAPITALIZED_RUN, KEPT, NamesToken
@@ -408,7 +408,8 @@ class FactStrings:
         if PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
         pieces = split_identifier(string)
-        if _FIRST_GROUP.fullmatch(string) or is_account_name(string) or may_spell_number(pieces, self.lists.rules):
+        is_name = may_name_person(string, self.is_path_word)
+        if is_name or _FIRST_GROUP.fullmatch(string) or may_spell_number(pieces, self.lists.rules):
             return False
         digits = [piece for piece in pieces if piece[0].isdigit()]
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in ROUND_NUMBERS for piece in digits):

@@ -392,7 +392,7 @@ class FactRules:
             followers = self._facts.start_followers
             begins = place.begins_sentence(index, followers) or place.begins_clause(index, followers)
             return begins and strings.begins_as_group(span.text)
-        return entity_type == "weekday" and not place.has_capital_beside(index)
+        return entity_type == "weekday" and self._labels.is_weekday_place(place, index, span.text)
 
     def _is_language(self, place: LinePlaces, index: int, word: str) -> bool:
         """Return whether a word is a language in its place; at ``plain`` only of a request: *translate into German*."""

@@ -19,8 +19,8 @@ _TEXTS = load_data(STATEMENTS)["names"]
 #: Types of which some strings are kept, by the value of the option that keeps the first of them. Their replaced spans
 #: are tags in every style, since a reader could mistake a surrogate for a kept string.
 _VALUE_TYPES = {
-    "plain": frozenset("digits number year".split()),
-    "useful": frozenset("age day decade group month number-word ordinal season time weekday year-range".split()),
+    "plain": frozenset("age day digits number year".split()),
+    "useful": frozenset("decade group month number-word ordinal season time weekday year-range".split()),
     "public": frozenset(("country", "the-country")),
 }
 #: Layouts of plain numbers of five digits or more. Of these, the option ``facts`` keeps amounts of money alone, and
