@@ -383,7 +383,11 @@ class FactRules:
                 return True
             return strings.is_label_letter(span.text) and self._labels.is_label_place(place, index)
         if entity_type == "month":
-            return strings.is_auxiliary(span.text) and place.begins_clause(index, self._facts.clause_subjects)
+            return strings.is_auxiliary(span.text) and self._labels.begins_question(place, index)
+        if entity_type == "title":
+            return (
+                strings.only_tags and span.text.lower() in ("sir", "madam") and self._labels.is_salutation(place, index)
+            )
         if entity_type == "group" and self._is_language(place, index, span.text.lower()):
             return True
         if not strings.is_useful:
@@ -458,6 +462,8 @@ class FactRules:
         is_start = span.text.istitle() and span.text.lower() in facts.starts
         is_listed = sets & SURNAMES > 0 and place.precedes_name(index)
         if is_start and not is_listed and place.begins_sentence(index, facts.start_followers):
+            return True
+        if is_start and strings.is_auxiliary(span.text) and self._labels.begins_question(place, index):
             return True
         if is_start and strings.is_plain_start(span.text.lower()) and place.begins_clause(index, None):
             return not place.follows(index, self._before_names)
